@@ -1,0 +1,31 @@
+# Each .cc file of examples/cpp, bench and tools is one program in bin/.
+
+find_package(dnnl QUIET)
+find_package(benchmark QUIET)
+
+function(weir_program source)
+  cmake_path(GET source STEM name)
+  set(target ${name})
+  if(TARGET ${name})
+    set(target ${name}_program)  # tools/weir.cc beside the library weir
+  endif()
+  add_executable(${target} ${source})
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name})
+  target_link_libraries(${target} PRIVATE weir_warnings fmt::fmt)
+  if(source MATCHES "/bench/kernels_")
+    # These measure internals, which libweir.so hides, and oneDNN beside them where it is installed.
+    target_link_libraries(${target} PRIVATE weir_static weir_internal)
+    if(TARGET DNNL::dnnl)
+      target_link_libraries(${target} PRIVATE DNNL::dnnl)
+      target_compile_definitions(${target} PRIVATE WEIR_HAVE_DNNL)
+    endif()
+  else()
+    target_link_libraries(${target} PRIVATE weir)
+  endif()
+endfunction()
+
+file(GLOB WEIR_PROGRAM_SOURCES CONFIGURE_DEPENDS
+  ${PROJECT_SOURCE_DIR}/examples/cpp/*.cc ${PROJECT_SOURCE_DIR}/bench/*.cc ${PROJECT_SOURCE_DIR}/tools/*.cc)
+foreach(source IN LISTS WEIR_PROGRAM_SOURCES)
+  weir_program(${source})
+endforeach()

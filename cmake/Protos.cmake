@@ -1,0 +1,35 @@
+# Compiles proto/*.proto. Sources say #include "proto/graph.pb.h".
+#
+# Inside protobuf's process-wide registry the files are called weir/proto/*.proto, because a program that uses both
+# Weir and a proto/graph.proto of its own would otherwise abort at start-up.
+
+file(GLOB WEIR_PROTOS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/proto/*.proto)
+set(WEIR_GENERATED_DIR ${PROJECT_BINARY_DIR}/generated)
+file(MAKE_DIRECTORY ${WEIR_GENERATED_DIR}/weir/proto)
+
+set(generated_sources)
+set(generated_headers)
+foreach(proto IN LISTS WEIR_PROTOS)
+  cmake_path(GET proto STEM name)
+  set(stem ${WEIR_GENERATED_DIR}/weir/proto/${name}.pb)
+  add_custom_command(
+    OUTPUT ${stem}.cc ${stem}.h
+    COMMAND protobuf::protoc --cpp_out=${WEIR_GENERATED_DIR} --proto_path=weir/proto=${PROJECT_SOURCE_DIR}/proto
+            weir/proto/${name}.proto
+    DEPENDS ${WEIR_PROTOS}
+    VERBATIM)
+  list(APPEND generated_sources ${stem}.cc)
+  list(APPEND generated_headers ${stem}.h)
+endforeach()
+
+add_custom_target(weir_proto_headers DEPENDS ${generated_headers})
+set(WEIR_PROTO_INCLUDE_DIRS ${WEIR_GENERATED_DIR} ${WEIR_GENERATED_DIR}/weir)
+
+if(generated_sources)
+  add_library(weir_proto OBJECT ${generated_sources})
+  set_target_properties(weir_proto PROPERTIES
+    POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  target_include_directories(weir_proto SYSTEM PRIVATE ${WEIR_PROTO_INCLUDE_DIRS})
+  target_link_libraries(weir_proto PRIVATE protobuf::libprotobuf)
+  set(WEIR_PROTO_OBJECTS $<TARGET_OBJECTS:weir_proto>)
+endif()

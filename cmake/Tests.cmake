@@ -1,0 +1,37 @@
+# One test program for each folder that holds *_test.cc: src/ops/nn -> test_ops_nn, tests/session -> test_tests_session.
+# Helpers that several folders use are the .cc files of tests/support.
+
+find_package(GTest REQUIRED)
+
+file(GLOB WEIR_TEST_SUPPORT CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/support/*.cc)
+if(WEIR_TEST_SUPPORT)
+  add_library(weir_test_support STATIC ${WEIR_TEST_SUPPORT})
+  set(scope PUBLIC)
+else()
+  add_library(weir_test_support INTERFACE)
+  set(scope INTERFACE)
+endif()
+target_link_libraries(weir_test_support ${scope} weir_static weir_internal GTest::gtest_main)
+target_include_directories(weir_test_support ${scope} ${PROJECT_SOURCE_DIR})
+target_compile_definitions(weir_test_support ${scope} WEIR_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+
+file(GLOB_RECURSE WEIR_TEST_SOURCES CONFIGURE_DEPENDS
+  ${PROJECT_SOURCE_DIR}/src/*_test.cc ${PROJECT_SOURCE_DIR}/tests/*_test.cc)
+set(folders)
+foreach(source IN LISTS WEIR_TEST_SOURCES)
+  cmake_path(GET source PARENT_PATH folder)
+  list(APPEND folders ${folder})
+  list(APPEND sources_of_${folder} ${source})
+endforeach()
+list(REMOVE_DUPLICATES folders)
+
+foreach(folder IN LISTS folders)
+  cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE name)
+  string(REGEX REPLACE "^src/" "" name ${name})
+  string(REPLACE "/" "_" name test_${name})
+  add_executable(${name} ${sources_of_${folder}})
+  target_link_libraries(${name} PRIVATE weir_test_support)
+  add_test(NAME ${name} COMMAND ${name})
+  # Against hangs only: sanitizers on a busy machine need most of it.
+  set_tests_properties(${name} PROPERTIES TIMEOUT 1800 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+endforeach()
