@@ -1,0 +1,58 @@
+# The front door: each target installs what is missing, configures, builds and runs. `make` lists them.
+
+STEPS ?= 1200
+JOBS ?= $(shell nproc)
+# Warnings are errors in CI; a newer compiler's new warning must not stop a user's build.
+WERROR := $(if $(filter true 1,$(CI)),ON,OFF)
+FUZZ_SECONDS ?= 60
+BIN := build/release/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help build test mnist bench asan tsan fuzz lint format clean packages clang-packages
+
+help:  ## list these targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+packages:
+	@tools/install_packages.sh
+
+clang-packages:
+	@tools/install_packages.sh clang
+
+# configure-<preset>, build-<preset>: the steps that the targets below share.
+configure-%: packages
+	@cmake --preset $* -DWEIR_WERROR=$(WERROR) --log-level=WARNING
+
+build-%: configure-%
+	@cmake --build --preset $* -j $(JOBS)
+
+build: build-release  ## build everything into build/release (programs in build/release/bin)
+
+test: build-release  ## build and run the tests
+	@ctest --preset release -j $(JOBS)
+
+mnist: configure-release  ## train the MNIST network; STEPS=6000 for the whole tutorial
+	@cmake --build --preset release -j $(JOBS) --target mnist
+	@$(BIN)/mnist --steps=$(STEPS)
+
+bench: build-release  ## measure the workloads and the kernels
+	@tools/bench.sh $(BIN)
+
+asan: build-asan  ## run the tests under the address and undefined-behaviour sanitizers
+	@ctest --preset asan -j $(JOBS)
+
+tsan: build-tsan  ## run the tests under the thread sanitizer
+	@ctest --preset tsan -j $(JOBS)
+
+fuzz: clang-packages build-fuzz  ## fuzz each target of tests/fuzz for FUZZ_SECONDS=60
+	@tools/fuzz.sh build/fuzz/bin $(FUZZ_SECONDS)
+
+lint: clang-packages configure-release  ## check the format (clang-format) and the code (clang-tidy)
+	@cmake --build --preset release --target weir_proto_headers
+	@tools/lint.sh build/release $(JOBS)
+
+format: clang-packages  ## rewrite the sources with clang-format
+	@git ls-files -co --exclude-standard -- '*.cc' '*.h' '*.inc' | xargs clang-format -i
+
+clean:  ## delete build/
+	@rm -rf build

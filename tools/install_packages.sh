@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# tools/install_packages.sh [clang]: installs the Debian packages that the build needs (and clang's tools, for lint and
+# fuzz) where they are missing. Needs no network when none is.
+set -euo pipefail
+
+packages=(
+  g++ cmake ninja-build pkg-config                         # to build
+  ccache mold                                              # faster
+  libprotobuf-dev protobuf-compiler libfmt-dev zlib1g-dev  # the library
+  libgtest-dev                                             # the tests
+  libdnnl-dev                                              # what the kernel benchmarks compare with
+)
+[ "${1-}" != clang ] || packages+=(clang clang-format clang-tidy libclang-rt-14-dev)
+
+missing=()
+for package in "${packages[@]}"; do
+  status=$(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null || true)
+  [ "$status" = installed ] || missing+=("$package")
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+echo "Installing Debian packages: ${missing[*]}"
+as_root=()
+[ "$(id -u)" = 0 ] || as_root=(sudo)
+"${as_root[@]}" apt-get update -qq
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}" >/dev/null
