@@ -1,0 +1,38 @@
+#include "devices/cpu/isa.h"
+
+namespace weir::cpu {
+namespace {
+
+// Each level needs everything that its files are compiled with. The compiler's run-time test includes the operating
+// system's support for the wide registers.
+Isa detect() {
+#if defined(__x86_64__)
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return Isa::Portable;
+  // f16c came with Ivy Bridge and is on every processor with avx2; the compilers at hand cannot ask for it by name.
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl")) {
+    return Isa::Avx512;
+  }
+  return Isa::Avx2;
+#else
+  return Isa::Portable;
+#endif
+}
+
+}  // namespace
+
+Isa isa() {
+  static const Isa level = detect();
+  return level;
+}
+
+const char* isa_name(Isa isa) {
+  switch (isa) {
+    case Isa::Portable: return "portable";
+    case Isa::Avx2: return "avx2";
+    case Isa::Avx512: return "avx512";
+  }
+  return "unknown";
+}
+
+}  // namespace weir::cpu
