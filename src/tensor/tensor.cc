@@ -1,0 +1,188 @@
+#include "weir/tensor.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include "base/errors.h"
+
+namespace weir {
+namespace {
+
+constexpr size_t kAlignment = 64;
+
+void* allocate_bytes(size_t bytes) {
+  // A zero-sized tensor still has an address, so that kernels need no special case.
+  size_t rounded = (std::max<size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
+  void* data = rounded < bytes ? nullptr : std::aligned_alloc(kAlignment, rounded);
+  if (!data) throw error(Code::ResourceExhausted, "out of memory: {} bytes asked for", bytes);
+  return data;
+}
+
+class HeapBuffer final : public Buffer {
+ public:
+  explicit HeapBuffer(size_t bytes) : Buffer(allocate_bytes(bytes), bytes) {}
+  ~HeapBuffer() override { std::free(data()); }
+};
+
+class StringBuffer final : public Buffer {
+ public:
+  explicit StringBuffer(size_t count) : Buffer(allocate_bytes(count * sizeof(std::string)), count * sizeof(std::string)) {
+    std::uninitialized_default_construct_n(static_cast<std::string*>(data()), count);
+  }
+  ~StringBuffer() override {
+    std::destroy_n(static_cast<std::string*>(data()), bytes() / sizeof(std::string));
+    std::free(data());
+  }
+};
+
+class BorrowedBuffer final : public Buffer {
+ public:
+  BorrowedBuffer(void* data, size_t bytes, std::function<void()> release)
+      : Buffer(data, bytes), release_(std::move(release)) {}
+  ~BorrowedBuffer() override {
+    if (release_) release_();
+  }
+
+ private:
+  std::function<void()> release_;
+};
+
+template <class T>
+void append_elements(std::string& text, const Tensor& t, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    if (i) text += ' ';
+    const T& value = t.data<T>()[static_cast<size_t>(i)];
+    if constexpr (std::is_same_v<T, std::string>) {
+      text += '"' + value + '"';
+    } else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+      text += fmt::format("{}", static_cast<float>(value));
+    } else if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>) {
+      text += fmt::format("({},{})", value.real(), value.imag());
+    } else if constexpr (sizeof(T) == 1 && !std::is_same_v<T, bool>) {
+      text += fmt::format("{}", static_cast<int>(value));
+    } else {
+      text += fmt::format("{}", value);
+    }
+  }
+}
+
+}  // namespace
+
+Buffer* Buffer::allocate(DType dtype, int64_t elements) {
+  size_t size = dtype_size(dtype);
+  if (size == 0) throw invalid_argument("a tensor of type {} has no elements in memory", dtype_name(dtype));
+  if (elements < 0) throw invalid_argument("a tensor of {} elements", elements);
+  int64_t bytes = checked_multiply(elements, static_cast<int64_t>(size));
+  if (dtype == DType::String) return new StringBuffer(static_cast<size_t>(elements));
+  return new HeapBuffer(static_cast<size_t>(bytes));
+}
+
+Buffer* Buffer::borrow(void* data, size_t bytes, std::function<void()> release) {
+  return new BorrowedBuffer(data, bytes, std::move(release));
+}
+
+Tensor::Tensor(DType dtype, const Shape& shape) : dtype_(dtype), shape_(shape), elements_(shape.elements()) {
+  if (!shape.is_known()) throw invalid_argument("a tensor's shape must be known; it is {}", shape.str());
+  buffer_ = Buffer::allocate(dtype, elements_);
+  data_ = buffer_->data();
+}
+
+Tensor::Tensor(DType dtype, const Shape& shape, Buffer* buffer, void* data)
+    : dtype_(dtype), shape_(shape), elements_(shape.elements()), buffer_(buffer), data_(data) {}
+
+Tensor::Tensor(const Tensor& other)
+    : dtype_(other.dtype_), shape_(other.shape_), elements_(other.elements_), buffer_(other.buffer_), data_(other.data_) {
+  if (buffer_) buffer_->retain();
+}
+
+Tensor::Tensor(Tensor&& other) noexcept
+    : dtype_(std::exchange(other.dtype_, DType::Invalid)),
+      shape_(std::move(other.shape_)),
+      elements_(std::exchange(other.elements_, 0)),
+      buffer_(std::exchange(other.buffer_, nullptr)),
+      data_(std::exchange(other.data_, nullptr)) {}
+
+Tensor& Tensor::operator=(const Tensor& other) {
+  Tensor copy(other);
+  return *this = std::move(copy);
+}
+
+Tensor& Tensor::operator=(Tensor&& other) noexcept {
+  if (this == &other) return *this;
+  if (buffer_) buffer_->release();
+  dtype_ = std::exchange(other.dtype_, DType::Invalid);
+  shape_ = std::move(other.shape_);
+  elements_ = std::exchange(other.elements_, 0);
+  buffer_ = std::exchange(other.buffer_, nullptr);
+  data_ = std::exchange(other.data_, nullptr);
+  return *this;
+}
+
+Tensor Tensor::zeros(DType dtype, const Shape& shape) {
+  Tensor t(dtype, shape);
+  if (dtype != DType::String) std::memset(t.data_, 0, t.bytes());
+  return t;
+}
+
+Tensor Tensor::reshaped(const Shape& shape) const {
+  if (!shape.is_known() || shape.elements() != elements_) {
+    throw invalid_argument("a tensor of shape {} cannot be seen as {}", shape_.str(), shape.str());
+  }
+  Tensor t(*this);
+  t.shape_ = shape;
+  return t;
+}
+
+Tensor Tensor::copy() const {
+  if (!valid()) return {};
+  Tensor t(dtype_, shape_);
+  if (dtype_ == DType::String) {
+    auto from = data<std::string>();
+    std::copy(from.begin(), from.end(), t.mutable_data<std::string>());
+  } else {
+    std::memcpy(t.data_, data_, bytes());
+  }
+  return t;
+}
+
+std::string Tensor::str(int64_t max_elements) const {
+  std::string text = fmt::format("{} {} [", dtype_name(dtype_), shape_.str());
+  int64_t count = std::min(elements_, max_elements);
+  switch (dtype_) {
+    case DType::Float32: append_elements<float>(text, *this, count); break;
+    case DType::Float64: append_elements<double>(text, *this, count); break;
+    case DType::Float16: append_elements<Half>(text, *this, count); break;
+    case DType::BFloat16: append_elements<BFloat16>(text, *this, count); break;
+    case DType::Int8: append_elements<int8_t>(text, *this, count); break;
+    case DType::Int16: append_elements<int16_t>(text, *this, count); break;
+    case DType::Int32: append_elements<int32_t>(text, *this, count); break;
+    case DType::Int64: append_elements<int64_t>(text, *this, count); break;
+    case DType::UInt8: append_elements<uint8_t>(text, *this, count); break;
+    case DType::UInt16: append_elements<uint16_t>(text, *this, count); break;
+    case DType::UInt32: append_elements<uint32_t>(text, *this, count); break;
+    case DType::UInt64: append_elements<uint64_t>(text, *this, count); break;
+    case DType::Bool: append_elements<bool>(text, *this, count); break;
+    case DType::Complex64: append_elements<std::complex<float>>(text, *this, count); break;
+    case DType::Complex128: append_elements<std::complex<double>>(text, *this, count); break;
+    case DType::String: append_elements<std::string>(text, *this, count); break;
+    default: text += "..."; break;
+  }
+  if (count < elements_) text += " ...";
+  return text + "]";
+}
+
+void Tensor::require_type(DType dtype) const {
+  if (dtype != dtype_) {
+    throw invalid_argument("a tensor of type {} is asked for {}", dtype_name(dtype_), dtype_name(dtype));
+  }
+}
+
+void Tensor::require_elements(int64_t elements) const {
+  if (elements != elements_) {
+    throw invalid_argument("a tensor of shape {} has {} elements, not {}", shape_.str(), elements_, elements);
+  }
+}
+
+}  // namespace weir
