@@ -8,6 +8,7 @@ FUZZ_SECONDS ?= 60
 BIN := build/release/bin
 
 .DEFAULT_GOAL := help
+.NOTPARALLEL:
 .PHONY: help build test mnist bench asan tsan fuzz lint format clean packages clang-packages
 
 help:  ## list these targets
