@@ -1,4 +1,4 @@
 #pragma once
 
 // Marks what the library exports; everything else is hidden.
-#define WEIR_API __attribute__((visibility("default")))
+#define WEIR_API [[gnu::visibility("default")]]

@@ -151,7 +151,7 @@ class WEIR_API InList {
 };
 
 // Restores the graph's construction context when it goes out of scope.
-class WEIR_API [[nodiscard]] Scope {
+class [[nodiscard]] WEIR_API Scope {
  public:
   Scope(std::string name, std::function<void()> leave) : name_(std::move(name)), leave_(std::move(leave)) {}
   Scope(Scope&& other) noexcept : name_(std::move(other.name_)), leave_(std::exchange(other.leave_, nullptr)) {}
@@ -169,19 +169,19 @@ class WEIR_API [[nodiscard]] Scope {
 // Everything that makes a node. Inputs stand in the order of the operation's signature, lists flattened.
 struct NodeArgs {
   std::string op;
-  std::string name;  // empty: the operation's name. Made unique within the current name scope...
+  std::string name = {};  // empty: the operation's name. Made unique within the current name scope...
   bool exact_name = false;  // ...unless this says that `name` is the full and final name
-  std::vector<Output> inputs;
-  AttrMap attrs;  // defaults, and types that follow from the inputs, are filled in
-  std::vector<Operation> control_inputs;
-  std::string device;
-  SourceLine line;
+  std::vector<Output> inputs = {};
+  AttrMap attrs = {};  // defaults, and types that follow from the inputs, are filled in
+  std::vector<Operation> control_inputs = {};
+  std::string device = {};
+  SourceLine line = {};
 };
 
 struct ImportOptions {
-  std::string prefix;  // TensorFlow's Python default is "import"; here nothing
-  std::vector<std::pair<std::string, Output>> input_map;  // "name:0" or "name" of the file -> tensor of this graph
-  std::vector<std::string> return_elements;               // "name:0"; operations are wanted as "name"
+  std::string prefix = {};  // TensorFlow's Python default is "import"; here nothing
+  std::vector<std::pair<std::string, Output>> input_map = {};  // "name:0" or "name" of the file -> tensor of this graph
+  std::vector<std::string> return_elements = {};               // "name:0"; operations are wanted as "name"
 };
 struct ImportResult {
   std::vector<Output> outputs;        // one for every return element; of an operation its output 0 or nothing

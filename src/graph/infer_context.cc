@@ -1,0 +1,58 @@
+#include "graph/infer_context.h"
+
+#include "base/errors.h"
+#include "graph/op.h"
+
+namespace weir {
+
+std::optional<std::vector<int64_t>> InferContext::value_as_ints(int index) {
+  Tensor value = values_.value(index);
+  if (!value.valid()) return std::nullopt;
+  std::vector<int64_t> ints;
+  if (value.dtype() == DType::Int32) {
+    for (int32_t v : value.data<int32_t>()) ints.push_back(v);
+  } else if (value.dtype() == DType::Int64) {
+    for (int64_t v : value.data<int64_t>()) ints.push_back(v);
+  } else {
+    throw invalid_argument("input {} is {}, not an integer", index, dtype_name(value.dtype()));
+  }
+  return ints;
+}
+
+void InferContext::require_rank(int index, int rank) const {
+  const Shape& shape = input(index);
+  if (shape.has_rank() && shape.rank() != rank) {
+    throw invalid_argument("input {} must have rank {}; its shape is {}", index, rank, shape.str());
+  }
+}
+
+void InferContext::require_min_rank(int index, int rank) const {
+  const Shape& shape = input(index);
+  if (shape.has_rank() && shape.rank() < rank) {
+    throw invalid_argument("input {} must have rank {} or more; its shape is {}", index, rank, shape.str());
+  }
+}
+
+int InferContext::normalise_axis(int64_t axis, int rank) {
+  if (axis < -rank || axis >= rank) throw invalid_argument("axis {} is outside [{}, {})", axis, -rank, rank);
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
+namespace infer {
+
+void scalar(InferContext& c) {
+  for (int i = 0; i < c.outputs(); ++i) c.set_output(i, Shape{});
+}
+
+void unchanged(InferContext& c) { c.set_output(0, c.input(0)); }
+
+void broadcast_binary(InferContext& c) { c.set_output(0, Shape::broadcast(c.input(0), c.input(1))); }
+
+void merged(InferContext& c) {
+  Shape shape = c.input(0);
+  for (int i = 1; i < c.inputs(); ++i) shape = shape.merged(c.input(i));
+  c.set_output(0, std::move(shape));
+}
+
+}  // namespace infer
+}  // namespace weir

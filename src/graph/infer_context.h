@@ -1,0 +1,78 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "weir/attr.h"
+#include "weir/error.h"
+#include "weir/shape.h"
+#include "weir/tensor.h"
+
+namespace weir {
+
+struct Op;
+
+// Seen by a shape function: shapes of the inputs, values of those that are constant, attributes. It sets the shapes of
+// the outputs (unknown unless set). Any Error it throws is completed with the node's name and line by the caller.
+class InferContext {
+ public:
+  // How the values of inputs are had; a plan and a graph answer differently.
+  class Values {
+   public:
+    virtual ~Values() = default;
+    virtual Tensor value(int input) = 0;  // invalid when not known
+    virtual Shape value_as_shape(int input) = 0;
+  };
+
+  InferContext(const Op& op, const AttrMap& attrs, std::span<const Shape* const> inputs, size_t outputs, Values& values)
+      : op_(op), attrs_(attrs), inputs_(inputs), outputs_(outputs, Shape::unknown()), values_(values) {}
+
+  const Op& op() const { return op_; }
+  const AttrMap& attrs() const { return attrs_; }
+  template <class T>
+  const T& attr(std::string_view name) const {
+    return attrs_.get<T>(name);
+  }
+  int inputs() const { return static_cast<int>(inputs_.size()); }
+  int outputs() const { return static_cast<int>(outputs_.size()); }
+  const Shape& input(int index) const { return *inputs_[static_cast<size_t>(index)]; }
+  // An invalid tensor when the value is not known yet.
+  Tensor value(int index) { return values_.value(index); }
+  // An input that is a shape (a vector of int32 or int64), as far as it is known. Negative entries other than -1 throw.
+  Shape value_as_shape(int index) { return values_.value_as_shape(index); }
+  // An integer vector or scalar input as numbers; nothing when not known.
+  std::optional<std::vector<int64_t>> value_as_ints(int index);
+
+  void set_output(int index, Shape shape) { outputs_[static_cast<size_t>(index)] = std::move(shape); }
+  const Shape& output(int index) const { return outputs_[static_cast<size_t>(index)]; }
+  std::vector<Shape> take_outputs() { return std::move(outputs_); }
+
+  // Each throws InvalidArgument that names the input and its shape; unknown ranks pass.
+  void require_rank(int index, int rank) const;
+  void require_min_rank(int index, int rank) const;
+  void require_scalar(int index) const { require_rank(index, 0); }
+  [[noreturn]] void fail(const std::string& message) const { throw Error(Code::InvalidArgument, message); }
+
+  // An axis counted from either end; throws when outside [-rank, rank).
+  static int normalise_axis(int64_t axis, int rank);
+
+ private:
+  const Op& op_;
+  const AttrMap& attrs_;
+  std::span<const Shape* const> inputs_;
+  std::vector<Shape> outputs_;
+  Values& values_;
+};
+
+// Shape functions that many operations share.
+namespace infer {
+void scalar(InferContext& c);             // every output a scalar
+void unchanged(InferContext& c);          // output 0 is shaped like input 0
+void broadcast_binary(InferContext& c);   // output 0 is inputs 0 and 1 broadcast together
+void merged(InferContext& c);             // all inputs and output 0 have one shape
+}  // namespace infer
+
+}  // namespace weir

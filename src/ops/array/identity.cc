@@ -1,0 +1,29 @@
+#include "autodiff/grad_context.h"
+#include "graph/infer_context.h"
+#include "graph/op_def.h"
+#include "weir/ops.h"
+
+namespace weir::ops {
+namespace {
+
+void gradient(GradContext& c) { c.set_input_grad(0, c.raw_output_grad()); }
+
+}  // namespace
+
+OpDef identity_op() {
+  return {.name = "Identity",
+          .inputs = "input:T",
+          .outputs = "output:T",
+          .attrs = "T:type",
+          .infer = infer::unchanged,
+          .gradient = gradient,
+          .alias = 0};
+}
+
+}  // namespace weir::ops
+
+namespace weir {
+
+Output identity(const In& input, std::string_view name) { return NodeBuilder("Identity", name).input(input).output(); }
+
+}  // namespace weir

@@ -1,0 +1,219 @@
+#include "ops/evaluate.h"
+
+#include <new>
+
+#include "base/errors.h"
+#include "graph/graph_impl.h"
+#include "graph/infer_context.h"
+#include "graph/node.h"
+
+namespace weir {
+namespace {
+
+constexpr int64_t kMaxElements = 4096;  // of anything computed while a graph is built
+constexpr int kMaxDepth = 32;
+
+class TensorValues final : public InferContext::Values {
+ public:
+  explicit TensorValues(std::span<const Tensor> inputs) : inputs_(inputs) {}
+  Tensor value(int input) override { return inputs_[static_cast<size_t>(input)]; }
+  Shape value_as_shape(int input) override {
+    const Tensor& t = inputs_[static_cast<size_t>(input)];
+    std::vector<int64_t> dims;
+    if (t.dtype() == DType::Int32) {
+      for (int32_t d : t.data<int32_t>()) dims.push_back(d);
+    } else {
+      for (int64_t d : t.data<int64_t>()) dims.push_back(d);
+    }
+    return Shape(dims);
+  }
+
+ private:
+  std::span<const Tensor> inputs_;
+};
+
+// Owns the values of one kernel call.
+class Values {
+ public:
+  explicit Values(size_t count) : values_(count) {}
+  ~Values() {
+    for (Value& v : values_) {
+      if (v.owner) v.owner->release();
+    }
+  }
+  Value& operator[](size_t i) { return values_[i]; }
+  Value* data() { return values_.data(); }
+
+ private:
+  std::vector<Value> values_;
+};
+
+void hold(Value& v, const Tensor& t) {
+  v.data = const_cast<void*>(t.raw());
+  v.own_shape = t.shape();
+  v.shape = &v.own_shape;
+  v.dtype = t.dtype();
+  v.owner = t.buffer();
+  if (v.owner) v.owner->retain();
+}
+
+Tensor take(const Value& v) {
+  v.owner->retain();
+  return Tensor(v.dtype, *v.shape, v.owner, v.data);
+}
+
+ThreadPool& folding_pool() {
+  static ThreadPool pool(1);
+  return pool;
+}
+
+Tensor shape_as_tensor(const Shape& shape, DType dtype) {
+  Tensor t(dtype, Shape{shape.rank()});
+  for (int i = 0; i < shape.rank(); ++i) {
+    if (dtype == DType::Int32) {
+      t.mutable_data<int32_t>()[i] = static_cast<int32_t>(shape[i]);
+    } else {
+      t.mutable_data<int64_t>()[i] = shape[i];
+    }
+  }
+  return t;
+}
+
+Tensor constant_value(const Output& output, int depth) {
+  const Node& node = *output.node();
+  if (node.op->name == "Const") return node.attrs.get<Tensor>("value");
+  if (depth > kMaxDepth || !node.op->pure() || node.op->name == "Placeholder" ||
+      node.op->name == "PlaceholderWithDefault") {
+    return {};
+  }
+  // Facts about shapes need the input's shape only.
+  if (node.op->name == "Shape" && node.inputs[0].shape().is_known()) {
+    return shape_as_tensor(node.inputs[0].shape(), node.output_types[0]);
+  }
+  if (node.op->name == "Size" && node.inputs[0].shape().is_known()) {
+    int64_t size = node.inputs[0].shape().elements();
+    return node.output_types[0] == DType::Int32 ? Tensor(static_cast<int32_t>(size)) : Tensor(size);
+  }
+  if (node.op->name == "Rank" && node.inputs[0].shape().has_rank()) {
+    return Tensor(static_cast<int32_t>(node.inputs[0].shape().rank()));
+  }
+  for (const Shape& shape : node.output_shapes) {
+    if (!shape.is_known() || shape.elements() > kMaxElements) return {};
+  }
+  std::vector<Tensor> inputs;
+  for (const Output& input : node.inputs) {
+    if (input.shape().has_rank() && input.shape().is_known() && input.shape().elements() > kMaxElements) return {};
+    Tensor value = constant_value(input, depth + 1);
+    if (!value.valid() || value.elements() > kMaxElements) return {};
+    inputs.push_back(std::move(value));
+  }
+  try {
+    NodeView view(*node.op, node.attrs, node.name);
+    return run_kernel(view, inputs, node.output_types, folding_pool())[static_cast<size_t>(output.index())];
+  } catch (const Error&) {
+    return {};  // it will fail, with its name and line, when it is run
+  }
+}
+
+}  // namespace
+
+ComputeFn select_kernel(const NodeView& node) {
+  const Kernel& kernel = node.op().def->cpu;
+  ComputeFn compute = kernel.select ? kernel.select(node) : nullptr;
+  if (compute) return compute;
+  std::string types;
+  for (const AttrSpec& spec : node.op().attrs) {
+    if (spec.kind != AttrKind::Type) continue;
+    if (const AttrValue* value = node.attrs().find(spec.name)) {
+      types += (types.empty() ? "" : ", ") + spec.name + "=" + attr_to_string(*value);
+    }
+  }
+  throw error(Code::Unimplemented, "there is no CPU kernel for {}{}", node.op().name,
+              types.empty() ? "" : " with " + types);
+}
+
+std::vector<Tensor> run_kernel(const NodeView& node, std::span<const Tensor> inputs,
+                               std::span<const DType> output_types, ThreadPool& pool) {
+  const Op& op = node.op();
+  std::vector<const Shape*> input_shapes;
+  for (const Tensor& input : inputs) input_shapes.push_back(&input.shape());
+  TensorValues tensor_values(inputs);
+  InferContext infer(op, node.attrs(), input_shapes, output_types.size(), tensor_values);
+  if (op.def->infer) op.def->infer(infer);
+  if (op.def->alias >= 0) {
+    return {inputs[static_cast<size_t>(op.def->alias)].reshaped(infer.output(0))};
+  }
+  ComputeFn compute = select_kernel(node);
+
+  Values values(inputs.size() + output_types.size());
+  std::vector<int> slots;
+  for (size_t i = 0; i < inputs.size() + output_types.size(); ++i) slots.push_back(static_cast<int>(i));
+  for (size_t i = 0; i < inputs.size(); ++i) hold(values[i], inputs[i]);
+  std::vector<const Shape*> output_shapes;
+  std::vector<Shape> shapes = infer.take_outputs();
+  for (size_t i = 0; i < output_types.size(); ++i) {
+    if (shapes[i].is_known()) {
+      hold(values[inputs.size() + i], Tensor(output_types[i], shapes[i]));
+    } else {
+      values[inputs.size() + i].dtype = output_types[i];
+    }
+    output_shapes.push_back(&shapes[i]);
+  }
+
+  KernelState state(nullptr, [](void*) {});
+  PrepareContext prepare(node, input_shapes, output_shapes, pool, nullptr);
+  if (op.def->cpu.prepare) state = op.def->cpu.prepare(prepare);
+  Tensor scratch(DType::UInt8, Shape{static_cast<int64_t>(prepare.scratch_bytes())});
+
+  StepView step{slots.data(), slots.data() + inputs.size(), static_cast<int>(inputs.size()),
+                static_cast<int>(output_types.size()), state.get(), &node};
+  KernelContext context(step, values.data(), scratch.mutable_raw(), pool, nullptr);
+  compute(context);
+
+  std::vector<Tensor> outputs;
+  for (size_t i = 0; i < output_types.size(); ++i) {
+    Value& v = values[inputs.size() + i];
+    if (!v.owner) throw error(Code::Internal, "{} did not produce output {}", op.name, i);
+    outputs.push_back(take(v));
+  }
+  return outputs;
+}
+
+Tensor constant_value(const Output& output) { return constant_value(output, 0); }
+
+Shape constant_value_as_shape(const Output& output) {
+  const Node& node = *output.node();
+  if (Tensor value = constant_value(output, 0); value.valid()) {
+    Tensor values[] = {value};
+    return TensorValues(values).value_as_shape(0);
+  }
+  if (node.op->name == "Shape") return node.inputs[0].shape();
+  if (node.op->name == "Cast" || node.op->name == "Identity") return constant_value_as_shape(node.inputs[0]);
+  if (node.op->name == "Pack" && node.attrs.get<int64_t>("axis") == 0) {
+    Shape shape;
+    for (const Output& input : node.inputs) {
+      Tensor value = constant_value(input, 0);
+      int64_t dim = kUnknown;
+      if (value.valid() && value.elements() == 1) {
+        dim = value.dtype() == DType::Int32 ? value.data<int32_t>()[0] : value.data<int64_t>()[0];
+      }
+      shape.append(std::max<int64_t>(dim, kUnknown));
+    }
+    return shape;
+  }
+  if (node.op->name == "ConcatV2") {
+    Shape shape;
+    for (size_t i = 0; i + 1 < node.inputs.size(); ++i) {
+      Shape part = constant_value_as_shape(node.inputs[i]);
+      if (!part.has_rank()) return Shape::unknown();
+      for (int64_t dim : part.dims()) shape.append(dim);
+    }
+    return shape;
+  }
+  // Nothing but perhaps the number of dimensions is known.
+  const Shape& length = output.shape();
+  if (length.rank() == 1 && length[0] >= 0 && length[0] <= 254) return Shape::unknown_dims(static_cast<int>(length[0]));
+  return Shape::unknown();
+}
+
+}  // namespace weir

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <vector>
+
+#include "graph/op_def.h"
+
+namespace weir::ops {
+
+// One table an area, in src/ops/<area>/table.cc. Adding an operation adds one row there.
+const std::vector<OpDef>& array_ops();
+const std::vector<OpDef>& math_ops();
+const std::vector<OpDef>& nn_ops();
+const std::vector<OpDef>& state_ops();
+const std::vector<OpDef>& random_ops();
+const std::vector<OpDef>& control_ops();
+
+inline std::vector<const std::vector<OpDef>*> tables() {
+  return {&array_ops(), &math_ops(), &nn_ops(), &state_ops(), &random_ops(), &control_ops()};
+}
+
+}  // namespace weir::ops
