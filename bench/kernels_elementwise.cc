@@ -1,0 +1,108 @@
+// Bandwidth and throughput of the elementwise, reduction, optimizer, softmax, pooling and LRN kernels, beside memcpy.
+// Bytes count every array once for each time the kernel must read or write it.
+#include <benchmark/benchmark.h>
+
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "base/thread_pool.h"
+#include "devices/cpu/tile.h"
+
+namespace weir::cpu {
+namespace {
+
+ThreadPool& pool() {
+  static ThreadPool threads(2);
+  return threads;
+}
+
+// Values in (0.1, 1.1), where every function is regular and nothing is denormal.
+std::vector<float> numbers(int64_t n) {
+  std::vector<float> x(n);
+  uint32_t state = 12345;
+  for (float& v : x) v = 0.1f + static_cast<float>((state = state * 1664525u + 1013904223u) >> 8) * 0x1p-24f;
+  return x;
+}
+
+void count_bytes(benchmark::State& state, int64_t floats) {
+  state.SetBytesProcessed(state.iterations() * floats * static_cast<int64_t>(sizeof(float)));
+}
+
+constexpr int64_t kBig = int64_t{1} << 24;  // 64 MiB an array: beyond every cache
+
+void memcpy_big(benchmark::State& state) {
+  std::vector<float> x = numbers(kBig), y(kBig);
+  for (auto _ : state) {
+    pool().parallel_for(kBig, 1 << 16, [&](int64_t begin, int64_t end) {
+      std::memcpy(&y[begin], &x[begin], static_cast<size_t>(end - begin) * sizeof(float));
+    });
+    benchmark::ClobberMemory();
+  }
+  count_bytes(state, 2 * kBig);
+}
+BENCHMARK(memcpy_big)->UseRealTime()->Unit(benchmark::kMillisecond);
+
+// One thread, one tile in the first-level cache: what an instruction of a fused chain costs.
+void unary_in_cache(benchmark::State& state, UnaryFn fn) {
+  std::vector<float> x = numbers(kTileFloats), y(kTileFloats);
+  const UnaryTile f = unary_tile(fn);
+  for (auto _ : state) {
+    f(x.data(), y.data(), kTileFloats);
+    benchmark::ClobberMemory();
+  }
+  state.SetItemsProcessed(state.iterations() * kTileFloats);
+}
+void binary_in_cache(benchmark::State& state, BinaryFn fn, Operands operands) {
+  std::vector<float> a = numbers(kTileFloats), b = numbers(kTileFloats), y(kTileFloats);
+  const BinaryTile f = binary_tile(fn, operands);
+  for (auto _ : state) {
+    f(a.data(), b.data(), y.data(), kTileFloats);
+    benchmark::ClobberMemory();
+  }
+  state.SetItemsProcessed(state.iterations() * kTileFloats);
+}
+#define WEIR_UNARY(fn) BENCHMARK_CAPTURE(unary_in_cache, fn, UnaryFn::fn)
+WEIR_UNARY(Identity);
+WEIR_UNARY(Relu);
+WEIR_UNARY(Sqrt);
+WEIR_UNARY(Rsqrt);
+WEIR_UNARY(Exp);
+WEIR_UNARY(Expm1);
+WEIR_UNARY(Log);
+WEIR_UNARY(Log1p);
+WEIR_UNARY(Tanh);
+WEIR_UNARY(Sigmoid);
+WEIR_UNARY(Elu);
+WEIR_UNARY(Softplus);
+WEIR_UNARY(Sin);
+WEIR_UNARY(Erf);
+WEIR_UNARY(Round);
+#define WEIR_BINARY(fn, kind) BENCHMARK_CAPTURE(binary_in_cache, fn##_##kind, BinaryFn::fn, Operands::kind)
+WEIR_BINARY(Add, VV);
+WEIR_BINARY(Mul, VS);
+WEIR_BINARY(Div, VV);
+WEIR_BINARY(Maximum, VV);
+WEIR_BINARY(Less, VS);
+WEIR_BINARY(Pow, VV);
+WEIR_BINARY(ReluGrad, VV);
+WEIR_BINARY(TanhGrad, VV);
+WEIR_BINARY(FloorMod, VS);
+
+void add_big(benchmark::State& state) {
+  std::vector<float> a = numbers(kBig), b = numbers(kBig), y(kBig);
+  const BinaryTile f = binary_tile(BinaryFn::Add, Operands::VV);
+  for (auto _ : state) {
+    pool().parallel_for(kBig, 1 << 16,
+                        [&](int64_t begin, int64_t end) { f(&a[begin], &b[begin], &y[begin], end - begin); });
+    benchmark::ClobberMemory();
+  }
+  count_bytes(state, 3 * kBig);
+}
+BENCHMARK(add_big)->UseRealTime()->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace weir::cpu
+
+BENCHMARK_MAIN();
