@@ -35,3 +35,10 @@ foreach(folder IN LISTS folders)
   # Against hangs only: sanitizers on a busy machine need most of it.
   set_tests_properties(${name} PROPERTIES TIMEOUT 1800 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 endforeach()
+
+# Against an installed copy. The user's program is no sanitizer build, so the library must not be one either.
+if(NOT WEIR_SANITIZE)
+  add_test(NAME test_install
+    COMMAND ${PROJECT_SOURCE_DIR}/tests/install/check_install.sh ${PROJECT_BINARY_DIR} ${CMAKE_CXX_COMPILER})
+  set_tests_properties(test_install PROPERTIES TIMEOUT 600)
+endif()

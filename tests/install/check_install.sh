@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# check_install.sh BUILD_DIR COMPILER: installs the build into a temporary folder, builds a small program against that
+# copy with find_package (shared and static) and with pkg-config, runs all three, and checks that libweir.so exports
+# nothing but Weir's API.
+set -euo pipefail
+build_dir=$1 compiler=$2
+source_dir=$(cd "$(dirname "$0")" && pwd)
+temporary=$(mktemp -d)
+trap 'rm -rf "$temporary"' EXIT
+prefix=$temporary/prefix
+
+fail() {
+  echo "FAILED: $*" >&2
+  exit 1
+}
+
+expect_twelve() {
+  local answer
+  answer=$("$@") || fail "$* did not run"
+  [ "$answer" = 12 ] || fail "$* printed '$answer', not 12"
+}
+
+cmake --install "$build_dir" --prefix "$prefix" >/dev/null
+
+cmake -S "$source_dir" -B "$temporary/build" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$prefix" \
+  -DCMAKE_BUILD_TYPE=Release >/dev/null
+cmake --build "$temporary/build"
+expect_twelve "$temporary/build/with_shared"
+expect_twelve "$temporary/build/with_static"
+
+library=$(echo "$prefix"/lib*/libweir.so "$prefix"/lib*/*/libweir.so | tr ' ' '\n' | grep -v '\*' | head -n 1)
+library_dir=$(dirname "$library")
+# shellcheck disable=SC2046  # flags are words
+"$compiler" -std=c++20 "$source_dir/program.cc" -o "$temporary/with_pkg_config" \
+  $(PKG_CONFIG_PATH="$library_dir/pkgconfig" pkg-config --cflags --libs weir) -Wl,-rpath,"$library_dir"
+expect_twelve "$temporary/with_pkg_config"
+
+exported=$(nm --dynamic --defined-only --demangle --format=posix "$library" | cut -d ' ' -f 1-4)
+echo "$exported" | grep -q '^weir::Graph::Graph' || fail "weir::Graph is not exported"
+foreign=$(echo "$exported" | grep -vE '^(non-virtual thunk to |virtual thunk to |vtable for |typeinfo for |typeinfo name for |guard variable for |VTT for )?weir::' || true)
+[ -z "$foreign" ] || fail "libweir.so exports foreign symbols:"$'\n'"$foreign"
+internal=$(echo "$exported" | grep -E '^[a-z ]*weir::(proto|cpu)::' || true)
+[ -z "$internal" ] || fail "libweir.so exports internals:"$'\n'"$internal"
