@@ -6,7 +6,6 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
-#include <source_location>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,6 +17,7 @@
 #include "weir/error.h"
 #include "weir/export.h"
 #include "weir/shape.h"
+#include "weir/source_location.h"
 #include "weir/tensor.h"
 
 namespace weir {
@@ -107,7 +107,7 @@ class WEIR_API Literal {
 // program where the conversion happened, which is how errors know the user's line without an extra argument.
 class WEIR_API In {
  public:
-  using Where = std::source_location;
+  using Where = SourceLocation;
   In(const Output& output, Where where = Where::current()) : output_(output), where_(where) {}  // NOLINT
   In(const Variable& variable, Where where = Where::current());                                 // NOLINT
   In(const Tensor& value, Where where = Where::current()) : value_(value), where_(where) {}     // NOLINT
@@ -196,7 +196,7 @@ struct Seeds {
 // Nodes live as long as the graph and never move.
 class WEIR_API Graph {
  public:
-  using Where = std::source_location;
+  using Where = SourceLocation;
   Graph();
   ~Graph();
   Graph(const Graph&) = delete;

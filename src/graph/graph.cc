@@ -363,6 +363,6 @@ LineScope::LineScope(Graph& graph, SourceLine line) : slot_(graph.impl().line), 
   if (!slot_) slot_ = std::move(line);
 }
 
-SourceLine source_line(const std::source_location& where) { return {where.file_name(), where.line()}; }
+SourceLine source_line(const SourceLocation& where) { return {where.file_name(), where.line()}; }
 
 }  // namespace weir

@@ -52,7 +52,7 @@ class LineScope {
   std::optional<SourceLine> saved_;
 };
 
-SourceLine source_line(const std::source_location& where);
+SourceLine source_line(const SourceLocation& where);
 
 // A literal as a tensor of the given type; throws InvalidArgument when a number does not fit or is of another kind.
 Tensor convert_literal(const Tensor& literal, DType dtype);
