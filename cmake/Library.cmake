@@ -46,10 +46,10 @@ add_library(weir::weir ALIAS weir)
 set_target_properties(weir PROPERTIES
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
   LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/exports.map LINKER_LANGUAGE CXX)
-target_link_options(weir PRIVATE
-  -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map
-  # clang leaves the sanitizers' symbols of a shared library to the program.
-  $<$<NOT:$<BOOL:${WEIR_SANITIZE}>>:-Wl,--no-undefined>)
+target_link_options(weir PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map)
+if(NOT WEIR_SANITIZE)  # clang leaves the sanitizers' symbols of a shared library to the program
+  target_link_options(weir PRIVATE -Wl,--no-undefined)
+endif()
 
 add_library(weir_static STATIC $<TARGET_OBJECTS:weir_objects> ${WEIR_PROTO_OBJECTS})
 add_library(weir::weir_static ALIAS weir_static)

@@ -56,10 +56,11 @@ TEST(Mnist, ShippedFilesAreWholeAndNormalised) {
   const auto labels = mnist.test.labels.data<int64_t>();
   EXPECT_EQ(std::vector<int64_t>(labels.begin(), labels.begin() + 5), (std::vector<int64_t>{7, 2, 1, 0, 4}));
   const auto pixels = mnist.train.images.data<float>();
-  EXPECT_EQ(*std::ranges::min_element(pixels), 0.0f);
-  EXPECT_EQ(*std::ranges::max_element(pixels), 1.0f);
   double sum = 0;
-  for (float pixel : pixels) sum += pixel;
+  for (float pixel : pixels) {
+    ASSERT_TRUE(pixel >= 0 && pixel <= 1);
+    sum += pixel;
+  }
   EXPECT_NEAR(sum / static_cast<double>(pixels.size()), 0.1307, 1e-4);  // the data set's known mean
 }
 
