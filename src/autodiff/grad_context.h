@@ -12,8 +12,9 @@ namespace weir {
 // gradient is not set gets none. Nodes made by the rule stand in the scope "<node>_grad" and carry the node's own line.
 class GradContext {
  public:
-  GradContext(Operation op, const std::vector<Gradient>& output_grads)
-      : op_(op), output_grads_(output_grads), input_grads_(static_cast<size_t>(op.inputs())) {}
+  // `zeros` stands in for gradients that did not come; an empty entry is made when it is asked for.
+  GradContext(Operation op, const std::vector<Gradient>& output_grads, const std::vector<Output>& zeros)
+      : op_(op), output_grads_(output_grads), zeros_(zeros), input_grads_(static_cast<size_t>(op.inputs())) {}
 
   Graph& graph() const { return op_.graph(); }
   Operation op() const { return op_; }
@@ -38,6 +39,7 @@ class GradContext {
  private:
   Operation op_;
   const std::vector<Gradient>& output_grads_;
+  const std::vector<Output>& zeros_;
   std::vector<Gradient> input_grads_;
 };
 
