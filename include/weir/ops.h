@@ -7,3 +7,4 @@
 #include "weir/math_ops.h"
 #include "weir/nn.h"
 #include "weir/random_ops.h"
+#include "weir/state_ops.h"

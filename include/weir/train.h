@@ -1,0 +1,182 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "weir/export.h"
+#include "weir/gradients.h"
+#include "weir/graph.h"
+
+namespace weir::train {
+
+using GradsAndVars = std::vector<std::pair<Gradient, Variable>>;
+
+struct ComputeGradientsOptions {
+  std::vector<Variable> var_list = {};   // empty: the graph's trainable variables
+  std::optional<Output> grad_loss = {};  // d(objective)/d(loss); ones when not given
+  bool colocate_gradients_with_ops = false;
+};
+struct ApplyGradientsOptions {
+  std::optional<Variable> global_step = {};  // counted up by 1 after the updates
+  std::string name = {};                     // empty: the optimizer's name
+};
+struct MinimizeOptions {
+  std::vector<Variable> var_list = {};
+  std::optional<Variable> global_step = {};
+  std::optional<Output> grad_loss = {};
+  bool colocate_gradients_with_ops = false;
+  std::string name = {};
+};
+
+// What all optimizers do: differentiate a loss, keep slots (variables beside a variable: "W/Momentum") and build one
+// operation that updates every variable. Nodes and names are TensorFlow's, so that checkpoints can be exchanged. An
+// optimizer serves one graph at a time and must not outlive it.
+class WEIR_API Optimizer {
+ public:
+  virtual ~Optimizer();
+  Optimizer(const Optimizer&) = delete;
+  Optimizer& operator=(const Optimizer&) = delete;
+
+  // compute_gradients and apply_gradients in one.
+  Operation minimize(const Output& loss, const MinimizeOptions& options = {}, In::Where where = In::Where::current());
+  // One pair for each variable; of those that the loss does not depend on the gradient is none. Throws InvalidArgument
+  // when there is no variable at all.
+  GradsAndVars compute_gradients(const Output& loss, const ComputeGradientsOptions& options = {},
+                                 In::Where where = In::Where::current());
+  // Throws InvalidArgument when no pair has a gradient.
+  Operation apply_gradients(const GradsAndVars& grads_and_vars, const ApplyGradientsOptions& options = {},
+                            In::Where where = In::Where::current());
+
+  const std::string& name() const { return name_; }
+  // The slot that was made for a variable ("momentum", "m"), or an empty handle.
+  Variable slot(const Variable& variable, std::string_view slot_name) const;
+  std::vector<std::string> slot_names() const;
+  // Slots and the optimizer's other variables, in order of creation.
+  const std::vector<Variable>& variables() const { return variables_; }
+
+ protected:
+  explicit Optimizer(std::string_view name) : name_(name) {}
+
+  // Steps of apply_gradients, in this order. `scope` is the name that the final operation takes.
+  virtual void create_slots(const std::vector<Variable>& variables);
+  virtual void prepare(Graph& graph) = 0;
+  virtual Operation apply_dense(const Output& grad, const Variable& variable) = 0;
+  // Indices may repeat. By default equal indices are summed and apply_sparse gets what remains.
+  virtual Operation apply_sparse_duplicate_indices(const IndexedSlices& grad, const Variable& variable);
+  virtual Operation apply_sparse(const IndexedSlices& grad, const Variable& variable);
+  virtual Operation finish(Graph& graph, const std::vector<Operation>& updates, const std::string& name);
+
+  Variable zeros_slot(const Variable& variable, std::string_view slot_name, const std::string& op_name);
+  Variable constant_slot(const Variable& variable, std::string_view slot_name, const std::string& op_name, float value);
+  Variable non_slot_variable(float initial_value, std::string_view name, const Variable& colocate_with);
+  // A hyperparameter as a tensor of the graph, named `name` when it is a number.
+  static Output parameter(Graph& graph, const In& value, std::string_view name);
+
+ private:
+  Variable make_slot(const Variable& variable, std::string_view slot_name, const std::string& op_name, float value);
+
+  std::string name_;
+  std::map<std::pair<std::string, const Node*>, Variable> slots_;
+  std::map<std::pair<std::string, const Graph*>, Variable> non_slots_;
+  std::vector<Variable> variables_;
+};
+
+// w -= learning_rate * grad
+class WEIR_API GradientDescent final : public Optimizer {
+ public:
+  explicit GradientDescent(const In& learning_rate, std::string_view name = "GradientDescent");
+
+ private:
+  void prepare(Graph& graph) override;
+  Operation apply_dense(const Output& grad, const Variable& variable) override;
+  Operation apply_sparse_duplicate_indices(const IndexedSlices& grad, const Variable& variable) override;
+
+  In learning_rate_;
+  Output learning_rate_tensor_;
+};
+
+// a = momentum * a + grad;  w -= learning_rate * a
+struct MomentumOptions {
+  bool use_nesterov = false;
+  std::string_view name = "Momentum";
+};
+class WEIR_API Momentum final : public Optimizer {
+ public:
+  Momentum(const In& learning_rate, const In& momentum, const MomentumOptions& options = {});
+
+ private:
+  void create_slots(const std::vector<Variable>& variables) override;
+  void prepare(Graph& graph) override;
+  Operation apply_dense(const Output& grad, const Variable& variable) override;
+  Operation apply_sparse(const IndexedSlices& grad, const Variable& variable) override;
+
+  In learning_rate_, momentum_;
+  bool use_nesterov_;
+  Output learning_rate_tensor_, momentum_tensor_;
+};
+
+// Kingma and Ba, "Adam: a method for stochastic optimization", 2014.
+struct AdamOptions {
+  In beta1 = 0.9f, beta2 = 0.999f, epsilon = 1e-8f;
+  std::string_view name = "Adam";
+};
+class WEIR_API Adam final : public Optimizer {
+ public:
+  explicit Adam(const In& learning_rate = 0.001f, const AdamOptions& options = {});
+
+ private:
+  void create_slots(const std::vector<Variable>& variables) override;
+  void prepare(Graph& graph) override;
+  Operation apply_dense(const Output& grad, const Variable& variable) override;
+  Operation apply_sparse(const IndexedSlices& grad, const Variable& variable) override;
+  Operation finish(Graph& graph, const std::vector<Operation>& updates, const std::string& name) override;
+
+  In learning_rate_, beta1_, beta2_, epsilon_;
+  Output learning_rate_tensor_, beta1_tensor_, beta2_tensor_, epsilon_tensor_;
+  Variable beta1_power_, beta2_power_;
+};
+
+// a += grad^2;  w -= learning_rate * grad / sqrt(a)
+struct AdagradOptions {
+  float initial_accumulator_value = 0.1f;
+  std::string_view name = "Adagrad";
+};
+class WEIR_API Adagrad final : public Optimizer {
+ public:
+  explicit Adagrad(const In& learning_rate, const AdagradOptions& options = {});
+
+ private:
+  void create_slots(const std::vector<Variable>& variables) override;
+  void prepare(Graph& graph) override;
+  Operation apply_dense(const Output& grad, const Variable& variable) override;
+  Operation apply_sparse(const IndexedSlices& grad, const Variable& variable) override;
+
+  In learning_rate_;
+  float initial_accumulator_value_;
+  Output learning_rate_tensor_;
+};
+
+// ms = decay * ms + (1 - decay) * grad^2;  mom = momentum * mom + learning_rate * grad / sqrt(ms + epsilon);  w -= mom
+struct RmsPropOptions {
+  In decay = 0.9f, momentum = 0.0f, epsilon = 1e-10f;
+  std::string_view name = "RMSProp";
+};
+class WEIR_API RmsProp final : public Optimizer {
+ public:
+  explicit RmsProp(const In& learning_rate, const RmsPropOptions& options = {});
+
+ private:
+  void create_slots(const std::vector<Variable>& variables) override;
+  void prepare(Graph& graph) override;
+  Operation apply_dense(const Output& grad, const Variable& variable) override;
+  Operation apply_sparse(const IndexedSlices& grad, const Variable& variable) override;
+
+  In learning_rate_, decay_, momentum_, epsilon_;
+  Output learning_rate_tensor_, decay_tensor_, momentum_tensor_, epsilon_tensor_;
+};
+
+}  // namespace weir::train

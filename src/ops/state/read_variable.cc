@@ -1,0 +1,58 @@
+#include "autodiff/grad_context.h"
+#include "graph/infer_context.h"
+#include "graph/op_def.h"
+#include "ops/state/update.h"
+#include "ops/types.h"
+#include "weir/state_ops.h"
+
+namespace weir::ops {
+namespace {
+
+void gradient(GradContext& c) { c.set_input_grad(0, c.raw_output_grad()); }
+
+void read_ref(KernelContext& c) { c.set_output(0, c.variable(0).read()); }
+
+struct State {
+  DType dtype;
+};
+
+State prepare(PrepareContext& c) { return {c.attr<DType>("dtype")}; }
+
+void read_handle(KernelContext& c) { c.set_output(0, variable_of(c, 0, c.state<State>().dtype).read()); }
+
+}  // namespace
+
+OpDef read_variable_op() {
+  return {.name = "ReadVariableOp",
+          .inputs = "resource:resource",
+          .outputs = "value:dtype",
+          .attrs = "dtype:type",
+          .flags = "stateful",
+          .gradient = gradient,
+          .cpu = {.select = kernel_any<read_handle>, .prepare = prepared<prepare>}};
+}
+
+// Put by the runtime wherever a value is read through a reference.
+OpDef read_ref_op() {
+  return {.name = "_Read",
+          .inputs = "ref:Ref(T)",
+          .outputs = "value:T",
+          .attrs = "T:type",
+          .flags = "stateful",
+          .infer = infer::unchanged,
+          .gradient = gradient,
+          .cpu = {.select = kernel_any<read_ref>}};
+}
+
+}  // namespace weir::ops
+
+namespace weir {
+
+Output read_variable(const Variable& variable, std::string_view name) {
+  if (!variable.is_resource()) return NodeBuilder("Identity", name).input(variable.handle()).output();
+  Output value = NodeBuilder("ReadVariableOp", name).input(variable.handle()).attr("dtype", variable.dtype()).output();
+  value.set_shape(variable.shape());
+  return value;
+}
+
+}  // namespace weir

@@ -1,0 +1,125 @@
+#include <algorithm>
+
+#include "autodiff/grad_context.h"
+#include "base/errors.h"
+#include "graph/infer_context.h"
+#include "graph/op_def.h"
+#include "ops/state/update.h"
+#include "ops/types.h"
+#include "weir/state_ops.h"
+
+namespace weir::ops {
+namespace {
+
+// `updates` has the shape of the indices followed by that of a row.
+void infer_ref(InferContext& c) {
+  c.require_min_rank(0, 1);
+  if (c.input(0).has_rank() && c.input(1).has_rank()) {
+    Shape wanted = c.input(1);
+    for (int d = 1; d < c.input(0).rank(); ++d) wanted.append(c.input(0)[d]);
+    if (!wanted.compatible(c.input(2))) {
+      throw invalid_argument(
+          "updates of shape {} are wanted for a variable of shape {} and indices of shape {}; got {}", wanted.str(),
+          c.input(0).str(), c.input(1).str(), c.input(2).str());
+    }
+  }
+  c.set_output(0, c.input(0));
+}
+
+void infer_resource(InferContext& c) { c.require_scalar(0); }
+
+enum class How { Add, Sub, Update };
+
+template <How kHow>
+struct Cpu {
+  template <class T>
+  static void run(KernelContext& c) {
+    update_typed_rows<T, 1>(c, 2, 1, [](const auto& rows, const T* updates, int64_t n) {
+      if constexpr (kHow == How::Update) {
+        std::copy_n(updates, n, rows[0]);
+      } else {
+        for (int64_t i = 0; i < n; ++i) {
+          const Wide<T> now = rows[0][i], by = updates[i];
+          rows[0][i] = static_cast<T>(kHow == How::Add ? now + by : now - by);
+        }
+      }
+    });
+  }
+};
+
+OpDef ref_row(std::string_view name, std::string_view attrs, Kernel cpu) {
+  return {.name = name,
+          .inputs = "ref:Ref(T); indices:Tindices; updates:T",
+          .outputs = "output_ref:Ref(T)",
+          .attrs = attrs,
+          .infer = infer_ref,
+          .gradient = not_differentiable,
+          .cpu = cpu};
+}
+
+OpDef resource_row(std::string_view name, std::string_view attrs, Kernel cpu) {
+  return {.name = name,
+          .inputs = "resource:resource; indices:Tindices; updates:dtype",
+          .attrs = attrs,
+          .flags = "stateful",
+          .infer = infer_resource,
+          .cpu = cpu};
+}
+
+constexpr std::string_view kRefAttrs = "T:numbertype; Tindices:type{int32,int64}; use_locking:bool=False";
+constexpr std::string_view kResourceAttrs = "dtype:numbertype; Tindices:type{int32,int64}";
+
+}  // namespace
+
+OpDef scatter_add_op() { return ref_row("ScatterAdd", kRefAttrs, {.select = kernel_for<NumberTypes, Cpu<How::Add>>}); }
+OpDef scatter_sub_op() { return ref_row("ScatterSub", kRefAttrs, {.select = kernel_for<NumberTypes, Cpu<How::Sub>>}); }
+OpDef scatter_update_op() {
+  return ref_row("ScatterUpdate", "T:type; Tindices:type{int32,int64}; use_locking:bool=True",
+                 {.select = kernel_for<AllTypes, Cpu<How::Update>>});
+}
+OpDef resource_scatter_add_op() {
+  return resource_row("ResourceScatterAdd", kResourceAttrs,
+                      {.select = kernel_for<NumberTypes, Cpu<How::Add>, AttrDtype>});
+}
+OpDef resource_scatter_sub_op() {
+  return resource_row("ResourceScatterSub", kResourceAttrs,
+                      {.select = kernel_for<NumberTypes, Cpu<How::Sub>, AttrDtype>});
+}
+OpDef resource_scatter_update_op() {
+  return resource_row("ResourceScatterUpdate", "dtype:type; Tindices:type{int32,int64}",
+                      {.select = kernel_for<AllTypes, Cpu<How::Update>, AttrDtype>});
+}
+
+}  // namespace weir::ops
+
+namespace weir {
+namespace {
+
+Output scatter(std::string_view op, const Variable& variable, const In& indices, const In& updates,
+               std::string_view name) {
+  if (!variable.is_resource()) {
+    return NodeBuilder(op, name, updates.where()).input(variable.handle()).input(indices).input(updates).output();
+  }
+  Operation write = NodeBuilder("Resource" + std::string(op), name, updates.where())
+                        .input(variable.handle())
+                        .input(indices)
+                        .input(updates)
+                        .attr("dtype", variable.dtype())
+                        .build();
+  auto after = variable.graph().control_dependencies({write});
+  return read_variable(variable);
+}
+
+}  // namespace
+
+Output scatter_add(const Variable& variable, const In& indices, const In& updates, std::string_view name) {
+  return scatter("ScatterAdd", variable, indices, updates, name);
+}
+Output scatter_sub(const Variable& variable, const In& indices, const In& updates, std::string_view name) {
+  return scatter("ScatterSub", variable, indices, updates, name);
+}
+Output scatter_update(const Variable& variable, const In& indices, const In& updates, std::string_view name) {
+  return scatter("ScatterUpdate", variable, indices, updates, name);
+}
+
+}  // namespace weir

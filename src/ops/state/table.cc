@@ -1,0 +1,19 @@
+#include "ops/table_rows.h"
+
+// clang-format off
+#define ROWS(row) \
+  row(variable) row(variable_v2) row(var_handle) \
+  row(read_ref) row(read_variable) \
+  row(is_variable_initialized) row(var_is_initialized) \
+  row(assign) row(assign_variable) \
+  row(assign_add) row(assign_sub) row(assign_add_variable) row(assign_sub_variable) \
+  row(scatter_add) row(scatter_sub) row(scatter_update) \
+  row(resource_scatter_add) row(resource_scatter_sub) row(resource_scatter_update) \
+  row(variable_shape) row(destroy_resource) row(count_up_to) \
+  row(apply_gradient_descent) row(resource_apply_gradient_descent) \
+  row(apply_momentum) row(resource_apply_momentum) row(sparse_apply_momentum) row(resource_sparse_apply_momentum) \
+  row(apply_adam) row(resource_apply_adam) \
+  row(apply_adagrad) row(resource_apply_adagrad) row(sparse_apply_adagrad) row(resource_sparse_apply_adagrad) \
+  row(apply_rms_prop) row(resource_apply_rms_prop) row(sparse_apply_rms_prop) row(resource_sparse_apply_rms_prop)
+// clang-format on
+WEIR_OP_TABLE(state_ops, ROWS)

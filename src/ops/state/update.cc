@@ -1,0 +1,118 @@
+#include "ops/state/update.h"
+
+#include "base/errors.h"
+#include "graph/op.h"
+
+namespace weir::ops {
+namespace {
+
+void require_shape(const VariableState& variable, const Tensor& value, const Shape& wanted) {
+  if (value.shape() != wanted) {
+    throw invalid_argument("variable '{}' has shape {}; it cannot be updated with {}", variable.name(),
+                           value.shape().str(), wanted.str());
+  }
+}
+
+// Rows of the variables: everything but the first dimension must be equal, and the first long enough.
+void require_rows(const VariableState& variable, const Tensor& value, const Tensor& first, const Shape& grad,
+                  const Shape& indices) {
+  bool fits = value.shape().rank() >= 1 && value.shape() == first.shape();
+  // Updates have the shape of the indices followed by that of a row.
+  Shape wanted = indices;
+  for (int d = 1; fits && d < value.shape().rank(); ++d) wanted.append(value.shape()[d]);
+  if (!fits || wanted != grad) {
+    throw invalid_argument("rows of variable '{}' of shape {} cannot be updated with {} at {} indices", variable.name(),
+                           value.shape().str(), grad.str(), indices.str());
+  }
+}
+
+}  // namespace
+
+VariableState& variable_of(const KernelContext& c, int index, DType dtype) {
+  VariableState& variable = c.variable(index);
+  if (variable.dtype() != dtype) {
+    throw invalid_argument("variable '{}' is {}; the operation wants {}", variable.name(), dtype_name(variable.dtype()),
+                           dtype_name(dtype));
+  }
+  return variable;
+}
+
+void infer_apply(InferContext& c) {
+  const std::vector<ArgSpec>& args = c.op().inputs;
+  int grad = -1, indices = -1;
+  Shape shape = Shape::unknown();
+  for (int i = 0; i < c.inputs(); ++i) {
+    const ArgSpec& arg = args[static_cast<size_t>(i)];
+    if (arg.is_ref) {
+      shape = shape.merged(c.input(i));
+    } else if (arg.name == "grad" || arg.name == "delta") {
+      grad = i;
+    } else if (arg.name == "indices") {
+      indices = i;
+    } else {
+      c.require_scalar(i);
+    }
+  }
+  if (indices < 0) {
+    shape = shape.merged(c.input(grad));
+  } else {
+    c.require_rank(indices, 1);
+    c.require_min_rank(grad, 1);
+    if (shape.has_rank() && c.input(grad).has_rank()) {
+      if (shape.rank() < 1) c.fail("a scalar variable has no rows");
+      Shape rows = shape;
+      rows.set_dim(0, c.input(indices).has_rank() ? c.input(indices)[0] : kUnknown);
+      (void)rows.merged(c.input(grad));
+    }
+  }
+  if (c.outputs() > 0) c.set_output(0, std::move(shape));
+}
+
+void update_dense(KernelContext& c, DType dtype, int count, int grad,
+                  FunctionRef<void(void* const* data, int64_t elements)> body) {
+  std::array<VariableState*, VariableState::kMaxTogether> variables{};
+  for (int i = 0; i < count; ++i) variables[static_cast<size_t>(i)] = &variable_of(c, i, dtype);
+  std::span<VariableState* const> all(variables.data(), static_cast<size_t>(count));
+  VariableState::update_together(all, [&](std::span<Tensor* const> values) {
+    std::array<void*, VariableState::kMaxTogether> data{};
+    for (size_t i = 0; i < values.size(); ++i) {
+      require_shape(*all[i], *values[i], c.shape(grad));
+      data[i] = values[i]->mutable_raw();
+    }
+    body(data.data(), values[0]->elements());
+  });
+  if (c.outputs() > 0) c.forward_ref(0, 0);
+}
+
+void update_rows(KernelContext& c, DType dtype, int count, int grad, int indices,
+                 FunctionRef<void(void* const* rows, const void* grad, int64_t elements)> body) {
+  std::array<VariableState*, VariableState::kMaxTogether> variables{};
+  for (int i = 0; i < count; ++i) variables[static_cast<size_t>(i)] = &variable_of(c, i, dtype);
+  std::span<VariableState* const> all(variables.data(), static_cast<size_t>(count));
+  const bool wide = c.dtype(indices) == DType::Int64;
+  auto index = [&](int64_t i) { return wide ? c.input<int64_t>(indices)[i] : c.input<int32_t>(indices)[i]; };
+  VariableState::update_together(all, [&](std::span<Tensor* const> values) {
+    for (size_t i = 0; i < values.size(); ++i) {
+      require_rows(*all[i], *values[i], *values[0], c.shape(grad), c.shape(indices));
+    }
+    const int64_t rows = values[0]->shape()[0], n = c.elements(indices);
+    const int64_t row = rows > 0 ? values[0]->elements() / rows : 0;
+    const size_t bytes = static_cast<size_t>(row) * dtype_size(dtype);
+    // All indices are checked first, so that a bad one leaves the variable untouched.
+    for (int64_t i = 0; i < n; ++i) {
+      if (index(i) < 0 || index(i) >= rows) {
+        throw invalid_argument("indices[{}] = {} is not in [0, {})", i, index(i), rows);
+      }
+    }
+    std::array<void*, VariableState::kMaxTogether> data{};
+    for (int64_t i = 0; i < n; ++i) {
+      for (size_t v = 0; v < values.size(); ++v) {
+        data[v] = static_cast<char*>(values[v]->mutable_raw()) + static_cast<size_t>(index(i)) * bytes;
+      }
+      body(data.data(), static_cast<const char*>(c.raw_input(grad)) + static_cast<size_t>(i) * bytes, row);
+    }
+  });
+  if (c.outputs() > 0) c.forward_ref(0, 0);
+}
+
+}  // namespace weir::ops

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <mutex>
+#include <span>
+#include <string>
+
+#include "base/thread_pool.h"
+#include "weir/tensor.h"
+
+namespace weir {
+
+// A variable of a session: both spellings (VariableV2 and VarHandleOp) are this. It has value semantics: a read is a
+// snapshot that shares the buffer; a write happens in place when nobody else holds the buffer, and in a copy otherwise,
+// so that snapshots never change.
+//
+// Thread-safe. Writes are atomic: readers see a value before or after one, never between. Once a buffer is there and no
+// snapshot of it is held, nothing here allocates.
+class VariableState {
+ public:
+  // `shape` may be partly unknown, for a variable that takes the shape of its values.
+  VariableState(std::string name, DType dtype, Shape shape);
+  VariableState(const VariableState&) = delete;
+  VariableState& operator=(const VariableState&) = delete;
+
+  const std::string& name() const { return name_; }
+  DType dtype() const { return dtype_; }
+  const Shape& shape() const { return shape_; }  // as declared
+
+  bool initialized() const;
+  // Throws FailedPrecondition when there is no value yet.
+  Tensor read() const;
+  // Shares the value's buffer. Throws InvalidArgument when its type is another.
+  void assign(Tensor value);
+  // Copies `shape` elements of the variable's type, into the present buffer if it fits.
+  void copy_from(const void* data, const Shape& shape);
+  // Back to no value.
+  void clear();
+
+  // Calls `change` with the value, which nobody else holds then. Throws FailedPrecondition when there is none. When
+  // `change` throws, the variable keeps what was written so far.
+  void update(FunctionRef<void(Tensor&)> change);
+  // The same for several variables at once, which must be different ones (InvalidArgument). At most kMaxTogether.
+  static constexpr size_t kMaxTogether = 4;
+  static void update_together(std::span<VariableState* const> variables,
+                              FunctionRef<void(std::span<Tensor* const>)> change);
+
+ private:
+  // REQUIRES: mutex_ is held.
+  Tensor& unique_value();
+  [[noreturn]] void fail_uninitialized() const;
+
+  const std::string name_;
+  const DType dtype_;
+  const Shape shape_;
+  mutable std::mutex mutex_;
+  Tensor value_;  // guarded by mutex_; invalid before the first assignment
+};
+
+}  // namespace weir
