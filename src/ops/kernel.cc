@@ -1,10 +1,29 @@
 #include "ops/kernel.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/errors.h"
 
 namespace weir {
+
+namespace {
+
+void copy_elements(DType dtype, const void* from, void* to, int64_t count) {
+  if (dtype == DType::String) {
+    std::copy_n(static_cast<const std::string*>(from), count, static_cast<std::string*>(to));
+  } else {
+    std::memcpy(to, from, static_cast<size_t>(count) * dtype_size(dtype));
+  }
+}
+
+}  // namespace
+
+void RunControl::end() const {
+  if (closed && closed->load()) throw Error(Code::Cancelled, "the session was closed");
+  if (token && token->load()) throw Error(Code::Cancelled, "the run was cancelled");
+  throw Error(Code::DeadlineExceeded, "the run took longer than its timeout allows");
+}
 
 ResourceStore& PrepareContext::resources() const {
   if (!resources_) throw error(Code::Internal, "this operation runs in a session only");
@@ -13,9 +32,20 @@ ResourceStore& PrepareContext::resources() const {
 
 void KernelContext::set_output(int index, Tensor value) {
   Value& v = out(index);
+  if (v.shape && v.shape != &v.own_shape) {
+    // The plan laid memory out for this shape.
+    if (*v.shape != value.shape()) {
+      fail(fmt::format("a value of shape {} came where the graph says {}", value.shape().str(), v.shape->str()));
+    }
+  } else {
+    v.own_shape = value.shape();
+    v.shape = &v.own_shape;
+  }
+  if (v.data && !v.owner) {  // a place in the arena: fill it
+    copy_elements(v.dtype, value.raw(), v.data, value.elements());
+    return;
+  }
   if (v.owner) v.owner->release();
-  v.own_shape = value.shape();
-  v.shape = &v.own_shape;
   v.dtype = value.dtype();
   v.data = const_cast<void*>(value.raw());
   v.owner = value.buffer();
@@ -29,18 +59,14 @@ Tensor KernelContext::input_tensor(int index) const {
     return Tensor(v.dtype, *v.shape, v.owner, v.data);
   }
   Tensor copy(v.dtype, *v.shape);
-  if (v.dtype == DType::String) {
-    const auto* from = static_cast<const std::string*>(v.data);
-    std::copy(from, from + copy.elements(), copy.mutable_data<std::string>());
-  } else {
-    std::memcpy(copy.mutable_raw(), v.data, copy.bytes());
-  }
+  copy_elements(v.dtype, v.data, copy.mutable_raw(), copy.elements());
   return copy;
 }
 
-void KernelContext::forward_ref(int input, int output) {
-  Value& to = out(output);
-  to.variable = in(input).variable;
+VariableState& KernelContext::variable(int index) const {
+  VariableState* variable = in(index).variable;
+  if (!variable) throw invalid_argument("input {} refers to no variable", index);
+  return *variable;
 }
 
 }  // namespace weir

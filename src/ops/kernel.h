@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -92,15 +93,21 @@ class PrepareContext {
   size_t scratch_bytes_ = 0;
 };
 
-// Tells a run that it should end: set by another thread, a deadline or a failed partner.
-class Cancellation {
- public:
-  bool cancelled() const { return flag_.load(std::memory_order_acquire); }
-  void cancel() { flag_.store(true, std::memory_order_release); }
-  void reset() { flag_.store(false, std::memory_order_release); }
+// Why and when a run should end early: the session closes, a token is cancelled, or the time is up.
+struct RunControl {
+  const std::atomic<bool>* closed = nullptr;
+  const std::atomic<bool>* token = nullptr;
+  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 
- private:
-  std::atomic<bool> flag_{false};
+  bool cancelled() const {
+    return (closed && closed->load(std::memory_order_relaxed)) || (token && token->load(std::memory_order_relaxed));
+  }
+  bool has_deadline() const { return deadline != std::chrono::steady_clock::time_point::max(); }
+  // Throws Cancelled or DeadlineExceeded. The clock is read only when there is a deadline.
+  void check() const {
+    if (cancelled() || (has_deadline() && std::chrono::steady_clock::now() >= deadline)) end();
+  }
+  [[noreturn]] void end() const;
 };
 
 // What one step of a plan needs to run its kernel; see plan.h for how steps are made.
@@ -115,8 +122,8 @@ struct StepView {
 // Seen by a kernel while it runs.
 class KernelContext {
  public:
-  KernelContext(const StepView& step, Value* slots, void* scratch, ThreadPool& pool, const Cancellation* cancellation)
-      : step_(step), slots_(slots), scratch_(scratch), pool_(pool), cancellation_(cancellation) {}
+  KernelContext(const StepView& step, Value* slots, void* scratch, ThreadPool& pool, const RunControl* control)
+      : step_(step), slots_(slots), scratch_(scratch), pool_(pool), control_(control) {}
 
   int inputs() const { return step_.input_count; }
   int outputs() const { return step_.output_count; }
@@ -144,10 +151,12 @@ class KernelContext {
   void set_output(int index, Tensor value);
   // The input as a tensor that may be kept: shares the buffer when it has one, and is a copy otherwise.
   Tensor input_tensor(int index) const;
-  // The variable behind a Ref or resource input.
-  VariableState& variable(int index) const { return *in(index).variable; }
+  // The variable behind a Ref or resource input; throws InvalidArgument when there is none.
+  VariableState& variable(int index) const;
+  // Makes a Ref or resource output refer to a variable.
+  void set_variable(int index, VariableState* variable) { out(index).variable = variable; }
   // Passes the reference of an input on to a Ref output.
-  void forward_ref(int input, int output);
+  void forward_ref(int input, int output) { out(output).variable = in(input).variable; }
 
   template <class S>
   S& state() const {
@@ -156,7 +165,8 @@ class KernelContext {
   void* scratch() const { return scratch_; }
   ThreadPool& pool() const { return pool_; }
   const NodeView& node() const { return *step_.node; }
-  bool cancelled() const { return cancellation_ && cancellation_->cancelled(); }
+  // Null outside a session. Kernels that wait ask it again and again.
+  const RunControl* control() const { return control_; }
   [[noreturn]] void fail(const std::string& message, Code code = Code::InvalidArgument) const {
     throw Error(code, message);  // the executor adds the node
   }
@@ -169,7 +179,7 @@ class KernelContext {
   Value* slots_;
   void* scratch_;
   ThreadPool& pool_;
-  const Cancellation* cancellation_;
+  const RunControl* control_;
 };
 
 // Wraps `S prepare(PrepareContext&)` for Kernel::prepare: .prepare = prepared<prepare>.
