@@ -30,6 +30,8 @@ struct Kernel {
   KernelState (*prepare)(PrepareContext&) = nullptr;
   // Output 0 may be written over input i, when nobody else needs that, for every set bit i. Types must agree in size.
   uint32_t in_place = 0;
+  // The kernel gives its outputs by set_output even when their shapes are known (reads of variables share a buffer).
+  bool gives_outputs = false;
 };
 
 // One row of an operation table. The strings are TensorFlow's signature in the notation of tests/data/ops-1.15.5.tsv:

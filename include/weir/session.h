@@ -1,0 +1,172 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "weir/export.h"
+#include "weir/graph.h"
+#include "weir/tensor.h"
+
+namespace weir {
+
+// Rewrites of a plan. They never change a result beyond rounding; switch one off to find out whether it is to blame.
+struct PassOptions {
+  bool fold_constants = true;
+  bool remove_identities = true;
+  bool share_common_subexpressions = true;
+  bool fuse_bias_activation = true;
+  bool fuse_elementwise = true;
+  static PassOptions none() { return {false, false, false, false, false}; }
+};
+
+struct SessionOptions {
+  int intra_op_parallelism_threads = 0;  // threads of one kernel, the calling one included; 0: one a core
+  int inter_op_parallelism_threads = 0;  // branches of a plan that may run at once; 0: the runtime decides
+  std::chrono::milliseconds operation_timeout{0};  // default of RunOptions::timeout; 0: none
+  bool allow_soft_placement = false;
+  bool log_device_placement = false;
+  PassOptions passes = {};
+};
+
+// Ends runs from another thread: every run that was given this token, now or later, throws Cancelled.
+class WEIR_API CancelToken {
+ public:
+  CancelToken();
+  ~CancelToken();
+  CancelToken(const CancelToken&) = delete;
+  CancelToken& operator=(const CancelToken&) = delete;
+  void cancel();
+  bool cancelled() const;
+
+  struct Impl;
+  Impl& impl() const { return *impl_; }
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+// What a traced run did: when each node ran, on which thread, and how much memory its outputs took.
+class WEIR_API RunTrace {
+ public:
+  struct Event {
+    std::string node, op, device;
+    int thread = 0;
+    int64_t start_ns = 0, end_ns = 0;  // since the run began
+    int64_t output_bytes = 0;
+  };
+  std::vector<Event> events;
+  int64_t wall_start_us = 0;  // since the epoch
+  int64_t arena_bytes = 0;
+
+  std::string step_stats() const;    // TensorFlow's StepStats message, serialised
+  std::string chrome_trace() const;  // JSON for chrome://tracing
+};
+
+struct RunOptions {
+  std::chrono::milliseconds timeout{0};  // 0: the session's; throws DeadlineExceeded
+  const CancelToken* cancel = nullptr;
+  RunTrace* trace = nullptr;             // filled when given
+};
+
+struct Feed {
+  Output output;
+  Tensor value;
+};
+
+// A view of feeds or targets as they are written in a call: {{x, xs}, {y, ys}} and {train}.
+class Feeds {
+ public:
+  Feeds() = default;
+  Feeds(std::initializer_list<Feed> feeds) : feeds_(feeds.begin(), feeds.size()) {}  // NOLINT
+  Feeds(const std::vector<Feed>& feeds) : feeds_(feeds) {}                           // NOLINT
+  std::span<const Feed> span() const { return feeds_; }
+
+ private:
+  std::span<const Feed> feeds_;
+};
+class Targets {
+ public:
+  Targets() = default;
+  Targets(std::initializer_list<Operation> targets) : targets_(targets.begin(), targets.size()) {}  // NOLINT
+  Targets(const std::vector<Operation>& targets) : targets_(targets) {}                             // NOLINT
+  std::span<const Operation> span() const { return targets_; }
+
+ private:
+  std::span<const Operation> targets_;
+};
+
+struct CallableSpec {
+  std::vector<Output> feeds = {};
+  std::vector<Output> fetches = {};
+  std::vector<Operation> targets = {};
+};
+
+// Runs graphs. Holds the variables, the worker threads and the plans. Thread-safe: many threads may run at once.
+// Fetched tensors outlive the session. The graph must outlive it, and may grow between runs.
+//
+// Errors: InvalidArgument for feeds and fetches that do not fit, FailedPrecondition for uninitialised variables,
+// DeadlineExceeded, Cancelled (also after close()), and whatever kernels throw, with the node's name and line. A failed
+// run leaves the session usable.
+class WEIR_API Session {
+ public:
+  explicit Session(Graph& graph, const SessionOptions& options = {});
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // The value of one output.
+  Tensor run(const Output& fetch, const Feeds& feeds = {}, const Targets& targets = {}, const RunOptions& options = {});
+  // auto [c, s] = session.run({cost, summary}, {{x, xs}}, {train});
+  template <size_t N>
+  std::array<Tensor, N> run(const Output (&fetches)[N], const Feeds& feeds = {}, const Targets& targets = {},
+                            const RunOptions& options = {}) {
+    std::array<Tensor, N> results;
+    run_into({fetches, N}, feeds.span(), targets.span(), options, results);
+    return results;
+  }
+  std::vector<Tensor> run(const std::vector<Output>& fetches, const Feeds& feeds = {}, const Targets& targets = {},
+                          const RunOptions& options = {});
+  // Runs operations for their effects.
+  void run(const Operation& target, const Feeds& feeds = {}, const RunOptions& options = {});
+
+  // Fixes feeds, fetches and targets once, so that a call looks nothing up. The callable may be called from several
+  // threads and must not outlive the session.
+  class WEIR_API Callable {
+   public:
+    template <class... T>
+    std::vector<Tensor> operator()(const T&... feeds) const {
+      const std::array<Tensor, sizeof...(T)> values = {Tensor(feeds)...};
+      std::vector<Tensor> results(fetches());
+      call(values, results);
+      return results;
+    }
+    // The form that allocates nothing: one tensor for each feed and a place for each fetch.
+    void call(std::span<const Tensor> feeds, std::span<Tensor> results, const RunOptions& options = {}) const;
+    size_t fetches() const;
+
+    struct Impl;
+    explicit Callable(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+   private:
+    std::shared_ptr<Impl> impl_;
+  };
+  Callable make_callable(const CallableSpec& spec);
+
+  // Ends running steps with Cancelled and refuses further ones. The destructor closes too.
+  void close();
+
+  void run_into(std::span<const Output> fetches, std::span<const Feed> feeds, std::span<const Operation> targets,
+                const RunOptions& options, std::span<Tensor> results);
+
+  struct Impl;
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace weir

@@ -1,0 +1,132 @@
+#include <unordered_map>
+
+#include "base/errors.h"
+#include "graph/graph_impl.h"
+#include "passes/ir.h"
+
+namespace weir {
+namespace {
+
+struct OutputHash {
+  size_t operator()(const Output& o) const {
+    return std::hash<const void*>()(o.node()) * 31 + static_cast<size_t>(o.index());
+  }
+};
+
+class Builder {
+ public:
+  Builder(std::span<const Output> feeds, std::span<const Tensor* const> values) {
+    for (size_t i = 0; i < feeds.size(); ++i) {
+      const Node& node = *feeds[i].node();
+      const Tensor& value = *values[i];
+      if (!feeds[i].shape().compatible(value.shape())) {
+        node.fail(Code::InvalidArgument, fmt::format("a value of shape {} is fed; '{}' has shape {}",
+                                                     value.shape().str(), feeds[i].name(), feeds[i].shape().str()));
+      }
+      IrNode ir_node;
+      ir_node.op = node.op;
+      ir_node.origin = &node;
+      ir_node.name = node.name;
+      ir_node.feed = static_cast<int>(i);
+      ir_node.types = {value.dtype()};
+      ir_node.shapes = {value.shape()};
+      if (!feeds_.emplace(feeds[i], ir_.add(std::move(ir_node))).second) {
+        node.fail(Code::InvalidArgument, fmt::format("'{}' is fed twice", feeds[i].name()));
+      }
+    }
+  }
+
+  Ir build(std::span<const Output> fetches, std::span<const Operation> targets) {
+    for (const Output& fetch : fetches) visit(fetch);
+    for (const Operation& target : targets) visit(target.node());
+    for (const Output& fetch : fetches) ir_.fetches.push_back(value_edge(fetch, nullptr));
+    for (const Operation& target : targets) ir_.targets.push_back(nodes_.at(target.node()));
+    return std::move(ir_);
+  }
+
+ private:
+  void visit(const Output& output) {
+    if (!feeds_.count(output)) visit(output.node());
+  }
+
+  // Producers first, with an explicit stack: graphs can be deeper than a thread's stack.
+  void visit(const Node* root) {
+    std::vector<std::pair<const Node*, bool>> stack = {{root, false}};
+    while (!stack.empty()) {
+      auto [node, ready] = stack.back();
+      stack.pop_back();
+      if (nodes_.count(node)) continue;
+      if (ready) {
+        add(node);
+        continue;
+      }
+      stack.emplace_back(node, true);
+      for (auto it = node->control_inputs.rbegin(); it != node->control_inputs.rend(); ++it) stack.emplace_back(*it, false);
+      for (auto it = node->inputs.rbegin(); it != node->inputs.rend(); ++it) {
+        if (!feeds_.count(*it)) stack.emplace_back(it->node(), false);
+      }
+    }
+  }
+
+  void add(const Node* node) {
+    IrNode ir_node;
+    ir_node.op = node->op;
+    ir_node.origin = node;
+    ir_node.name = node->name;
+    ir_node.attrs = node->attrs;
+    for (const Node* control : node->control_inputs) ir_node.control.push_back(nodes_.at(control));
+    // An Identity of a reference is the read itself: it happens when the Identity's turn comes.
+    bool reads = node->op->name == "Identity" && node->inputs[0].is_ref() && !feeds_.count(node->inputs[0]);
+    if (reads) ir_node.op = find_op("_Read");
+    std::vector<FlatArg> args = flatten_args(node->op->inputs, node->attrs);
+    for (size_t i = 0; i < node->inputs.size(); ++i) {
+      bool by_ref = args[i].spec->is_ref || reads;
+      ir_node.inputs.push_back(by_ref ? edge(node->inputs[i]) : value_edge(node->inputs[i], &ir_node.control));
+      if (args[i].spec->is_ref && feeds_.count(node->inputs[i])) {
+        node->fail(Code::InvalidArgument, fmt::format("'{}' is fed, but this writes it", node->inputs[i].name()));
+      }
+    }
+    ir_node.types = node->output_types;
+    ir_node.shapes = node->output_shapes;
+    nodes_.emplace(node, ir_.add(std::move(ir_node)));
+  }
+
+  IrEdge edge(const Output& output) const {
+    auto fed = feeds_.find(output);
+    if (fed != feeds_.end()) return {fed->second, 0};
+    return {nodes_.at(output.node()), output.index()};
+  }
+
+  // The edge that carries a value: through a read of its own when `output` is a reference. The read happens after
+  // whatever its reader waits for.
+  IrEdge value_edge(const Output& output, const std::vector<int>* control) {
+    IrEdge direct = edge(output);
+    if (!output.is_ref() || feeds_.count(output)) return direct;
+    IrNode read;
+    read.op = find_op("_Read");
+    read.origin = output.node();
+    read.name = output.node()->name + "/_read";
+    read.attrs.set("T", output.dtype());
+    read.inputs = {direct};
+    if (control) read.control = *control;
+    read.types = {output.dtype()};
+    read.shapes = {output.shape()};
+    return {ir_.add(std::move(read)), 0};
+  }
+
+  Ir ir_;
+  std::unordered_map<const Node*, int> nodes_;
+  std::unordered_map<Output, int, OutputHash> feeds_;
+};
+
+}  // namespace
+
+Ir build_ir(std::span<const Output> fetches, std::span<const Output> feeds, std::span<const Tensor* const> feed_values,
+            std::span<const Operation> targets) {
+  Graph* graph = !fetches.empty() ? &fetches[0].graph() : !targets.empty() ? &targets[0].graph() : nullptr;
+  if (!graph) return {};
+  std::lock_guard lock(graph->impl().mutex);  // shapes of nodes may gain knowledge meanwhile
+  return Builder(feeds, feed_values).build(fetches, targets);
+}
+
+}  // namespace weir

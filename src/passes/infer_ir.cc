@@ -1,0 +1,115 @@
+#include "base/errors.h"
+#include "graph/infer_context.h"
+#include "ops/evaluate.h"
+#include "passes/ir.h"
+
+namespace weir {
+namespace {
+
+constexpr int64_t kMaxElements = 1024;  // of values that are worked out only because shapes may depend on them
+
+class IrValues final : public InferContext::Values {
+ public:
+  IrValues(const Ir& ir, const IrNode& node) : ir_(ir), node_(node) {}
+  Tensor value(int input) override {
+    const IrEdge& edge = node_.inputs[static_cast<size_t>(input)];
+    return ir_[edge.node].values[static_cast<size_t>(edge.output)];
+  }
+  Shape value_as_shape(int input) override {
+    Tensor t = value(input);
+    if (!t.valid()) {
+      const Shape& length = ir_.shape(node_.inputs[static_cast<size_t>(input)]);
+      bool counted = length.rank() == 1 && length[0] >= 0 && length[0] <= 254;
+      return counted ? Shape::unknown_dims(static_cast<int>(length[0])) : Shape::unknown();
+    }
+    std::vector<int64_t> dims;
+    if (t.dtype() == DType::Int32) {
+      for (int32_t d : t.data<int32_t>()) dims.push_back(d);
+    } else {
+      for (int64_t d : t.data<int64_t>()) dims.push_back(d);
+    }
+    return Shape(dims);
+  }
+
+ private:
+  const Ir& ir_;
+  const IrNode& node_;
+};
+
+template <class T>
+Tensor dims_tensor(const Shape& shape) {
+  Tensor t(dtype_of<T>, Shape{shape.rank()});
+  for (int i = 0; i < shape.rank(); ++i) t.mutable_data<T>()[i] = static_cast<T>(shape[i]);
+  return t;
+}
+
+Tensor number(int64_t value, DType dtype) {
+  return dtype == DType::Int32 ? Tensor(static_cast<int32_t>(value)) : Tensor(value);
+}
+
+// Values that follow from shapes alone.
+bool shape_values(const Ir& ir, IrNode& node) {
+  bool is_shape = node.is("Shape") || node.is("ShapeN");
+  if (!is_shape && !node.is("Size") && !node.is("Rank")) return false;
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const Shape& shape = ir.shape(node.inputs[i]);
+    if (node.is("Rank") ? !shape.has_rank() : !shape.is_known()) continue;
+    if (is_shape) {
+      node.values[i] = node.types[i] == DType::Int32 ? dims_tensor<int32_t>(shape) : dims_tensor<int64_t>(shape);
+    } else {
+      node.values[i] = number(node.is("Rank") ? shape.rank() : shape.elements(), node.types[i]);
+    }
+  }
+  return true;
+}
+
+// Small integer arithmetic on known values: what shapes, axes and slices are computed with.
+void small_values(const Ir& ir, IrNode& node, ThreadPool& pool) {
+  if (!node.op->pure() || node.inputs.empty() || node.types.empty() || !node.control.empty()) return;
+  for (const Shape& shape : node.shapes) {
+    if (!shape.is_known() || shape.elements() > kMaxElements) return;
+  }
+  for (DType type : node.types) {
+    if (type != DType::Int32 && type != DType::Int64 && type != DType::Bool) return;
+  }
+  std::vector<Tensor> inputs;
+  for (const IrEdge& input : node.inputs) {
+    const Tensor& value = ir[input.node].values[static_cast<size_t>(input.output)];
+    if (!value.valid() || value.elements() > kMaxElements) return;
+    inputs.push_back(value);
+  }
+  try {
+    node.values = run_kernel(NodeView(*node.op, node.attrs, node.name), inputs, node.types, pool);
+  } catch (const Error&) {
+    node.values.assign(node.types.size(), Tensor());  // it will fail, with its name, when it is run
+  }
+}
+
+}  // namespace
+
+void infer_ir(Ir& ir, PassContext& context) {
+  for (int id : ir.topological_order()) {
+    IrNode& node = ir[id];
+    if (node.is_feed()) continue;
+    if (node.is("Const")) {
+      node.values[0] = node.attrs.get<Tensor>("value");
+      node.shapes[0] = node.values[0].shape();
+      continue;
+    }
+    std::vector<const Shape*> shapes;
+    for (const IrEdge& input : node.inputs) shapes.push_back(&ir.shape(input));
+    try {
+      IrValues values(ir, node);
+      InferContext c(*node.op, node.attrs, shapes, node.types.size(), values);
+      if (node.op->def->infer) node.op->def->infer(c);
+      // What the program merely declared (set_shape) does not count here: memory is laid out by these shapes.
+      node.shapes = c.take_outputs();
+    } catch (const Error& e) {
+      if (!e.node().empty()) throw;
+      node.origin->fail(e.code(), e.message());
+    }
+    if (!shape_values(ir, node)) small_values(ir, node, context.pool);
+  }
+}
+
+}  // namespace weir

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/thread_pool.h"
+#include "graph/node.h"
+#include "weir/session.h"
+
+namespace weir {
+
+// The part of a graph that one run needs, as the passes rewrite it on its way to a plan. Nodes are numbered; an edge
+// names a node and one of its outputs. Nodes that a pass made superfluous stay in the list, unreferenced and `dead`.
+
+struct IrEdge {
+  int node = -1;
+  int output = 0;
+  auto operator<=>(const IrEdge&) const = default;
+};
+
+struct IrNode {
+  const Op* op = nullptr;
+  const Node* origin = nullptr;  // who is blamed for errors, and named in traces
+  std::string name;
+  AttrMap attrs;
+  std::vector<IrEdge> inputs;
+  std::vector<int> control;
+  std::vector<DType> types;      // of the outputs
+  std::vector<Shape> shapes;     // with this plan's feeds; unknown where only the run will tell
+  std::vector<Tensor> values;    // per output: its value when it is the same in every run, else invalid
+  int feed = -1;                 // index of the feed that this node stands for
+  bool dead = false;
+
+  bool is(std::string_view op_name) const { return op->name == op_name; }
+  bool is_feed() const { return feed >= 0; }
+  bool is_constant() const;      // every output has a value
+};
+
+struct Ir {
+  std::vector<IrNode> nodes;
+  std::vector<IrEdge> fetches;
+  std::vector<int> targets;
+
+  IrNode& operator[](int node) { return nodes[static_cast<size_t>(node)]; }
+  const IrNode& operator[](int node) const { return nodes[static_cast<size_t>(node)]; }
+  int size() const { return static_cast<int>(nodes.size()); }
+  const Shape& shape(const IrEdge& edge) const { return (*this)[edge.node].shapes[static_cast<size_t>(edge.output)]; }
+  DType type(const IrEdge& edge) const { return (*this)[edge.node].types[static_cast<size_t>(edge.output)]; }
+
+  int add(IrNode node);
+  // Nodes that are not dead, producers before consumers. Throws InvalidArgument for a cycle.
+  std::vector<int> topological_order() const;
+  // How often each node's outputs are read: by other nodes and by fetches.
+  std::vector<int> use_counts() const;
+  // Makes every reader of `from` read `to`.
+  void redirect(const IrEdge& from, const IrEdge& to);
+  // Whether some node or target waits for `node` by a control edge.
+  std::vector<bool> has_control_readers() const;
+  // Marks what no fetch, target or stateful target needs as dead.
+  void sweep();
+};
+
+struct PassContext {
+  const PassOptions& options;
+  ThreadPool& pool;
+};
+
+// Copies the nodes that fetches and targets need, stopping at fed outputs, and inserts a `_Read` wherever a value is
+// read through a reference. Checks the feeds' types and shapes. Throws with the code and node a user expects.
+Ir build_ir(std::span<const Output> fetches, std::span<const Output> feeds, std::span<const Tensor* const> feed_values,
+            std::span<const Operation> targets);
+
+// Fills in shapes, and values that follow from constants and shapes. Throws the shape functions' errors.
+void infer_ir(Ir& ir, PassContext& context);
+
+// Each of these is one rewrite, switched by its field of PassOptions.
+void fold_constants(Ir& ir, PassContext& context);
+void remove_identities(Ir& ir, PassContext& context);
+void share_common_subexpressions(Ir& ir, PassContext& context);
+void fuse_bias_activation(Ir& ir, PassContext& context);
+void fuse_elementwise(Ir& ir, PassContext& context);
+
+// The order in which a plan runs the nodes: producers first, writes of a variable after the reads that do not depend
+// on them (so that they can happen in place), and otherwise depth first, which keeps few values alive.
+std::vector<int> schedule(const Ir& ir);
+
+}  // namespace weir

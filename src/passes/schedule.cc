@@ -1,0 +1,137 @@
+#include <algorithm>
+#include <queue>
+
+#include "base/errors.h"
+#include "passes/ir.h"
+
+namespace weir {
+namespace {
+
+// Depth-first positions from fetches and targets: the preferred order.
+std::vector<int> depth_first_positions(const Ir& ir) {
+  std::vector<int> position(ir.nodes.size(), -1);
+  std::vector<bool> entered(ir.nodes.size(), false);
+  int next = 0;
+  std::vector<std::pair<int, bool>> stack;
+  auto visit = [&](int root) {
+    stack.emplace_back(root, false);
+    while (!stack.empty()) {
+      auto [node, done] = stack.back();
+      stack.pop_back();
+      auto at = static_cast<size_t>(node);
+      if (done) {
+        position[at] = next++;
+        continue;
+      }
+      if (entered[at]) continue;
+      entered[at] = true;
+      stack.emplace_back(node, true);
+      const IrNode& n = ir[node];
+      for (auto it = n.inputs.rbegin(); it != n.inputs.rend(); ++it) stack.emplace_back(it->node, false);
+      for (auto it = n.control.rbegin(); it != n.control.rend(); ++it) stack.emplace_back(*it, false);
+    }
+  };
+  for (const IrEdge& fetch : ir.fetches) visit(fetch.node);
+  for (int target : ir.targets) visit(target);
+  return position;
+}
+
+// The variable node behind a reference or handle, following the operations that pass it on.
+int variable_of(const Ir& ir, IrEdge edge) {
+  for (;;) {
+    const IrNode& node = ir[edge.node];
+    if (node.inputs.empty() || !node.op->has_ref_input()) return edge.node;
+    edge = node.inputs[0];
+  }
+}
+
+bool is_read(const IrNode& node) { return node.is("_Read") || node.is("ReadVariableOp"); }
+
+bool is_write(const Ir& ir, const IrNode& node) {
+  if (is_read(node)) return false;
+  if (node.op->has_ref_input()) return true;
+  return node.op->stateful && !node.inputs.empty() && ir.type(node.inputs[0]) == DType::Resource;
+}
+
+// For every write: the reads of its variable, and the readers of those, that should come before it where nothing
+// demands the contrary.
+std::vector<std::vector<int>> soft_predecessors(const Ir& ir) {
+  std::vector<std::vector<int>> readers(ir.nodes.size()), of_variable(ir.nodes.size()), soft(ir.nodes.size());
+  for (int i = 0; i < ir.size(); ++i) {
+    if (ir[i].dead) continue;
+    for (const IrEdge& input : ir[i].inputs) readers[static_cast<size_t>(input.node)].push_back(i);
+  }
+  for (int i = 0; i < ir.size(); ++i) {
+    if (ir[i].dead || !is_read(ir[i])) continue;
+    auto& list = of_variable[static_cast<size_t>(variable_of(ir, ir[i].inputs[0]))];
+    list.push_back(i);
+    list.insert(list.end(), readers[static_cast<size_t>(i)].begin(), readers[static_cast<size_t>(i)].end());
+  }
+  for (int i = 0; i < ir.size(); ++i) {
+    if (ir[i].dead || !is_write(ir, ir[i])) continue;
+    soft[static_cast<size_t>(i)] = of_variable[static_cast<size_t>(variable_of(ir, ir[i].inputs[0]))];
+  }
+  return soft;
+}
+
+}  // namespace
+
+std::vector<int> schedule(const Ir& ir) {
+  std::vector<int> position = depth_first_positions(ir);
+  std::vector<std::vector<int>> hard(ir.nodes.size()), soft_readers(ir.nodes.size());
+  std::vector<int> waiting(ir.nodes.size(), 0), soft_waiting(ir.nodes.size(), 0);
+  size_t live = 0;
+  for (int i = 0; i < ir.size(); ++i) {
+    auto at = static_cast<size_t>(i);
+    if (ir[i].dead) continue;
+    ++live;
+    for (const IrEdge& input : ir[i].inputs) {
+      hard[static_cast<size_t>(input.node)].push_back(i);
+      ++waiting[at];
+    }
+    for (int control : ir[i].control) {
+      hard[static_cast<size_t>(control)].push_back(i);
+      ++waiting[at];
+    }
+  }
+  std::vector<std::vector<int>> soft = soft_predecessors(ir);
+  for (int i = 0; i < ir.size(); ++i) {
+    for (int before : soft[static_cast<size_t>(i)]) {
+      if (before == i) continue;
+      soft_readers[static_cast<size_t>(before)].push_back(i);
+      ++soft_waiting[static_cast<size_t>(i)];
+    }
+  }
+
+  using Entry = std::pair<int, int>;  // position, node
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready, held;
+  auto offer = [&](int node) {
+    auto at = static_cast<size_t>(node);
+    (soft_waiting[at] > 0 ? held : ready).emplace(position[at], node);
+  };
+  for (int i = 0; i < ir.size(); ++i) {
+    if (!ir[i].dead && waiting[static_cast<size_t>(i)] == 0) offer(i);
+  }
+  std::vector<int> order;
+  std::vector<bool> done(ir.nodes.size(), false);
+  while (!ready.empty() || !held.empty()) {
+    // A write that was held back goes first among equals once its readers are done, and last when nothing else can.
+    auto& from = ready.empty() ? held : ready;
+    int node = from.top().second;
+    from.pop();
+    auto at = static_cast<size_t>(node);
+    if (done[at]) continue;
+    done[at] = true;
+    order.push_back(node);
+    for (int reader : hard[at]) {
+      if (--waiting[static_cast<size_t>(reader)] == 0) offer(reader);
+    }
+    for (int writer : soft_readers[at]) {
+      if (--soft_waiting[static_cast<size_t>(writer)] == 0 && waiting[static_cast<size_t>(writer)] == 0) offer(writer);
+    }
+  }
+  if (order.size() != live) throw invalid_argument("the graph has a cycle");
+  return order;
+}
+
+}  // namespace weir

@@ -1,0 +1,308 @@
+#include "runtime/plan.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "base/errors.h"
+#include "graph/infer_context.h"
+#include "runtime/plan_builder.h"
+
+namespace weir {
+namespace {
+
+constexpr size_t kMaxFreeFrames = 8;
+
+void let_go(Value& v) {
+  if (v.owner) v.owner->release();
+  v.owner = nullptr;
+  v.data = nullptr;
+}
+
+void hold(Value& v, const Tensor& t) {
+  v.data = const_cast<void*>(t.raw());
+  v.owner = t.buffer();
+  if (v.owner) v.owner->retain();
+}
+
+Tensor share(const Value& v) {
+  v.owner->retain();
+  return Tensor(v.dtype, *v.shape, v.owner, v.data);
+}
+
+}  // namespace
+
+Plan::Plan(std::span<const Output> fetches, std::span<const Output> feeds, std::span<const Tensor* const> feed_values,
+           std::span<const Operation> targets, const PassOptions& options, ThreadPool& pool, ResourceStore& resources)
+    : pool_(pool), resources_(resources) {
+  for (const Tensor* value : feed_values) feed_shapes_.push_back(value->shape());
+  Ir ir = build_ir(fetches, feeds, feed_values, targets);
+  PassContext context{options, pool};
+  infer_ir(ir, context);
+  if (options.fold_constants) fold_constants(ir, context);
+  if (options.remove_identities) remove_identities(ir, context);
+  if (options.share_common_subexpressions) share_common_subexpressions(ir, context);
+  if (options.fuse_bias_activation) fuse_bias_activation(ir, context);
+  if (options.fuse_elementwise) fuse_elementwise(ir, context);
+  ir.sweep();
+  Builder(*this, ir, feeds.size()).build();
+}
+
+Plan::~Plan() = default;
+
+bool Plan::accepts(std::span<const Tensor* const> feed_values) const {
+  for (size_t i = 0; i < feed_values.size(); ++i) {
+    if (feed_values[i]->shape() != feed_shapes_[i]) return false;
+  }
+  return true;
+}
+
+std::unique_ptr<Frame> Plan::acquire() {
+  {
+    std::lock_guard lock(mutex_);
+    if (!free_frames_.empty()) {
+      std::unique_ptr<Frame> frame = std::move(free_frames_.back());
+      free_frames_.pop_back();
+      return frame;
+    }
+  }
+  auto frame = std::make_unique<Frame>();
+  frame->arena = Tensor(DType::UInt8, Shape{static_cast<int64_t>(arena_bytes_)});
+  auto* base = static_cast<char*>(frame->arena.mutable_raw());
+  frame->slots.resize(slots_.size());
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    const Slot& slot = slots_[i];
+    Value& v = frame->slots[i];
+    v.dtype = slot.dtype;
+    if (slot.shape.is_known()) v.shape = &slot.shape;
+    if (slot.place == Place::Arena) v.data = base + slot.offset;
+    if (slot.place == Place::Constant) {
+      // The plan's own reference serves: constants are never released by a run.
+      v.data = const_cast<void*>(slot.constant.raw());
+      v.owner = slot.constant.buffer();
+      v.shape = &slot.constant.shape();
+    }
+  }
+  for (const Step& step : once_) {
+    try {
+      KernelContext c(step.view, frame->slots.data(), nullptr, pool_, nullptr);
+      step.compute(c);
+    } catch (...) {
+      rethrow(step);
+    }
+  }
+  std::lock_guard lock(mutex_);
+  ++frames_;
+  free_frames_.reserve(kMaxFreeFrames);
+  return frame;
+}
+
+void Plan::give_back(std::unique_ptr<Frame> frame) {
+  std::lock_guard lock(mutex_);
+  if (free_frames_.size() < kMaxFreeFrames) {
+    free_frames_.push_back(std::move(frame));
+  } else {
+    --frames_;
+  }
+}
+
+size_t Plan::trim() {
+  std::lock_guard lock(mutex_);
+  size_t freed = free_frames_.size() * arena_bytes_;
+  frames_ -= free_frames_.size();
+  free_frames_.clear();
+  return freed;
+}
+
+size_t Plan::frame_bytes() const {
+  std::lock_guard lock(mutex_);
+  return frames_ * arena_bytes_;
+}
+
+void Plan::begin(Frame& frame, std::span<const Tensor* const> feed_values) const {
+  for (size_t i = 0; i < feed_slots_.size(); ++i) {
+    if (feed_slots_[i] >= 0) hold(frame.slots[static_cast<size_t>(feed_slots_[i])], *feed_values[i]);
+  }
+  for (const FetchBuffer& fetch : fetch_buffers_) {
+    Value& v = frame.slots[static_cast<size_t>(fetch.slot)];
+    v.owner = fetch.pool->acquire();
+    v.data = v.owner->data();
+  }
+}
+
+void Plan::clear(Frame& frame) const {
+  for (int s : held_slots_) {
+    Value& v = frame.slots[static_cast<size_t>(s)];
+    let_go(v);
+    if (v.shape == &v.own_shape) v.shape = nullptr;
+  }
+}
+
+void Plan::run(std::span<const Tensor* const> feed_values, std::span<Tensor> results, const RunControl& control,
+               RunTrace* trace) {
+  std::unique_ptr<Frame> frame = acquire();
+  struct Return {
+    Plan& plan;
+    std::unique_ptr<Frame>& frame;
+    ~Return() {
+      plan.clear(*frame);
+      plan.give_back(std::move(frame));
+    }
+  } give_back_at_end{*this, frame};
+  begin(*frame, feed_values);
+  if (trace) {
+    execute_traced(*frame, control, *trace);
+  } else {
+    execute(*frame, control);
+  }
+  for (size_t i = 0; i < fetch_slots_.size(); ++i) {
+    const Value& v = frame->slots[static_cast<size_t>(fetch_slots_[i])];
+    if (!v.owner || !v.shape) throw error(Code::InvalidArgument, "fetch {} is a handle; it has no value", i);
+    results[i] = share(v);
+  }
+}
+
+void Plan::execute(Frame& frame, const RunControl& control) const {
+  Value* slots = frame.slots.data();
+  auto* arena = static_cast<char*>(frame.arena.mutable_raw());
+  for (const Step& step : steps_) {
+    control.check();
+    run_step(step, slots, arena, control);
+  }
+}
+
+void Plan::run_step(const Step& step, Value* slots, char* arena, const RunControl& control) const {
+  try {
+    if (step.kind == Step::Kind::Static) {
+      KernelContext c(step.view, slots, arena + step.scratch_offset, pool_, &control);
+      step.compute(c);
+    } else if (step.kind == Step::Kind::Alias) {
+      run_alias(step, slots);
+    } else {
+      run_dynamic(step, slots, control);
+    }
+  } catch (...) {
+    rethrow(step);
+  }
+  for (int s : step.releases) let_go(slots[s]);
+}
+
+void Plan::run_alias(const Step& step, Value* slots) const {
+  const Value& in = slots[step.view.inputs[step.op->def->alias]];
+  Value& out = slots[step.view.outputs[0]];
+  if (in.variable) out.variable = in.variable;
+  if (!in.data || out.data) return;  // a handle, or already in its place in the arena
+  if (!out.shape) {
+    run_dynamic(step, slots, RunControl{});
+    return;
+  }
+  out.data = in.data;
+  out.owner = in.owner;
+  if (out.owner) out.owner->retain();
+}
+
+namespace {
+
+// Values of a running step's inputs, for its shape function.
+class RunValues final : public InferContext::Values {
+ public:
+  RunValues(const StepView& step, Value* slots) : step_(step), slots_(slots) {}
+  Tensor value(int input) override {
+    const Value& v = slots_[step_.inputs[input]];
+    if (!v.data || v.variable) return {};
+    // A view that nobody owns: it lives no longer than the call.
+    Buffer* borrowed = Buffer::borrow(v.data, 0, nullptr);
+    return Tensor(v.dtype, *v.shape, borrowed, v.data);
+  }
+  Shape value_as_shape(int input) override {
+    Tensor t = value(input);
+    if (!t.valid()) return Shape::unknown();
+    std::vector<int64_t> dims;
+    if (t.dtype() == DType::Int32) {
+      for (int32_t d : t.data<int32_t>()) dims.push_back(d);
+    } else {
+      for (int64_t d : t.data<int64_t>()) dims.push_back(d);
+    }
+    return Shape(dims);
+  }
+
+ private:
+  const StepView& step_;
+  Value* slots_;
+};
+
+}  // namespace
+
+// A step whose shapes only the run knows: everything that a plan does ahead happens here.
+void Plan::run_dynamic(const Step& step, Value* slots, const RunControl& control) const {
+  static const Shape kScalar;
+  std::vector<const Shape*> inputs;
+  for (int i = 0; i < step.view.input_count; ++i) {
+    const Value& v = slots[step.view.inputs[i]];
+    inputs.push_back(v.shape ? v.shape : &kScalar);
+  }
+  RunValues values(step.view, slots);
+  InferContext infer(*step.op, step.attrs, inputs, static_cast<size_t>(step.view.output_count), values);
+  if (step.op->def->infer) step.op->def->infer(infer);
+  std::vector<Shape> shapes = infer.take_outputs();
+
+  if (step.op->def->alias >= 0) {
+    const Value& in = slots[step.view.inputs[step.op->def->alias]];
+    if (!shapes[0].is_known() || shapes[0].elements() != in.shape->elements()) {
+      throw invalid_argument("a tensor of shape {} cannot become {}", in.shape->str(), shapes[0].str());
+    }
+    Value& out = slots[step.view.outputs[0]];
+    out.own_shape = shapes[0];
+    out.shape = &out.own_shape;
+    out.data = in.data;
+    out.owner = in.owner;
+    if (!out.owner) {
+      Tensor copy(out.dtype, out.own_shape);
+      std::memcpy(copy.mutable_raw(), in.data, copy.bytes());
+      out.data = copy.mutable_raw();
+      out.owner = copy.buffer();
+    }
+    out.owner->retain();
+    return;
+  }
+
+  std::vector<const Shape*> outputs;
+  for (int o = 0; o < step.view.output_count; ++o) {
+    Value& out = slots[step.view.outputs[o]];
+    const Shape& shape = shapes[static_cast<size_t>(o)];
+    outputs.push_back(&shape);
+    if (shape.is_known() && !out.variable && out.dtype != DType::Resource) {
+      Tensor t(out.dtype, shape);
+      let_go(out);
+      if (out.shape != nullptr && out.shape != &out.own_shape && *out.shape != shape) {
+        throw invalid_argument("a value of shape {} came where the graph says {}", shape.str(), out.shape->str());
+      }
+      out.own_shape = shape;
+      if (!out.shape) out.shape = &out.own_shape;
+      hold(out, t);
+    }
+  }
+  KernelState state(nullptr, [](void*) {});
+  PrepareContext prepare(*step.node, inputs, outputs, pool_, &resources_);
+  if (step.op->def->cpu.prepare) state = step.op->def->cpu.prepare(prepare);
+  Tensor scratch(DType::UInt8, Shape{static_cast<int64_t>(prepare.scratch_bytes())});
+  StepView view = step.view;
+  view.state = state.get();
+  KernelContext c(view, slots, scratch.mutable_raw(), pool_, &control);
+  step.compute(c);
+}
+
+void Plan::rethrow(const Step& step) const {
+  try {
+    throw;
+  } catch (const Error& e) {
+    if (!e.node().empty()) throw;
+    throw Error(e.code(), e.message(), step.origin->op->name, step.origin->name, step.origin->line);
+  } catch (const std::bad_alloc&) {
+    throw Error(Code::ResourceExhausted, "out of memory", step.origin->op->name, step.origin->name, step.origin->line);
+  } catch (const std::exception& e) {
+    throw Error(Code::Internal, e.what(), step.origin->op->name, step.origin->name, step.origin->line);
+  }
+}
+
+}  // namespace weir

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "ops/kernel.h"
+#include "passes/ir.h"
+#include "runtime/fetch_pool.h"
+#include "weir/session.h"
+
+namespace weir {
+
+// Where the elements of a value are while a plan runs.
+enum class Place {
+  Nowhere,   // no elements: a reference, a resource handle, the output of nothing
+  Arena,     // at a fixed offset
+  Fetch,     // in a buffer of its own that is handed to the caller
+  Held,      // wherever the producer says, by reference: feeds, reads of variables, shapes known to the run alone
+  Constant,  // in the plan
+};
+
+struct Slot {
+  DType dtype = DType::Invalid;
+  Shape shape;
+  Place place = Place::Nowhere;
+  size_t offset = 0, bytes = 0;  // Arena
+  Tensor constant;
+};
+
+// One kernel call. Everything it needs is worked out; running it follows pointers only.
+struct Step {
+  enum class Kind { Static, Alias, Dynamic };
+  Kind kind = Kind::Static;
+  ComputeFn compute = nullptr;
+  StepView view;
+  KernelState state{nullptr, nullptr};
+  size_t scratch_offset = 0, scratch_bytes = 0;
+  std::vector<int> releases;  // slots whose last reader this is
+  std::vector<int> slots;     // inputs, then outputs; view points into it
+  const Op* op = nullptr;
+  AttrMap attrs;
+  std::string name;
+  std::unique_ptr<NodeView> node;
+  const Node* origin = nullptr;
+};
+
+// The memory of one run at a time. Made for a plan, used by one run after the other.
+struct Frame {
+  std::vector<Value> slots;
+  Tensor arena;
+};
+
+// How a run with certain feeds (and their shapes), fetches and targets is done. Immutable after construction but for
+// its cache of frames. Thread-safe.
+class Plan {
+ public:
+  Plan(std::span<const Output> fetches, std::span<const Output> feeds, std::span<const Tensor* const> feed_values,
+       std::span<const Operation> targets, const PassOptions& options, ThreadPool& pool, ResourceStore& resources);
+  ~Plan();
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+
+  bool accepts(std::span<const Tensor* const> feed_values) const;
+  void run(std::span<const Tensor* const> feed_values, std::span<Tensor> results, const RunControl& control,
+           RunTrace* trace);
+
+  size_t arena_bytes() const { return arena_bytes_; }
+  const std::vector<Step>& steps() const { return steps_; }
+  // Frees memory that no run is using; says how much.
+  size_t trim();
+  // Bytes of arenas that exist, in use or cached.
+  size_t frame_bytes() const;
+
+ private:
+  class Builder;
+  friend class Builder;
+
+  std::unique_ptr<Frame> acquire();
+  void give_back(std::unique_ptr<Frame> frame);
+  void begin(Frame& frame, std::span<const Tensor* const> feed_values) const;
+  void execute(Frame& frame, const RunControl& control) const;
+  void execute_traced(Frame& frame, const RunControl& control, RunTrace& trace) const;
+  void run_step(const Step& step, Value* slots, char* arena, const RunControl& control) const;
+  void run_alias(const Step& step, Value* slots) const;
+  void run_dynamic(const Step& step, Value* slots, const RunControl& control) const;
+  void clear(Frame& frame) const;
+  [[noreturn]] void rethrow(const Step& step) const;
+
+  ThreadPool& pool_;
+  ResourceStore& resources_;
+  std::vector<Shape> feed_shapes_;
+  std::vector<Slot> slots_;
+  std::vector<Step> once_;   // when a frame is made: variables and other handles
+  std::vector<Step> steps_;
+  std::vector<int> feed_slots_, fetch_slots_, held_slots_;
+  struct FetchBuffer {
+    int slot;
+    std::shared_ptr<FetchPool> pool;
+  };
+  std::vector<FetchBuffer> fetch_buffers_;
+  size_t arena_bytes_ = 0;
+
+  mutable std::mutex mutex_;
+  std::vector<std::unique_ptr<Frame>> free_frames_;
+  size_t frames_ = 0;
+};
+
+}  // namespace weir

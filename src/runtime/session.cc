@@ -1,0 +1,246 @@
+#include "weir/session.h"
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+
+#include "base/errors.h"
+#include "graph/graph_impl.h"
+#include "runtime/plan.h"
+#include "runtime/resources.h"
+
+namespace weir {
+namespace {
+
+// Plans kept for different shapes of the same feeds, and bytes of idle memory kept for them.
+constexpr size_t kMaxPlans = 64;
+constexpr size_t kMaxIdleBytes = size_t{1} << 30;
+constexpr size_t kMaxFeedsOnStack = 32;
+
+int thread_count(int asked) {
+  if (asked < 0) throw invalid_argument("intra_op_parallelism_threads is {}", asked);
+  return asked > 0 ? asked : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+// Sessions with the same number of threads share their workers: the cores belong to the process.
+std::shared_ptr<ThreadPool> shared_pool(int threads) {
+  static std::mutex mutex;
+  static std::map<int, std::weak_ptr<ThreadPool>> pools;
+  std::lock_guard lock(mutex);
+  std::shared_ptr<ThreadPool> pool = pools[threads].lock();
+  if (!pool) {
+    pool = std::make_shared<ThreadPool>(threads);
+    pools[threads] = pool;
+  }
+  return pool;
+}
+
+// What a run asks for. Its plans differ by the shapes of what is fed.
+struct Signature {
+  std::vector<Output> feeds, fetches;
+  std::vector<Operation> targets;
+
+  std::mutex mutex;
+  std::vector<std::shared_ptr<Plan>> plans;  // the one used last stands first
+
+  bool matches(std::span<const Output> other_fetches, std::span<const Feed> other_feeds,
+               std::span<const Operation> other_targets) const {
+    return std::equal(fetches.begin(), fetches.end(), other_fetches.begin(), other_fetches.end()) &&
+           std::equal(targets.begin(), targets.end(), other_targets.begin(), other_targets.end()) &&
+           std::equal(feeds.begin(), feeds.end(), other_feeds.begin(), other_feeds.end(),
+                      [](const Output& a, const Feed& b) { return a == b.output; });
+  }
+};
+
+size_t hash_of(std::span<const Output> fetches, std::span<const Feed> feeds, std::span<const Operation> targets) {
+  size_t h = fetches.size() * 31 + feeds.size();
+  auto mix = [&](const void* node, int index) {
+    h = (h ^ (reinterpret_cast<size_t>(node) + static_cast<size_t>(index))) * 0x9e3779b97f4a7c15ull;
+  };
+  for (const Output& fetch : fetches) mix(fetch.node(), fetch.index());
+  for (const Feed& feed : feeds) mix(feed.output.node(), feed.output.index());
+  for (const Operation& target : targets) mix(target.node(), -1);
+  return h;
+}
+
+}  // namespace
+
+struct CancelToken::Impl {
+  std::atomic<bool> cancelled{false};
+};
+CancelToken::CancelToken() : impl_(std::make_unique<Impl>()) {}
+CancelToken::~CancelToken() = default;
+void CancelToken::cancel() { impl_->cancelled.store(true); }
+bool CancelToken::cancelled() const { return impl_->cancelled.load(); }
+
+struct Session::Impl {
+  Impl(Graph& g, const SessionOptions& o)
+      : graph(g), options(o), pool(shared_pool(thread_count(o.intra_op_parallelism_threads))) {}
+
+  Graph& graph;
+  SessionOptions options;
+  std::shared_ptr<ThreadPool> pool;
+  SessionResources resources;
+  std::atomic<bool> closed{false};
+  std::atomic<int> running{0};
+
+  std::mutex mutex;
+  std::unordered_multimap<size_t, std::unique_ptr<Signature>> signatures;
+  std::atomic<Signature*> last{nullptr};
+
+  void check(std::span<const Output> fetches, std::span<const Output> feeds, std::span<const Operation> targets) const {
+    auto own = [&](Node* node, const char* what) {
+      if (!node) throw invalid_argument("a {} is an empty handle", what);
+      if (node->graph != &graph) node->fail(Code::InvalidArgument, fmt::format("the {} is of another graph", what));
+    };
+    for (const Output& fetch : fetches) own(fetch.node(), "fetch");
+    for (const Output& feed : feeds) own(feed.node(), "feed");
+    for (const Operation& target : targets) own(target.node(), "target");
+  }
+
+  std::unique_ptr<Signature> make_signature(std::span<const Output> fetches, std::vector<Output> feeds,
+                                            std::span<const Operation> targets) const {
+    check(fetches, feeds, targets);
+    auto s = std::make_unique<Signature>();
+    s->fetches.assign(fetches.begin(), fetches.end());
+    s->feeds = std::move(feeds);
+    s->targets.assign(targets.begin(), targets.end());
+    return s;
+  }
+
+  Signature& signature(std::span<const Output> fetches, std::span<const Feed> feeds,
+                       std::span<const Operation> targets) {
+    Signature* recent = last.load(std::memory_order_acquire);
+    if (recent && recent->matches(fetches, feeds, targets)) return *recent;
+    size_t hash = hash_of(fetches, feeds, targets);
+    std::lock_guard lock(mutex);
+    auto [begin, end] = signatures.equal_range(hash);
+    for (auto it = begin; it != end; ++it) {
+      if (it->second->matches(fetches, feeds, targets)) {
+        last.store(it->second.get(), std::memory_order_release);
+        return *it->second;
+      }
+    }
+    std::vector<Output> fed;
+    for (const Feed& feed : feeds) fed.push_back(feed.output);
+    auto it = signatures.emplace(hash, make_signature(fetches, std::move(fed), targets));
+    last.store(it->second.get(), std::memory_order_release);
+    return *it->second;
+  }
+
+  std::shared_ptr<Plan> plan(Signature& s, std::span<const Tensor* const> feeds) {
+    for (size_t i = 0; i < feeds.size(); ++i) {
+      if (feeds[i]->dtype() != s.feeds[i].dtype()) {
+        s.feeds[i].node()->fail(Code::InvalidArgument,
+                                fmt::format("a value of type {} is fed; '{}' is {}", dtype_name(feeds[i]->dtype()),
+                                            s.feeds[i].name(), dtype_name(s.feeds[i].dtype())));
+      }
+    }
+    std::lock_guard lock(s.mutex);
+    for (size_t i = 0; i < s.plans.size(); ++i) {
+      if (s.plans[i]->accepts(feeds)) {
+        if (i > 0) std::rotate(s.plans.begin(), s.plans.begin() + static_cast<std::ptrdiff_t>(i), s.plans.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+        return s.plans[0];
+      }
+    }
+    auto made = std::make_shared<Plan>(s.fetches, s.feeds, feeds, s.targets, options.passes, *pool, resources);
+    size_t idle = made->arena_bytes();
+    for (const auto& other : s.plans) idle += other->frame_bytes();
+    for (size_t i = s.plans.size(); idle > kMaxIdleBytes && i-- > 0;) idle -= s.plans[i]->trim();
+    if (s.plans.size() >= kMaxPlans) s.plans.pop_back();
+    s.plans.insert(s.plans.begin(), made);
+    return made;
+  }
+
+  void run(Signature& s, std::span<const Tensor* const> feeds, std::span<Tensor> results, const RunOptions& run_options) {
+    if (closed.load(std::memory_order_acquire)) throw Error(Code::Cancelled, "the session has been closed");
+    RunControl control;
+    control.closed = &closed;
+    if (run_options.cancel) control.token = &run_options.cancel->impl().cancelled;
+    auto timeout = run_options.timeout.count() > 0 ? run_options.timeout : options.operation_timeout;
+    if (timeout.count() > 0) control.deadline = std::chrono::steady_clock::now() + timeout;
+    struct Running {
+      std::atomic<int>& count;
+      explicit Running(std::atomic<int>& c) : count(c) { count.fetch_add(1); }
+      ~Running() {
+        count.fetch_sub(1);
+        count.notify_all();
+      }
+    } guard(running);
+    plan(s, feeds)->run(feeds, results, control, run_options.trace);
+  }
+
+  void close() {
+    closed.store(true);
+    for (int n = running.load(); n > 0; n = running.load()) running.wait(n);
+  }
+};
+
+Session::Session(Graph& graph, const SessionOptions& options) : impl_(std::make_unique<Impl>(graph, options)) {}
+Session::~Session() { close(); }
+void Session::close() { impl_->close(); }
+
+void Session::run_into(std::span<const Output> fetches, std::span<const Feed> feeds,
+                       std::span<const Operation> targets, const RunOptions& options, std::span<Tensor> results) {
+  if (impl_->closed.load(std::memory_order_acquire)) throw Error(Code::Cancelled, "the session has been closed");
+  Signature& s = impl_->signature(fetches, feeds, targets);
+  const Tensor* on_stack[kMaxFeedsOnStack];
+  std::vector<const Tensor*> on_heap;
+  const Tensor** values = on_stack;
+  if (feeds.size() > kMaxFeedsOnStack) {
+    on_heap.resize(feeds.size());
+    values = on_heap.data();
+  }
+  for (size_t i = 0; i < feeds.size(); ++i) values[i] = &feeds[i].value;
+  impl_->run(s, {values, feeds.size()}, results, options);
+}
+
+Tensor Session::run(const Output& fetch, const Feeds& feeds, const Targets& targets, const RunOptions& options) {
+  Tensor result;
+  run_into({&fetch, 1}, feeds.span(), targets.span(), options, {&result, 1});
+  return result;
+}
+
+std::vector<Tensor> Session::run(const std::vector<Output>& fetches, const Feeds& feeds, const Targets& targets,
+                                 const RunOptions& options) {
+  std::vector<Tensor> results(fetches.size());
+  run_into(fetches, feeds.span(), targets.span(), options, results);
+  return results;
+}
+
+void Session::run(const Operation& target, const Feeds& feeds, const RunOptions& options) {
+  run_into({}, feeds.span(), {&target, 1}, options, {});
+}
+
+struct Session::Callable::Impl {
+  Session::Impl& session;
+  std::unique_ptr<Signature> signature;
+};
+
+Session::Callable Session::make_callable(const CallableSpec& spec) {
+  auto signature = impl_->make_signature(spec.fetches, spec.feeds, spec.targets);
+  return Callable(std::make_shared<Callable::Impl>(Callable::Impl{*impl_, std::move(signature)}));
+}
+
+size_t Session::Callable::fetches() const { return impl_->signature->fetches.size(); }
+
+void Session::Callable::call(std::span<const Tensor> feeds, std::span<Tensor> results, const RunOptions& options) const {
+  Signature& s = *impl_->signature;
+  if (feeds.size() != s.feeds.size() || results.size() != s.fetches.size()) {
+    throw invalid_argument("{} feeds and {} results are given; {} and {} are wanted", feeds.size(), results.size(),
+                           s.feeds.size(), s.fetches.size());
+  }
+  const Tensor* on_stack[kMaxFeedsOnStack];
+  std::vector<const Tensor*> on_heap;
+  const Tensor** values = on_stack;
+  if (feeds.size() > kMaxFeedsOnStack) {
+    on_heap.resize(feeds.size());
+    values = on_heap.data();
+  }
+  for (size_t i = 0; i < feeds.size(); ++i) values[i] = &feeds[i];
+  impl_->session.run(s, {values, feeds.size()}, results, options);
+}
+
+}  // namespace weir

@@ -1,0 +1,97 @@
+#include <algorithm>
+#include <chrono>
+
+#include "base/errors.h"
+#include "proto/step_stats.pb.h"
+#include "runtime/plan.h"
+
+namespace weir {
+namespace {
+
+int64_t output_bytes(const Step& step, const Value* slots) {
+  int64_t bytes = 0;
+  for (int o = 0; o < step.view.output_count; ++o) {
+    const Value& v = slots[step.view.outputs[o]];
+    if (v.data && v.shape) bytes += v.shape->elements() * static_cast<int64_t>(dtype_size(v.dtype));
+  }
+  return bytes;
+}
+
+std::string json_string(const std::string& text) {
+  std::string quoted = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    if (static_cast<unsigned char>(c) < 0x20) {
+      quoted += fmt::format("\\u{:04x}", c);
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + "\"";
+}
+
+}  // namespace
+
+void Plan::execute_traced(Frame& frame, const RunControl& control, RunTrace& trace) const {
+  using Clock = std::chrono::steady_clock;
+  trace = {};
+  trace.arena_bytes = static_cast<int64_t>(arena_bytes_);
+  trace.wall_start_us = std::chrono::duration_cast<std::chrono::microseconds>(
+                            std::chrono::system_clock::now().time_since_epoch())
+                            .count();
+  auto begin = Clock::now();
+  auto since_begin = [&] { return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count(); };
+  Value* slots = frame.slots.data();
+  auto* arena = static_cast<char*>(frame.arena.mutable_raw());
+  for (const Step& step : steps_) {
+    control.check();
+    RunTrace::Event event;
+    event.node = step.name;
+    event.op = step.op->name;
+    event.device = "/device:CPU:0";
+    event.start_ns = since_begin();
+    run_step(step, slots, arena, control);
+    event.end_ns = since_begin();
+    event.output_bytes = output_bytes(step, slots);
+    trace.events.push_back(std::move(event));
+  }
+}
+
+std::string RunTrace::step_stats() const {
+  proto::StepStats stats;
+  std::map<std::string, proto::DeviceStepStats*> devices;
+  for (const Event& event : events) {
+    proto::DeviceStepStats*& device = devices[event.device];
+    if (!device) {
+      device = stats.add_dev_stats();
+      device->set_device("/job:localhost/replica:0/task:0" + event.device);
+    }
+    proto::NodeExecStats* node = device->add_node_stats();
+    node->set_node_name(event.node);
+    node->set_all_start_micros(wall_start_us + event.start_ns / 1000);
+    node->set_op_end_rel_micros((event.end_ns - event.start_ns) / 1000);
+    node->set_all_end_rel_micros((event.end_ns - event.start_ns) / 1000);
+    node->set_timeline_label(event.node + " = " + event.op + "()");
+    node->set_thread_id(static_cast<uint32_t>(event.thread));
+    proto::AllocatorMemoryUsed* memory = node->add_memory();
+    memory->set_allocator_name("cpu");
+    memory->set_total_bytes(event.output_bytes);
+    memory->set_peak_bytes(event.output_bytes);
+  }
+  return stats.SerializeAsString();
+}
+
+std::string RunTrace::chrome_trace() const {
+  std::string json = "{\"traceEvents\":[";
+  for (size_t i = 0; i < events.size(); ++i) {
+    const Event& e = events[i];
+    if (i) json += ",\n";
+    json += fmt::format(
+        R"({{"ph":"X","cat":"Op","name":{},"pid":0,"tid":{},"ts":{:.3f},"dur":{:.3f},"args":{{"name":{},"device":{},"output_bytes":{}}}}})",
+        json_string(e.op), e.thread, static_cast<double>(wall_start_us) + static_cast<double>(e.start_ns) / 1e3,
+        static_cast<double>(e.end_ns - e.start_ns) / 1e3, json_string(e.node), json_string(e.device), e.output_bytes);
+  }
+  return json + "]}\n";
+}
+
+}  // namespace weir
