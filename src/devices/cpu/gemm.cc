@@ -1,0 +1,328 @@
+#include "devices/cpu/gemm.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace weir::cpu {
+
+template <>
+const GemmKernels<float>& gemm_kernels<float>(Isa isa) {
+#if defined(__x86_64__)
+  if (isa == Isa::Avx512) return avx512::kGemmFloat;
+  if (isa == Isa::Avx2) return avx2::kGemmFloat;
+#endif
+  (void)isa;
+  return portable::kGemmFloat;
+}
+
+template <>
+const GemmKernels<double>& gemm_kernels<double>(Isa isa) {
+#if defined(__x86_64__)
+  if (isa == Isa::Avx512) return avx512::kGemmDouble;
+  if (isa == Isa::Avx2) return avx2::kGemmDouble;
+#endif
+  (void)isa;
+  return portable::kGemmDouble;
+}
+
+namespace {
+
+constexpr int64_t kMaxRows = 192;      // rows of a that are used from the second-level cache
+constexpr int64_t kMaxColumns = 512;   // columns of b that one task packs
+constexpr int64_t kRowPad = 16;        // keeps copied rows out of each other's cache sets
+constexpr int64_t kVectorChunk = 512;  // results of a matrix-vector product that a task holds on its stack
+
+int64_t divide_up(int64_t x, int64_t y) { return (x + y - 1) / y; }
+int64_t round_up(int64_t x, int64_t y) { return divide_up(x, y) * y; }
+
+template <class T>
+T activate(T x, Activation activation) {
+  if (activation == Activation::None) return x;
+  if (x < T(0)) return T(0);
+  return activation == Activation::Relu6 && x > T(6) ? T(6) : x;
+}
+
+// How a product is cut. An element is summed over the slices of a part and then over the parts; both depend on the
+// shape alone. How c is cut into tasks may depend on the number of threads.
+struct Plan {
+  int64_t parts = 1;  // of k, each with a result of its own, added up in the end
+  int64_t part_depth = 0;
+  int64_t slice = 0;  // of a part, for which a panel of b stays in the first-level cache
+  int64_t rows = 0, columns = 0;  // of a task
+  bool copy_a = false;
+  // Scratch memory in elements: the parts' results, then each thread's copies of pieces of b and a.
+  int64_t partial = 0, packed_b = 0, copied_a = 0;
+
+  int64_t elements(int threads) const { return partial + threads * (packed_b + copied_a); }
+};
+
+// Results so small that cutting them feeds few threads are cut along k instead. At most sixteen parts: they cost
+// memory, and adding them up is not part of the fast loop.
+template <class T>
+int64_t choose_parts(const Gemm<T>& g) {
+  constexpr int64_t kSmallResult = 64 * 64, kDepth = 1024;
+  if (g.m * g.n * g.batch > kSmallResult) return 1;
+  return std::clamp<int64_t>(g.k / kDepth, 1, 16);
+}
+
+template <class T>
+bool is_vector_product(const Gemm<T>& g) {
+  return g.m == 1 || g.n == 1;
+}
+
+// 1, 2, 3, 4, 6, 8, 12, 16, 24, ...: enough choices to suit any number of threads.
+int64_t next_count(int64_t count) { return (count & (count - 1)) == 0 && count > 1 ? count / 2 * 3 : (count * 4 + 2) / 3; }
+
+template <class T>
+void choose_tasks(const Gemm<T>& g, const GemmKernels<T>& kernels, int threads, Plan& plan) {
+  // Time of a task in steps of the inner loop over one vector pair. A tile that is not full takes as long as a full
+  // one, and each task packs its own piece of b and copies its own piece of a.
+  auto cost = [&](int64_t rows, int64_t columns) {
+    const int64_t tiles = divide_up(rows, kernels.rows) * divide_up(columns, kernels.columns);
+    const double pack = static_cast<double>(columns) * (g.transpose_b ? 0.6 : 0.3) + static_cast<double>(rows) * 0.3;
+    return static_cast<double>(plan.part_depth) * (static_cast<double>(tiles * kernels.rows) + pack) + 500.0;
+  };
+  const int64_t tall = divide_up(g.m, kernels.rows), wide = divide_up(g.n, kernels.columns);
+  const int64_t least = divide_up(g.n, kMaxColumns);
+  double best = INFINITY;
+  for (int64_t across = least; across <= std::min(wide, 4 * least * threads); across = next_count(across)) {
+    const int64_t columns = std::min(g.n, divide_up(wide, across) * kernels.columns);
+    for (int64_t down = 1; down <= std::min<int64_t>(tall, 4 * threads); down = next_count(down)) {
+      const int64_t rows = std::min(g.m, divide_up(tall, down) * kernels.rows);
+      const int64_t tasks = g.batch * plan.parts * divide_up(g.m, rows) * divide_up(g.n, columns);
+      // The small share favours more tasks, which even out what the threads lose to other programs.
+      const double time = cost(rows, columns) * (static_cast<double>(divide_up(tasks, threads)) + 0.05);
+      if (time < best) {
+        best = time;
+        plan.rows = rows;
+        plan.columns = columns;
+      }
+    }
+  }
+}
+
+template <class T>
+Plan make_plan(const Gemm<T>& g, const GemmKernels<T>& kernels, int threads) {
+  Plan plan;
+  plan.parts = choose_parts(g);
+  plan.part_depth = divide_up(g.k, plan.parts);
+  if (plan.parts > 1) plan.partial = round_up(plan.parts * g.batch * g.m * g.n, 16);
+  if (is_vector_product(g)) {
+    plan.rows = std::min(g.m, kVectorChunk);
+    plan.columns = std::min(g.n, kVectorChunk);
+    plan.packed_b = round_up(plan.part_depth, 16);  // for a vector whose elements do not lie side by side
+    return plan;
+  }
+  const int64_t slices = divide_up(std::max<int64_t>(plan.part_depth, 1), kernels.depth);
+  plan.slice = divide_up(std::max<int64_t>(plan.part_depth, 1), slices);
+  choose_tasks(g, kernels, threads, plan);
+  plan.packed_b = round_up(plan.slice * round_up(plan.columns, kernels.columns), 16);
+  plan.copy_a = plan.columns > 4 * kernels.columns;
+  if (plan.copy_a) {
+    const int64_t rows = std::min(plan.rows, kMaxRows);
+    plan.copied_a = round_up(g.transpose_a ? plan.slice * (rows + kRowPad) : rows * (plan.slice + kRowPad), 16);
+  }
+  return plan;
+}
+
+// One task: c[rows, columns] (part of it, when the product is cut along k).
+template <class T>
+struct Task {
+  int64_t row, rows, column, columns;
+  int64_t k, depth;  // first inner index and how many
+  const T* a;
+  const T* b;
+  T* c;  // element [0, 0] of the matrix, not of the task
+  int64_t ldc;
+  bool accumulate;
+  Epilogue<T> epilogue;
+};
+
+template <class T>
+class Product {
+ public:
+  Product(const Gemm<T>& g, int threads, void* scratch)
+      : g_(g), kernels_(gemm_kernels<T>(isa())), plan_(make_plan(g, kernels_, threads)), scratch_(static_cast<T*>(scratch)) {}
+
+  void run(ThreadPool& pool) {
+    const int64_t down = divide_up(g_.m, plan_.rows), across = divide_up(g_.n, plan_.columns);
+    pool.parallel_for(g_.batch * plan_.parts * across * down, 1, [&](int64_t begin, int64_t) {
+      const int64_t column = begin / down % across, part = begin / down / across % plan_.parts;
+      run_task(task(begin / down / across / plan_.parts, part, begin % down * plan_.rows, column * plan_.columns));
+    });
+    if (plan_.parts > 1) add_parts(pool);
+  }
+
+  const Plan& plan() const { return plan_; }
+
+ private:
+  Task<T> task(int64_t batch, int64_t part, int64_t row, int64_t column) const {
+    Task<T> task = {.row = row,
+                    .rows = std::min(plan_.rows, g_.m - row),
+                    .column = column,
+                    .columns = std::min(plan_.columns, g_.n - column),
+                    .k = part * plan_.part_depth,
+                    .depth = std::min(plan_.part_depth, g_.k - part * plan_.part_depth),
+                    .a = g_.a + batch * g_.stride_a,
+                    .b = g_.b + batch * g_.stride_b,
+                    .c = g_.c + batch * g_.stride_c,
+                    .ldc = g_.ldc,
+                    .accumulate = g_.accumulate,
+                    .epilogue = g_.epilogue};
+    if (plan_.parts > 1) {
+      task.c = scratch_ + (batch * plan_.parts + part) * g_.m * g_.n;
+      task.ldc = g_.n;
+      task.accumulate = false;
+      task.epilogue = {};
+    }
+    return task;
+  }
+
+  void run_task(const Task<T>& task) const {
+    T* packed_b = scratch_ + plan_.partial + ThreadPool::thread_index() * (plan_.packed_b + plan_.copied_a);
+    is_vector_product(g_) ? multiply_vector(task, packed_b) : multiply_blocks(task, packed_b, packed_b + plan_.packed_b);
+  }
+
+  void multiply_blocks(const Task<T>& task, T* packed_b, T* copied_a) const {
+    for (int64_t k = 0; k == 0 || k < task.depth; k += plan_.slice) {
+      const int64_t depth = std::min(plan_.slice, task.depth - k), first = task.k + k;
+      const T* b = task.b + (g_.transpose_b ? task.column * g_.ldb + first : first * g_.ldb + task.column);
+      kernels_.pack(b, g_.ldb, g_.transpose_b, depth, task.columns, packed_b);
+      const bool last = k + depth == task.depth;
+      // Equal pieces, not full ones and a rest.
+      const int64_t pieces = divide_up(task.rows, kMaxRows);
+      const int64_t piece = std::min(kMaxRows, round_up(divide_up(task.rows, pieces), kernels_.rows));
+      for (int64_t row = 0; row < task.rows; row += piece) {
+        multiply_rows(task, task.row + row, std::min(piece, task.rows - row), first, depth,
+                      task.accumulate || k > 0, last, packed_b, copied_a);
+      }
+    }
+  }
+
+  void multiply_rows(const Task<T>& task, int64_t row, int64_t rows, int64_t k, int64_t depth, bool accumulate,
+                     bool last, const T* packed_b, T* copied_a) const {
+    int64_t a_rows[kMaxRows], c_rows[kMaxRows];
+    const int64_t segment = 0;
+    GemmBlock<T> block = {.rows = rows,
+                          .a_rows = a_rows,
+                          .segments = &segment,
+                          .segment_count = 1,
+                          .length = depth,
+                          .b_step = kernels_.columns,
+                          .c_rows = c_rows,
+                          .accumulate = accumulate,
+                          .activation = last ? task.epilogue.activation : Activation::None};
+    int64_t row_step = 0;
+    locate_a(task.a, row, rows, k, depth, copied_a, block, row_step);
+    for (int64_t i = 0; i < rows; ++i) {
+      a_rows[i] = i * row_step;
+      c_rows[i] = i * task.ldc;
+    }
+    for (int64_t j = 0; j < task.columns; j += kernels_.columns) {
+      block.columns = std::min(kernels_.columns, task.columns - j);
+      block.b = packed_b + j * depth;
+      block.c = task.c + row * task.ldc + task.column + j;
+      block.bias = last && task.epilogue.bias ? task.epilogue.bias + task.column + j : nullptr;
+      kernels_.block(block);
+    }
+  }
+
+  // Points the block at op(a)[row.., k..], or at a copy of it in one piece when it is used for many columns.
+  void locate_a(const T* a, int64_t row, int64_t rows, int64_t k, int64_t depth, T* copy, GemmBlock<T>& block,
+                int64_t& row_step) const {
+    const T* from = a + (g_.transpose_a ? k * g_.lda + row : row * g_.lda + k);
+    int64_t step = g_.lda;
+    block.a = from;
+    if (plan_.copy_a) {
+      const int64_t lines = g_.transpose_a ? depth : rows, length = g_.transpose_a ? rows : depth;
+      step = length + kRowPad;
+      for (int64_t i = 0; i < lines; ++i) {
+        std::memcpy(copy + i * step, from + i * g_.lda, static_cast<size_t>(length) * sizeof(T));
+      }
+      block.a = copy;
+    }
+    row_step = g_.transpose_a ? 1 : step;
+    block.a_step = g_.transpose_a ? step : 1;
+  }
+
+  // A matrix times a vector reads each element of the matrix once, so nothing is packed.
+  void multiply_vector(const Task<T>& task, T* copied_x) const {
+    // y = matrix * x, with the matrix as stored: rows of it give elements of y, or rows of it are added up to y.
+    const bool by_row = g_.n == 1;
+    const T* x = by_row ? task.b : task.a;
+    const bool transpose_x = by_row ? g_.transpose_b : g_.transpose_a;
+    const int64_t x_step = transpose_x == by_row ? 1 : by_row ? g_.ldb : g_.lda;
+    const bool dots = by_row ? !g_.transpose_a : g_.transpose_b;
+    const int64_t step = by_row ? g_.lda : g_.ldb, first = by_row ? task.row : task.column;
+    const int64_t count = by_row ? task.rows : task.columns;
+    const T* matrix = (by_row ? task.a : task.b) + (dots ? first * step + task.k : task.k * step + first);
+    x += task.k * x_step;
+
+    T y[kVectorChunk];
+    if (dots) {
+      if (x_step != 1) {
+        for (int64_t t = 0; t < task.depth; ++t) copied_x[t] = x[t * x_step];
+        x = copied_x;
+      }
+      kernels_.dot_rows(matrix, step, count, task.depth, x, y);
+    } else {
+      kernels_.combine_rows(matrix, step, task.depth, count, x, x_step, y);
+    }
+    T* c = task.c + task.row * task.ldc + task.column;
+    const int64_t c_step = by_row ? task.ldc : 1;
+    const T* bias = task.epilogue.bias ? task.epilogue.bias + task.column : nullptr;
+    for (int64_t i = 0; i < count; ++i) {
+      T v = y[i];
+      if (task.accumulate) v += c[i * c_step];
+      if (bias) v += bias[by_row ? 0 : i];
+      c[i * c_step] = activate(v, task.epilogue.activation);
+    }
+  }
+
+  void add_parts(ThreadPool& pool) const {
+    pool.parallel_for(g_.batch * g_.m, std::max<int64_t>(1, 4096 / g_.n), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t batch = i / g_.m, row = i % g_.m;
+        const T* parts = scratch_ + (batch * plan_.parts * g_.m + row) * g_.n;
+        T* c = g_.c + batch * g_.stride_c + row * g_.ldc;
+        for (int64_t j = 0; j < g_.n; ++j) {
+          T v = g_.accumulate ? c[j] : T(0);
+          for (int64_t p = 0; p < plan_.parts; ++p) v += parts[p * g_.m * g_.n + j];
+          if (g_.epilogue.bias) v += g_.epilogue.bias[j];
+          c[j] = activate(v, g_.epilogue.activation);
+        }
+      }
+    });
+  }
+
+  const Gemm<T>& g_;
+  const GemmKernels<T>& kernels_;
+  const Plan plan_;
+  T* const scratch_;
+};
+
+template <class T>
+bool is_empty(const Gemm<T>& g) {
+  return g.m <= 0 || g.n <= 0 || g.batch <= 0;
+}
+
+}  // namespace
+
+template <class T>
+size_t gemm_scratch_bytes(const Gemm<T>& g, int threads) {
+  if (is_empty(g)) return 0;
+  return static_cast<size_t>(make_plan(g, gemm_kernels<T>(isa()), threads).elements(threads)) * sizeof(T);
+}
+
+template <class T>
+void gemm(ThreadPool& pool, const Gemm<T>& g, void* scratch) {
+  if (!is_empty(g)) Product<T>(g, pool.threads(), scratch).run(pool);
+}
+
+template size_t gemm_scratch_bytes(const Gemm<float>&, int);
+template size_t gemm_scratch_bytes(const Gemm<double>&, int);
+template void gemm(ThreadPool&, const Gemm<float>&, void*);
+template void gemm(ThreadPool&, const Gemm<double>&, void*);
+
+}  // namespace weir::cpu

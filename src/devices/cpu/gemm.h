@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/thread_pool.h"
+#include "devices/cpu/gemm_kernels.h"
+
+namespace weir::cpu {
+
+template <class T>
+struct Epilogue {
+  const T* bias = nullptr;  // added to each row; null: none
+  Activation activation = Activation::None;
+};
+
+// c[m,n] = act(op(a)[m,k] * op(b)[k,n] + bias [+ c]), row-major, for each product of a batch.
+template <class T>
+struct Gemm {
+  int64_t m = 0, n = 0, k = 0;
+  const T* a = nullptr;
+  int64_t lda = 0;            // distance of the rows as stored
+  bool transpose_a = false;   // a is stored as [k,m]
+  const T* b = nullptr;
+  int64_t ldb = 0;
+  bool transpose_b = false;   // b is stored as [n,k]
+  T* c = nullptr;             // overlaps neither a nor b
+  int64_t ldc = 0;
+  bool accumulate = false;    // add to what c holds; otherwise c is not read
+  Epilogue<T> epilogue = {};
+  int64_t batch = 1;          // products of the same shape ...
+  int64_t stride_a = 0, stride_b = 0, stride_c = 0;  // ... and the distances of their matrices
+};
+
+// Bytes of scratch memory for a product of this shape on this many threads. Looks at the sizes only, not at pointers.
+template <class T>
+size_t gemm_scratch_bytes(const Gemm<T>& gemm, int threads);
+
+// For float and double. `scratch` is aligned to 64 bytes. The result has the same bits for any number of threads.
+// Thread-safe as long as scratch and c are not shared.
+template <class T>
+void gemm(ThreadPool& pool, const Gemm<T>& gemm, void* scratch);
+
+extern template size_t gemm_scratch_bytes(const Gemm<float>&, int);
+extern template size_t gemm_scratch_bytes(const Gemm<double>&, int);
+extern template void gemm(ThreadPool&, const Gemm<float>&, void*);
+extern template void gemm(ThreadPool&, const Gemm<double>&, void*);
+
+}  // namespace weir::cpu

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+
+#include "devices/cpu/isa.h"
+
+namespace weir::cpu {
+
+// Applied to the finished result of a product or convolution. NaN passes through.
+enum class Activation { None, Relu, Relu6 };
+
+// The one inner loop under matrix products and convolutions: some rows times one panel of columns,
+//
+//   c[c_rows[i] + j] = act(bias[j] + (accumulate ? c[c_rows[i] + j] : 0)
+//                          + sum over s, t of a[a_rows[i] + segments[s] + t * a_step] * b[(s * length + t) * b_step + j])
+//
+// Rows of a and c may lie anywhere, and the inner dimension is made of equal segments that may lie anywhere in a: a
+// convolution reads its (padded) image as it stands, with no copy of patches. Each element is summed in the order of
+// (s, t) whatever the number of rows and columns of the block, so how a result is cut into blocks does not change it.
+template <class T>
+struct GemmBlock {
+  int64_t rows = 0;
+  int64_t columns = 0;  // at most GemmKernels::columns; b must be readable up to the next multiple of `lanes`
+  const T* a = nullptr;
+  const int64_t* a_rows = nullptr;
+  int64_t a_step = 1;
+  const int64_t* segments = nullptr;
+  int64_t segment_count = 0;
+  int64_t length = 0;
+  const T* b = nullptr;
+  int64_t b_step = 0;
+  T* c = nullptr;
+  const int64_t* c_rows = nullptr;
+  bool accumulate = false;
+  const T* bias = nullptr;  // null: none
+  Activation activation = Activation::None;
+};
+
+// One build of the hot loops, for one instruction set.
+template <class T>
+struct GemmKernels {
+  int64_t lanes;    // elements of a vector
+  int64_t columns;  // width of a panel: two vectors
+  int64_t rows;     // rows of a tile that is held in registers
+  int64_t depth;    // inner dimension for which a panel and a tile's rows stay in the first-level cache
+
+  void (*block)(const GemmBlock<T>& block);
+
+  // Copies b[k, n] into panels of `columns`, each [k, columns], one after the other; the last is filled with zeros.
+  // transposed: b is stored as [n, k]. `step` is the distance of rows in memory.
+  void (*pack)(const T* b, int64_t step, bool transposed, int64_t k, int64_t n, T* panels);
+
+  // y[i] = sum over t of a[i * step + t] * x[t], for rows < m. The order of the sum depends on k alone.
+  void (*dot_rows)(const T* a, int64_t step, int64_t m, int64_t k, const T* x, T* y);
+
+  // y[j] = sum over t of x[t * x_step] * b[t * step + j], for j < n, in the order of t.
+  void (*combine_rows)(const T* b, int64_t step, int64_t k, int64_t n, const T* x, int64_t x_step, T* y);
+};
+
+// The build for a level, which must be one that the processor has.
+template <class T>
+const GemmKernels<T>& gemm_kernels(Isa isa);
+template <>
+const GemmKernels<float>& gemm_kernels<float>(Isa isa);
+template <>
+const GemmKernels<double>& gemm_kernels<double>(Isa isa);
+
+namespace portable {
+extern const GemmKernels<float> kGemmFloat;
+extern const GemmKernels<double> kGemmDouble;
+}  // namespace portable
+#if defined(__x86_64__)
+namespace avx2 {
+extern const GemmKernels<float> kGemmFloat;
+extern const GemmKernels<double> kGemmDouble;
+}  // namespace avx2
+namespace avx512 {
+extern const GemmKernels<float> kGemmFloat;
+extern const GemmKernels<double> kGemmDouble;
+}  // namespace avx512
+#endif
+
+}  // namespace weir::cpu

@@ -1,0 +1,261 @@
+#include "devices/cpu/gemm.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <new>
+#include <random>
+#include <vector>
+
+namespace weir::cpu {
+namespace {
+
+// Of exactly the promised size, so that the address sanitizer sees what goes beyond it.
+class Scratch {
+ public:
+  explicit Scratch(size_t bytes) : data_(::operator new(std::max<size_t>(bytes, 1), std::align_val_t(64))) {}
+  ~Scratch() { ::operator delete(data_, std::align_val_t(64)); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  void* data() const { return data_; }
+
+ private:
+  void* data_;
+};
+
+template <class T>
+std::vector<T> random_values(size_t count, unsigned seed) {
+  std::mt19937 engine(seed);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  std::vector<T> values(count);
+  for (T& v : values) v = static_cast<T>(uniform(engine));
+  return values;
+}
+
+// A product with its operands. Rows are longer than needed; what lies between them must stay untouched.
+template <class T>
+struct Case {
+  Case(int64_t m, int64_t n, int64_t k, bool transpose_a, bool transpose_b, int64_t batch = 1, int64_t pad = 3) {
+    g = {.m = m, .n = n, .k = k, .transpose_a = transpose_a, .transpose_b = transpose_b, .batch = batch};
+    g.lda = (transpose_a ? m : k) + pad;
+    g.ldb = (transpose_b ? k : n) + pad;
+    g.ldc = n + pad;
+    g.stride_a = g.lda * (transpose_a ? k : m);
+    g.stride_b = g.ldb * (transpose_b ? n : k);
+    g.stride_c = g.ldc * m;
+    a = random_values<T>(size(g.stride_a, pad), 1);
+    b = random_values<T>(size(g.stride_b, pad), 2);
+    c = random_values<T>(size(g.stride_c, pad), 3);
+    bias = random_values<T>(static_cast<size_t>(n), 4);
+  }
+
+  // The operands end with their last row's last element: a read beyond it is a read beyond the allocation.
+  size_t size(int64_t stride, int64_t pad) const {
+    return static_cast<size_t>(std::max<int64_t>(0, g.batch * stride - (stride > 0 ? pad : 0)));
+  }
+
+  std::vector<T> run(int threads) {
+    ThreadPool pool(threads);
+    std::vector<T> out = c;
+    g.a = a.data();
+    g.b = b.data();
+    g.c = out.data();
+    Scratch scratch(gemm_scratch_bytes(g, threads));
+    gemm(pool, g, scratch.data());
+    return out;
+  }
+
+  double expected(int64_t batch, int64_t i, int64_t j) const {
+    double sum = g.accumulate ? static_cast<double>(c[static_cast<size_t>(batch * g.stride_c + i * g.ldc + j)]) : 0.0;
+    for (int64_t t = 0; t < g.k; ++t) {
+      const int64_t at_a = batch * g.stride_a + (g.transpose_a ? t * g.lda + i : i * g.lda + t);
+      const int64_t at_b = batch * g.stride_b + (g.transpose_b ? j * g.ldb + t : t * g.ldb + j);
+      sum += static_cast<double>(a[static_cast<size_t>(at_a)]) * static_cast<double>(b[static_cast<size_t>(at_b)]);
+    }
+    if (g.epilogue.bias) sum += static_cast<double>(g.epilogue.bias[j]);
+    if (g.epilogue.activation != Activation::None) sum = std::max(sum, 0.0);
+    if (g.epilogue.activation == Activation::Relu6) sum = std::min(sum, 6.0);
+    return sum;
+  }
+
+  void check(int threads = 2) {
+    SCOPED_TRACE(testing::Message() << g.m << "x" << g.n << "x" << g.k << " transposed " << g.transpose_a
+                                    << g.transpose_b << " batch " << g.batch);
+    const std::vector<T> out = run(threads);
+    const double tolerance = (sizeof(T) == 4 ? 2e-6 : 4e-15) * (4 + std::sqrt(static_cast<double>(g.k)));
+    for (int64_t batch = 0; batch < g.batch; ++batch) {
+      for (int64_t i = 0; i < g.m; ++i) {
+        for (int64_t j = 0; j < g.ldc; ++j) {
+          const auto at = static_cast<size_t>(batch * g.stride_c + i * g.ldc + j);
+          if (at >= out.size()) continue;
+          if (j < g.n) {
+            ASSERT_NEAR(out[at], expected(batch, i, j), tolerance) << batch << " " << i << " " << j;
+          } else {
+            ASSERT_EQ(out[at], c[at]) << "between rows";
+          }
+        }
+      }
+    }
+  }
+
+  Gemm<T> g;
+  std::vector<T> a, b, c, bias;
+};
+
+template <class T>
+class GemmOf : public testing::Test {};
+using Types = testing::Types<float, double>;
+TYPED_TEST_SUITE(GemmOf, Types);
+
+TYPED_TEST(GemmOf, MatchesDoubleReferenceOnOddShapes) {
+  for (int64_t m : {1, 2, 5, 6, 7, 13, 31}) {
+    for (int64_t n : {1, 3, 8, 9, 16, 17, 33, 70}) {
+      for (int64_t k : {1, 2, 7, 16, 45, 401}) {
+        for (int transposed = 0; transposed < 4; ++transposed) {
+          Case<TypeParam>(m, n, k, transposed & 1, transposed & 2).check();
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(GemmOf, MatchesDoubleReferenceOnLargeShapes) {
+  for (int transposed = 0; transposed < 4; ++transposed) {
+    Case<TypeParam>(211, 300, 700, transposed & 1, transposed & 2).check();
+    Case<TypeParam>(405, 97, 130, transposed & 1, transposed & 2).check();
+    Case<TypeParam>(20, 1100, 65, transposed & 1, transposed & 2).check();
+  }
+}
+
+TYPED_TEST(GemmOf, WorksWithoutGapsBetweenRows) {
+  for (int transposed = 0; transposed < 4; ++transposed) {
+    Case<TypeParam>(50, 10, 1024, transposed & 1, transposed & 2, 1, 0).check();
+    Case<TypeParam>(1, 1, 1, transposed & 1, transposed & 2, 1, 0).check();
+    Case<TypeParam>(64, 1, 30, transposed & 1, transposed & 2, 1, 0).check();
+    Case<TypeParam>(1, 64, 30, transposed & 1, transposed & 2, 1, 0).check();
+  }
+}
+
+TYPED_TEST(GemmOf, AddsToTheResultOnlyWhenAsked) {
+  for (auto [m, n, k] : {std::array<int64_t, 3>{33, 50, 700}, {1, 50, 30}, {50, 1, 30}, {9, 9, 5000}}) {
+    Case<TypeParam> added(m, n, k, false, false);
+    added.g.accumulate = true;
+    added.check();
+    Case<TypeParam> replaced(m, n, k, false, false);
+    for (auto& v : replaced.c) v = std::numeric_limits<TypeParam>::quiet_NaN();
+    const auto out = replaced.run(2);
+    for (int64_t i = 0; i < m; ++i) {
+      for (int64_t j = 0; j < n; ++j) ASSERT_FALSE(std::isnan(out[static_cast<size_t>(i * replaced.g.ldc + j)]));
+    }
+  }
+}
+
+TYPED_TEST(GemmOf, AppliesBiasAndActivationOnceAtTheEnd) {
+  for (auto activation : {Activation::None, Activation::Relu, Activation::Relu6}) {
+    for (auto [m, n, k] : {std::array<int64_t, 3>{33, 50, 700}, {7, 10, 20}, {1, 50, 30}, {50, 1, 30}, {9, 9, 5000}}) {
+      for (bool accumulate : {false, true}) {
+        Case<TypeParam> c(m, n, k, false, true);
+        c.g.accumulate = accumulate;
+        c.g.epilogue = {.bias = c.bias.data(), .activation = activation};
+        c.check();
+        c.g.epilogue.bias = nullptr;
+        c.check();
+      }
+    }
+  }
+}
+
+TYPED_TEST(GemmOf, ReluKeepsNaN) {
+  Case<TypeParam> c(8, 20, 5, false, false);
+  c.a[0] = std::numeric_limits<TypeParam>::quiet_NaN();
+  c.g.epilogue.activation = Activation::Relu6;
+  const auto out = c.run(1);
+  for (int64_t j = 0; j < 20; ++j) EXPECT_TRUE(std::isnan(out[static_cast<size_t>(j)]));
+  EXPECT_FALSE(std::isnan(out[static_cast<size_t>(c.g.ldc)]));
+}
+
+TYPED_TEST(GemmOf, SumsNothingToZero) {
+  for (auto [m, n] : {std::array<int64_t, 2>{7, 20}, {1, 20}, {7, 1}}) {
+    Case<TypeParam> c(m, n, 0, false, false);
+    c.g.epilogue.bias = c.bias.data();
+    c.check();
+    c.g.accumulate = true;
+    c.check();
+  }
+}
+
+TYPED_TEST(GemmOf, LeavesAnEmptyResultAlone) {
+  ThreadPool pool(2);
+  for (auto [m, n, batch] : {std::array<int64_t, 3>{0, 5, 1}, {5, 0, 1}, {5, 5, 0}}) {
+    const Gemm<TypeParam> g = {.m = m, .n = n, .k = 3, .batch = batch};
+    EXPECT_EQ(gemm_scratch_bytes(g, 2), 0u);
+    gemm(pool, g, nullptr);
+  }
+}
+
+TYPED_TEST(GemmOf, MultipliesBatches) {
+  for (int transposed = 0; transposed < 4; ++transposed) {
+    Case<TypeParam>(7, 9, 11, transposed & 1, transposed & 2, 5).check();
+    Case<TypeParam>(70, 90, 340, transposed & 1, transposed & 2, 3).check();
+    Case<TypeParam>(1, 9, 11, transposed & 1, transposed & 2, 4).check();
+    Case<TypeParam>(9, 1, 11, transposed & 1, transposed & 2, 4).check();
+    Case<TypeParam>(3, 4, 2100, transposed & 1, transposed & 2, 4).check();
+  }
+}
+
+TYPED_TEST(GemmOf, GivesTheSameBitsForAnyNumberOfThreads) {
+  for (auto [m, n, k, batch] : {std::array<int64_t, 4>{128, 384, 2304, 1}, {50, 10, 1024, 1}, {25, 32, 9000, 1},
+                                {1, 500, 3000, 1}, {300, 1, 5000, 1}, {1, 1, 20000, 1}, {40, 30, 500, 7}}) {
+    for (int transposed = 0; transposed < 4; ++transposed) {
+      Case<TypeParam> c(m, n, k, transposed & 1, transposed & 2, batch);
+      c.g.epilogue.bias = c.bias.data();
+      const auto one = c.run(1);
+      for (int threads : {2, 4, 7}) {
+        EXPECT_EQ(std::memcmp(one.data(), c.run(threads).data(), one.size() * sizeof(TypeParam)), 0)
+            << m << "x" << n << "x" << k << " on " << threads;
+      }
+    }
+  }
+}
+
+// Everything above runs the widest build that the machine has; the others are checked here, one call each.
+TYPED_TEST(GemmOf, EveryBuildOfTheKernelsAgrees) {
+  for (int level = 0; level <= static_cast<int>(isa()); ++level) {
+    const auto& kernels = gemm_kernels<TypeParam>(static_cast<Isa>(level));
+    for (int64_t columns = 1; columns <= kernels.columns; ++columns) {
+      for (int64_t rows : {1, 2, 3, 5, 8, 14, 29}) {
+        const int64_t k = 21, segment_at[] = {0, 500};
+        const auto a = random_values<TypeParam>(2000, 5);
+        for (bool transposed : {false, true}) {
+          const auto b = random_values<TypeParam>(static_cast<size_t>(2 * k * columns), 6);
+          std::vector<TypeParam> panel(static_cast<size_t>(2 * k * kernels.columns));
+          kernels.pack(b.data(), transposed ? 2 * k : columns, transposed, 2 * k, columns, panel.data());
+          std::vector<TypeParam> c(static_cast<size_t>(rows * columns), TypeParam(1));
+          std::vector<int64_t> a_rows, c_rows;
+          for (int64_t i = 0; i < rows; ++i) {
+            a_rows.push_back(i * 7 % 29);
+            c_rows.push_back((rows - 1 - i) * columns);
+          }
+          kernels.block({.rows = rows, .columns = columns, .a = a.data(), .a_rows = a_rows.data(), .a_step = 2,
+                         .segments = segment_at, .segment_count = 2, .length = k, .b = panel.data(),
+                         .b_step = kernels.columns, .c = c.data(), .c_rows = c_rows.data(), .accumulate = true});
+          for (int64_t i = 0; i < rows; ++i) {
+            for (int64_t j = 0; j < columns; ++j) {
+              double sum = 1;
+              for (int64_t t = 0; t < 2 * k; ++t) {
+                const double x = a[static_cast<size_t>(a_rows[static_cast<size_t>(i)] + segment_at[t / k] + t % k * 2)];
+                sum += x * b[static_cast<size_t>(transposed ? j * 2 * k + t : t * columns + j)];
+              }
+              ASSERT_NEAR(c[static_cast<size_t>((rows - 1 - i) * columns + j)], sum, 1e-5)
+                  << isa_name(static_cast<Isa>(level)) << " " << rows << "x" << columns;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace weir::cpu
