@@ -2,19 +2,22 @@
 // Bytes count every array once for each time the kernel must read or write it.
 #include <benchmark/benchmark.h>
 
-#include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "devices/cpu/reduce.h"
 #include "devices/cpu/tile.h"
 
 namespace weir::cpu {
 namespace {
 
+int g_threads = 2;
+
 ThreadPool& pool() {
-  static ThreadPool threads(2);
+  static ThreadPool threads(g_threads);
   return threads;
 }
 
@@ -102,7 +105,39 @@ void add_big(benchmark::State& state) {
 }
 BENCHMARK(add_big)->UseRealTime()->Unit(benchmark::kMillisecond);
 
+void reduction(benchmark::State& state, ReduceFn fn, ReduceShape shape) {
+  const int64_t n = shape.outer * shape.reduced * shape.inner;
+  std::vector<float> x = numbers(n), y(shape.outer * shape.inner), scratch(reduce_scratch_bytes(shape) / sizeof(float));
+  for (auto _ : state) {
+    reduce(fn, x.data(), shape, y.data(), scratch.data(), pool());
+    benchmark::ClobberMemory();
+  }
+  count_bytes(state, n);
+}
+#define WEIR_REDUCTION(name, fn, ...)                                       \
+  BENCHMARK_CAPTURE(reduction, name, ReduceFn::fn, ReduceShape __VA_ARGS__) \
+      ->UseRealTime()                                                       \
+      ->Unit(benchmark::kMicrosecond)
+WEIR_REDUCTION(sum_big, Sum, {1, kBig, 1});
+WEIR_REDUCTION(l2_big, SumSquares, {1, kBig, 1});
+WEIR_REDUCTION(max_big, Max, {1, kBig, 1});
+WEIR_REDUCTION(bias_grad_73728x64, Sum, {1, 73728, 64});
+WEIR_REDUCTION(bias_grad_128x10, Sum, {1, 128, 10});
+WEIR_REDUCTION(bias_grad_100000x10, Sum, {1, 100000, 10});
+WEIR_REDUCTION(rows_10000x10, Sum, {10000, 10, 1});
+WEIR_REDUCTION(mean_pool_128x64x512, Mean, {128, 64, 512});
+WEIR_REDUCTION(columns_4x1M, Sum, {1, 4, 1 << 20});
+
 }  // namespace
 }  // namespace weir::cpu
 
-BENCHMARK_MAIN();
+// --threads=N first, then the benchmark library's own options.
+int main(int argc, char** argv) {
+  if (argc > 1 && std::strncmp(argv[1], "--threads=", 10) == 0) {
+    weir::cpu::g_threads = std::atoi(argv[1] + 10);
+    argv[1] = argv[0];
+    ++argv, --argc;
+  }
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+}

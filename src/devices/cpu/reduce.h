@@ -1,0 +1,33 @@
+#pragma once
+
+#include <stdint.h>
+
+namespace weir {
+class ThreadPool;
+}
+
+namespace weir::cpu {
+
+// Max and Min pass over NaN, as TensorFlow on a CPU does. Of nothing: Sum 0, Mean NaN, Max -inf, Min inf, Prod 1.
+enum class ReduceFn : uint8_t { Sum, Mean, Max, Min, Prod, SumSquares };
+
+// Any reduction over adjacent axes: x is [outer, reduced, inner], y is [outer, inner].
+struct ReduceShape {
+  int64_t outer = 1;
+  int64_t reduced = 1;
+  int64_t inner = 1;
+};
+
+// Bytes that reduce() needs as scratch, at most a 16th of x; aligned as floats. Often 0.
+int64_t reduce_scratch_bytes(const ReduceShape& shape);
+
+// Sums are taken in short runs, then over the runs: the error grows with the logarithm of the number of elements, not
+// with the number. The order of additions depends on the shape alone. x and y do not overlap.
+void reduce(ReduceFn fn, const float* x, const ReduceShape& shape, float* y, void* scratch, ThreadPool& pool);
+
+// Index along the reduced axis of the first largest (smallest) element. NaN is passed over; 0 when there is nothing
+// else.
+enum class ArgFn : uint8_t { Max, Min };
+void arg_reduce(ArgFn fn, const float* x, const ReduceShape& shape, int64_t* y, ThreadPool& pool);
+
+}  // namespace weir::cpu
