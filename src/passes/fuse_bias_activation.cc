@@ -1,0 +1,96 @@
+#include <algorithm>
+
+#include "passes/ir.h"
+
+namespace weir {
+namespace {
+
+// Adds a vector along the last dimension of `value`: the index of the bias input, or -1.
+int bias_input(const Ir& ir, const IrNode& node, int value) {
+  if (node.is("BiasAdd")) {
+    const AttrValue* format = node.attrs.find("data_format");
+    bool channels_last = !format || std::get<std::string>(*format) == "NHWC";
+    return channels_last && node.inputs[0].node == value ? 1 : -1;
+  }
+  if (!node.is("Add") && !node.is("AddV2")) return -1;
+  int other = node.inputs[0].node == value ? 1 : 0;
+  if (node.inputs[static_cast<size_t>(1 - other)].node != value) return -1;
+  const Shape& bias = ir.shape(node.inputs[static_cast<size_t>(other)]);
+  const Shape& whole = ir.shape({value, 0});
+  bool fits = bias.rank() == 1 && whole.is_known() && whole.rank() > 1 && bias[0] == whole[-1] && bias[0] > 1;
+  return fits ? other : -1;
+}
+
+bool is_activation(const IrNode& node) { return node.is("Relu") || node.is("Relu6"); }
+
+class Fuser {
+ public:
+  explicit Fuser(Ir& ir) : ir_(ir), uses_(ir.use_counts()), controlled_(ir.has_control_readers()) {
+    reader_.assign(ir.nodes.size(), -1);
+    for (int i = 0; i < ir.size(); ++i) {
+      if (ir[i].dead) continue;
+      for (const IrEdge& input : ir[i].inputs) reader_[static_cast<size_t>(input.node)] = i;
+    }
+    for (const IrEdge& fetch : ir.fetches) reader_[static_cast<size_t>(fetch.node)] = -1;
+  }
+
+  void fuse(int id, std::string_view fused_name) {
+    int bias_add = only_reader(id);
+    if (bias_add < 0) return;
+    int bias = bias_input(ir_, ir_[bias_add], id);
+    if (bias < 0) return;
+    int last = bias_add;
+    std::vector<std::string> fused = {"BiasAdd"};
+    if (int next = only_reader(bias_add); next >= 0 && is_activation(ir_[next])) {
+      fused.push_back(ir_[next].op->name);
+      last = next;
+    }
+    // The last node of the chain becomes the fused one, so its readers need not change.
+    const IrNode& first = ir_[id];
+    IrNode& node = ir_[last];
+    IrEdge bias_edge = ir_[bias_add].inputs[static_cast<size_t>(bias)];
+    std::vector<int> control = first.control;
+    control.insert(control.end(), ir_[bias_add].control.begin(), ir_[bias_add].control.end());
+    if (last != bias_add) control.insert(control.end(), node.control.begin(), node.control.end());
+    node.op = find_op(fused_name);
+    node.attrs = first.attrs;
+    node.attrs.set("num_args", int64_t{1});
+    node.attrs.set("fused_ops", std::move(fused));
+    node.inputs = {first.inputs[0], first.inputs[1], bias_edge};
+    node.control = std::move(control);
+    ir_[id].dead = true;
+    if (last != bias_add) ir_[bias_add].dead = true;
+  }
+
+ private:
+  // The single node that reads `id`; -1 when there are others, or fetches, or nodes that wait for it.
+  int only_reader(int id) const {
+    auto at = static_cast<size_t>(id);
+    if (uses_[at] != 1 || controlled_[at] || ir_[id].types.size() != 1) return -1;
+    return reader_[at];
+  }
+
+  Ir& ir_;
+  std::vector<int> uses_;
+  std::vector<bool> controlled_;
+  std::vector<int> reader_;
+};
+
+bool is_float(const IrNode& node) { return node.types.size() == 1 && node.types[0] == DType::Float32; }
+
+}  // namespace
+
+void fuse_bias_activation(Ir& ir, PassContext&) {
+  Fuser fuser(ir);
+  for (int id : ir.topological_order()) {
+    const IrNode& node = ir[id];
+    if (node.dead || node.is_feed() || node.is_constant() || !is_float(node)) continue;
+    if (node.is("MatMul")) {
+      fuser.fuse(id, "_FusedMatMul");
+    } else if (node.is("Conv2D") && node.attrs.get<std::string>("data_format") == "NHWC") {
+      fuser.fuse(id, "_FusedConv2D");
+    }
+  }
+}
+
+}  // namespace weir

@@ -1,0 +1,62 @@
+#include <cstring>
+#include <unordered_map>
+
+#include "passes/ir.h"
+
+namespace weir {
+namespace {
+
+constexpr size_t kMaxCompared = 256;  // bytes of a constant that are looked at; larger ones are equal by identity only
+
+void append_tensor(std::string& key, const Tensor& t) {
+  key += dtype_name(t.dtype());
+  key += t.shape().str();
+  if (t.dtype() != DType::String && t.bytes() <= kMaxCompared) {
+    key.append(static_cast<const char*>(t.raw()), t.bytes());
+  } else {
+    const void* address = t.raw();
+    key.append(reinterpret_cast<const char*>(&address), sizeof address);
+  }
+}
+
+// Two nodes with the same text compute the same.
+std::string key_of(const IrNode& node) {
+  std::string key;
+  if (node.is_constant()) {
+    key = "=";
+    for (const Tensor& value : node.values) append_tensor(key, value);
+    return key;
+  }
+  key = node.op->name;
+  for (const IrEdge& input : node.inputs) key += "|" + std::to_string(input.node) + ":" + std::to_string(input.output);
+  for (const auto& [name, value] : node.attrs) {
+    if (name.starts_with('_')) continue;
+    key += "|" + name + "=";
+    if (const Tensor* tensor = std::get_if<Tensor>(&value)) {
+      append_tensor(key, *tensor);
+    } else {
+      key += attr_to_string(value);
+    }
+  }
+  return key;
+}
+
+}  // namespace
+
+void share_common_subexpressions(Ir& ir, PassContext&) {
+  std::vector<int> same(ir.nodes.size());
+  for (int i = 0; i < ir.size(); ++i) same[static_cast<size_t>(i)] = i;
+  std::unordered_map<std::string, int> first;
+  for (int id : ir.topological_order()) {
+    IrNode& node = ir[id];
+    for (IrEdge& input : node.inputs) input.node = same[static_cast<size_t>(input.node)];
+    for (int& before : node.control) before = same[static_cast<size_t>(before)];
+    bool sharable = !node.is_feed() && node.op->pure() && node.control.empty() && !node.types.empty() && !node.is("Placeholder");
+    if (sharable) same[static_cast<size_t>(id)] = first.emplace(key_of(node), id).first->second;
+  }
+  for (IrEdge& fetch : ir.fetches) fetch.node = same[static_cast<size_t>(fetch.node)];
+  for (int& target : ir.targets) target = same[static_cast<size_t>(target)];
+  ir.sweep();
+}
+
+}  // namespace weir
