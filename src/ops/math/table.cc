@@ -3,7 +3,7 @@
 #define ROWS(row)                                                                                                  \
   row(abs) row(acos) row(acosh) row(add) row(add_n) row(add_v2) row(all) row(any) row(arg_max) row(arg_min)       \
   row(asin) row(asinh) row(atan) row(atan2) row(atanh) row(batch_mat_mul) row(batch_mat_mul_v2) row(cast)         \
-  row(ceil) row(clip_by_value) row(complex) row(conj) row(cos) row(cosh) row(cumprod) row(cumsum) row(digamma)    \
+  row(ceil) row(clip_by_value) row(complex) row(complex_abs) row(conj) row(cos) row(cosh) row(cumprod) row(cumsum) row(digamma)    \
   row(div) row(div_no_nan) row(equal) row(erf) row(erfc) row(exp) row(expm1) row(floor) row(floor_div)            \
   row(floor_mod) row(fused_elementwise) row(greater) row(greater_equal) row(imag) row(inv) row(inv_grad)          \
   row(is_finite) row(is_inf) row(is_nan) row(l2_loss) row(less) row(less_equal) row(lgamma) row(log) row(log1p)   \

@@ -1,0 +1,18 @@
+#include "ops/math/binary.h"
+
+namespace weir::ops {
+
+BinaryState prepare_binary(PrepareContext& c) {
+  const Shape* shapes[] = {&c.input(0), &c.input(1)};
+  BroadcastPlan plan(shapes, c.output());
+  cpu::Operands operands = !plan.moves(0) ? cpu::Operands::SV : !plan.moves(1) ? cpu::Operands::VS : cpu::Operands::VV;
+  return {plan, operands};
+}
+
+void set_broadcast_grads(GradContext& c, const Output& x_grad, const Output& y_grad) {
+  auto [x, y] = reduce_broadcast(x_grad, c.input(0), y_grad, c.input(1));
+  c.set_input_grad(0, x);
+  c.set_input_grad(1, y);
+}
+
+}  // namespace weir::ops

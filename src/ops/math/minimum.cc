@@ -1,0 +1,34 @@
+#include "ops/math/binary.h"
+
+namespace weir::ops {
+namespace {
+
+struct Minimum {
+  static constexpr auto kTile = cpu::BinaryFn::Minimum;
+  template <class T>
+  T operator()(T x, T y) const {
+    return y < x ? y : x;
+  }
+};
+
+void gradient(GradContext& c) {
+  Output dz = c.output_grad(), zeros = zeros_like(dz);
+  Output x_wins = less_equal(c.input(0), c.input(1));
+  set_broadcast_grads(c, where(x_wins, dz, zeros), where(x_wins, zeros, dz));
+}
+
+}  // namespace
+
+OpDef minimum_op() {
+  return binary_op<Minimum, ModTypes>({.name = "Minimum", .attrs = kMaximumT, .gradient = gradient});
+}
+
+}  // namespace weir::ops
+
+namespace weir {
+
+Output minimum(const In& x, const In& y, std::string_view name) {
+  return NodeBuilder("Minimum", name).input(x).input(y).output();
+}
+
+}  // namespace weir

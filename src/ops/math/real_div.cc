@@ -1,0 +1,34 @@
+#include "ops/math/binary.h"
+#include "ops/math/unary.h"
+
+namespace weir::ops {
+namespace {
+
+struct RealDiv {
+  static constexpr auto kTile = cpu::BinaryFn::Div;
+  template <class T>
+  T operator()(T x, T y) const {
+    return x / y;
+  }
+};
+
+void gradient(GradContext& c) {
+  Output dz = c.output_grad(), x = conj(c.input(0)), y = conj(c.input(1));
+  set_broadcast_grads(c, realdiv(dz, y), dz * realdiv(realdiv(-x, y), y));
+}
+
+}  // namespace
+
+OpDef real_div_op() {
+  return binary_op<RealDiv, FloatComplexTypes>({.name = "RealDiv", .attrs = kArithmeticT, .gradient = gradient});
+}
+
+}  // namespace weir::ops
+
+namespace weir {
+
+Output realdiv(const In& x, const In& y, std::string_view name) {
+  return NodeBuilder("RealDiv", name).input(x).input(y).output();
+}
+
+}  // namespace weir
