@@ -1,0 +1,11 @@
+#pragma once
+
+// Everything a program needs.
+#include "weir/data.h"
+#include "weir/error.h"
+#include "weir/gradients.h"
+#include "weir/graph.h"
+#include "weir/ops.h"
+#include "weir/session.h"
+#include "weir/state_ops.h"
+#include "weir/train.h"
