@@ -26,6 +26,9 @@ class Graph;
 class Node;
 class Output;
 class Variable;
+class VariableScope;
+struct GetVariableOptions;
+struct VariableScopeOptions;
 
 // A node of a graph: a cheap handle, valid while the graph lives.
 class WEIR_API Operation {
@@ -188,6 +191,14 @@ struct ImportResult {
   std::vector<Operation> operations;  // one for every return element
 };
 
+struct VariableOptions {
+  bool trainable = true;
+  std::vector<std::string> collections = {};  // besides "trainable_variables"; empty: "variables"
+  DType dtype = DType::Invalid;               // Invalid: that of the initial value
+  bool use_resource = false;                  // VarHandleOp instead of VariableV2
+  bool validate_shape = true;                 // false: the shape of the initial value is not known, and may change
+};
+
 struct Seeds {
   int64_t seed = 0, seed2 = 0;
 };
@@ -246,11 +257,20 @@ class WEIR_API Graph {
   // One operation that runs after all of these.
   Operation group(std::span<const Operation> operations, std::string_view name = {}, Where where = Where::current());
 
-  // Variables: see variable.h.
-  Variable variable(std::string_view name, const In& initial_value);
+  // Variables. Writes to them are functions of state_ops.h.
+  Variable variable(std::string_view name, const In& initial_value, const VariableOptions& options = {});
   std::vector<Variable> global_variables() const;
   std::vector<Variable> trainable_variables() const;
-  Operation global_variables_initializer(std::string_view name = "init");
+  // Gives every variable made so far its initial value.
+  Operation global_variables_initializer(std::string_view name = "init", Where where = Where::current());
+
+  // Variables that functions of a model share by name: see variable_scope.h.
+  VariableScope variable_scope(std::string_view name, const VariableScopeOptions& options);
+  VariableScope variable_scope(std::string_view name);
+  VariableScope variable_scope();  // the current one
+  Variable get_variable(std::string_view name, const Shape& shape, const GetVariableOptions& options,
+                        Where where = Where::current());
+  Variable get_variable(std::string_view name, const Shape& shape, Where where = Where::current());
 
   // TensorFlow's GraphDef, binary and text. Import throws InvalidArgument (naming the node) and leaves the graph as it
   // was when anything is wrong with the message.

@@ -1,6 +1,7 @@
 #include "weir/graph.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/errors.h"
 #include "graph/graph_impl.h"
@@ -234,11 +235,18 @@ Operation Graph::add(NodeArgs args) {
           if (entry.starts_with("loc:@")) node->colocation.push_back(entry.substr(5));
         }
       }
-    } else if (!impl_->colocate.empty()) {
-      std::vector<std::string> entries;
+    } else if (!impl_->colocate.empty() || !impl_->beside.empty()) {
+      std::set<std::string> names;
       for (Node* other : impl_->colocate) {
-        node->colocation.push_back(other->name);
-        entries.push_back("loc:@" + other->name);
+        // Who stands beside a node that itself stands beside others joins their group.
+        if (other->colocation.empty()) names.insert(other->name);
+        names.insert(other->colocation.begin(), other->colocation.end());
+      }
+      if (names.empty()) names.insert(impl_->beside);
+      std::vector<std::string> entries;
+      for (const std::string& name_of_other : names) {
+        node->colocation.push_back(name_of_other);
+        entries.push_back("loc:@" + name_of_other);
       }
       node->attrs.set("_class", std::move(entries));
     }

@@ -20,18 +20,27 @@ struct ControlScope {
   std::unordered_set<const Node*> inside;
 };
 
+struct VariableStore;
+
 struct Graph::Impl {
   // Guards what sessions read while the program goes on building: the node list and output shapes.
   mutable std::mutex mutex;
   std::vector<std::unique_ptr<Node>> nodes;
   std::unordered_map<std::string, Node*> by_name;
 
+  // Functions of imported graphs, kept as they came: a serialised FunctionDefLibrary.
+  std::string function_library;
+
   // The construction context. Names are compared without case, as TensorFlow does, so that they can be file names.
   std::unordered_map<std::string, int> names_in_use;
+  void mark_name(std::string name);  // as one that unique_name() must not give again
   std::string name_scope;
   std::vector<std::string> devices;
   std::vector<ControlScope> control;
   std::vector<Node*> colocate;
+  // Name of a variable that is about to be made: without other colocation, nodes of its initial value stand beside it.
+  std::string beside;
+  std::shared_ptr<VariableStore> variable_store;  // see nn/variable_scope.cc
   std::optional<int64_t> seed;
   std::map<std::string, std::vector<std::any>, std::less<>> collections;
   // When set, new nodes carry this line instead of the one where they are made: composed functions and gradients

@@ -119,6 +119,14 @@ Operation NodeBuilder::build() {
     if (!spec.type_list_attr.empty() && !attrs_.has(spec.type_list_attr)) attrs_.set(spec.type_list_attr, types);
   }
   args.attrs = attrs_;
+  // Who takes a reference stands beside the variable.
+  std::vector<Scope> beside;
+  for (size_t i = 0, a = 0; a < arguments_.size(); i += arguments_[a++].values.size()) {
+    if (!op->inputs[a].is_ref) continue;
+    for (size_t k = 0; k < arguments_[a].values.size(); ++k) {
+      beside.push_back(graph->colocate_with(args.inputs[i + k].op()));
+    }
+  }
   return graph->add(std::move(args));
 }
 
