@@ -24,6 +24,8 @@ std::string lower(std::string text) {
 
 }  // namespace
 
+void Graph::Impl::mark_name(std::string name) { names_in_use.try_emplace(lower(std::move(name)), 1); }
+
 std::string Graph::unique_name(std::string_view name, bool mark_as_used) {
   check_name(name, !impl_->name_scope.empty(), "operation");
   std::string full = impl_->name_scope.empty() ? std::string(name) : impl_->name_scope + "/" + std::string(name);

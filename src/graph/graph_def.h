@@ -1,0 +1,17 @@
+#pragma once
+
+#include "proto/graph.pb.h"
+#include "weir/graph.h"
+
+namespace weir {
+
+// Of the GraphDefs that Weir writes: TensorFlow 1.15's. Files that want a newer consumer are refused.
+inline constexpr int kGraphDefProducer = 134;
+inline constexpr int kGraphDefMinConsumer = 0;
+
+void graph_to_proto(const Graph& graph, proto::GraphDef& message);
+
+// Graph::import_graph_def on a parsed message.
+ImportResult import_graph(Graph& graph, const proto::GraphDef& message, const ImportOptions& options);
+
+}  // namespace weir
