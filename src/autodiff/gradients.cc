@@ -33,8 +33,7 @@ Output without_read(const Output& x) {
 class ForwardLine {
  public:
   ForwardLine(const Node& node, const SourceLine& asked)
-      : slot_(node.graph->impl().line),
-        saved_(std::exchange(slot_, node.line.file.empty() ? asked : node.line)) {}
+      : slot_(node.graph->impl().line), saved_(std::exchange(slot_, node.line.file.empty() ? asked : node.line)) {}
   ~ForwardLine() { slot_ = std::move(saved_); }
   ForwardLine(const ForwardLine&) = delete;
   ForwardLine& operator=(const ForwardLine&) = delete;
@@ -163,10 +162,10 @@ class Walk {
     std::unordered_set<const Node*> from, reached;
     for (const Output& x : xs_) from.insert(x.node());
     for (const auto& node : graph_.impl().nodes) {  // in topological order
-      bool is_reached = from.contains(node.get()) ||
-                        std::any_of(node->inputs.begin(), node->inputs.end(), [&](const Output& input) {
-                          return reached.contains(input.node()) && carries_gradient(input);
-                        });
+      bool is_reached =
+          from.contains(node.get()) || std::any_of(node->inputs.begin(), node->inputs.end(), [&](const Output& input) {
+            return reached.contains(input.node()) && carries_gradient(input);
+          });
       if (is_reached) reached.insert(node.get());
     }
     std::vector<const Node*> todo;

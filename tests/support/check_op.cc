@@ -106,13 +106,18 @@ Tensor tamed(const Tensor& from) {
 
 double precision(DType dtype) {
   switch (dtype) {
-    case DType::Float16: return std::ldexp(1.0, -10);
-    case DType::BFloat16: return std::ldexp(1.0, -7);
+    case DType::Float16:
+      return std::ldexp(1.0, -10);
+    case DType::BFloat16:
+      return std::ldexp(1.0, -7);
     case DType::Float32:
-    case DType::Complex64: return std::ldexp(1.0, -23);
+    case DType::Complex64:
+      return std::ldexp(1.0, -23);
     case DType::Float64:
-    case DType::Complex128: return std::ldexp(1.0, -52);
-    default: return 0;
+    case DType::Complex128:
+      return std::ldexp(1.0, -52);
+    default:
+      return 0;
   }
 }
 
@@ -128,9 +133,12 @@ constexpr std::string_view kFormNames[] = {"constants", "placeholders of known s
 
 Shape shape_in(Form form, const Shape& shape) {
   switch (form) {
-    case Form::UnknownSizes: return Shape::unknown_dims(shape.rank());
-    case Form::UnknownRank: return Shape::unknown();
-    default: return shape;
+    case Form::UnknownSizes:
+      return Shape::unknown_dims(shape.rank());
+    case Form::UnknownRank:
+      return Shape::unknown();
+    default:
+      return shape;
   }
 }
 
@@ -293,8 +301,8 @@ class Checker {
       bool swept = !type_attr_.empty() && specs[i]->type_attr == type_attr_;
       const Tensor& given = inputs[i].value();
       bool number = given.dtype() != string;
-      std::optional<Tensor> value = try_convert(tame && swept && number ? tamed(given) : given,
-                                                input_type(*specs[i], dtype, attrs, inputs[i]));
+      std::optional<Tensor> value =
+          try_convert(tame && swept && number ? tamed(given) : given, input_type(*specs[i], dtype, attrs, inputs[i]));
       if (!value) return std::nullopt;
       values.push_back(*value);
     }

@@ -42,7 +42,7 @@ struct BadInput {
   std::vector<In> inputs = {};
   AttrMap attrs = {};  // added to (or replacing) those of the check
   Code code = Code::InvalidArgument;
-  std::string message = {};  // what() contains it
+  std::string message = {};     // what() contains it
   DType type = DType::Invalid;  // of T; float, or the first that has a kernel, when not given
 };
 
@@ -58,12 +58,12 @@ struct OpCheck {
   // Relative above 1 and absolute below; types of low precision get at least a few of their own last places.
   double tolerance = 1e-5;
 
-  std::string type_attr = {};        // the attribute that is swept; "T", or "dtype", unless it stands in `attrs`
-  std::vector<DType> types = {};     // exactly these must have kernels; when empty: all that have
-  bool gradient = true;              // numeric gradients (when the row has a gradient); off at kinks
+  std::string type_attr = {};     // the attribute that is swept; "T", or "dtype", unless it stands in `attrs`
+  std::vector<DType> types = {};  // exactly these must have kernels; when empty: all that have
+  bool gradient = true;           // numeric gradients (when the row has a gradient); off at kinks
   double gradient_tolerance = 1e-5;
   std::vector<int> gradient_inputs = {};  // the inputs that have gradients; when empty: all floating ones
-  bool unknown_shapes = true;        // placeholders as inputs
+  bool unknown_shapes = true;             // placeholders as inputs
   std::vector<int> constant_inputs = {};  // these stay constants even then
   std::vector<BadInput> bad = {};
 };
