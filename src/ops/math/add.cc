@@ -19,7 +19,8 @@ void gradient(GradContext& c) { set_broadcast_grads(c, c.output_grad(), c.output
 }  // namespace
 
 OpDef add_op() {
-  return binary_op<Add, decltype(ArithmeticTypes{} + Types<std::string>{})>({.name = "Add", .attrs = kTypes, .gradient = gradient});
+  return binary_op<Add, decltype(ArithmeticTypes{} + Types<std::string>{})>(
+      {.name = "Add", .attrs = kTypes, .gradient = gradient});
 }
 
 }  // namespace weir::ops

@@ -19,7 +19,8 @@ void gradient(GradContext& c) { set_broadcast_grads(c, c.output_grad(), c.output
 }  // namespace
 
 OpDef add_v2_op() {
-  return binary_op<AddV2, ArithmeticTypes>({.name = "AddV2", .attrs = kTypes, .flags = "commutative,aggregate", .gradient = gradient});
+  return binary_op<AddV2, ArithmeticTypes>(
+      {.name = "AddV2", .attrs = kTypes, .flags = "commutative,aggregate", .gradient = gradient});
 }
 
 }  // namespace weir::ops

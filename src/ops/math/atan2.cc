@@ -23,7 +23,8 @@ void gradient(GradContext& c) {
 }  // namespace
 
 OpDef atan2_op() {
-  return binary_op<Atan2, FloatTypes>({.name = "Atan2", .attrs = "T:type{bfloat16,half,float,double}", .gradient = gradient, .inputs = "y:T; x:T"});
+  return binary_op<Atan2, FloatTypes>(
+      {.name = "Atan2", .attrs = "T:type{bfloat16,half,float,double}", .gradient = gradient, .inputs = "y:T; x:T"});
 }
 
 }  // namespace weir::ops

@@ -85,7 +85,8 @@ template <class T>
 void check_divisor(const KernelContext& c, const T* divisor) {
   if constexpr (kIsInteger<T>) {
     if (c.output_elements() == 0) return;
-    if (std::find(divisor, divisor + c.elements(1), T(0)) != divisor + c.elements(1)) c.fail("Integer division by zero");
+    if (std::find(divisor, divisor + c.elements(1), T(0)) != divisor + c.elements(1))
+      c.fail("Integer division by zero");
   }
 }
 

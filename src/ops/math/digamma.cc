@@ -7,8 +7,8 @@
 namespace weir::ops {
 namespace {
 
-// The derivative of lgamma. Reflection takes negative arguments to positive ones, the recurrence psi(x) = psi(x+1) - 1/x
-// large enough for the asymptotic series, whose first term left out is below 1e-17.
+// The derivative of lgamma. Reflection takes negative arguments to positive ones, the recurrence psi(x) = psi(x+1) -
+// 1/x large enough for the asymptotic series, whose first term left out is below 1e-17.
 double digamma_of(double x) {
   double result = 0;
   if (x <= 0) {
@@ -18,8 +18,9 @@ double digamma_of(double x) {
   }
   for (; x < 10; ++x) result -= 1 / x;
   double z = 1 / (x * x);
-  double series = z * (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z * (1.0 / 132 - z *
-                  (691.0 / 32760 - z / 12))))));
+  double series =
+      z *
+      (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z * (1.0 / 132 - z * (691.0 / 32760 - z / 12))))));
   return result + std::log(x) - 0.5 / x - series;
 }
 

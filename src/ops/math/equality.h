@@ -30,13 +30,14 @@ struct EqualityKernel {
 
 template <class F>
 OpDef equality_op(std::string_view name) {
-  using List = decltype(FloatTypes{} + Types<uint8_t, int8_t, int16_t, int32_t, int64_t, bool, std::string>{} +
-                        ComplexTypes{});
+  using List =
+      decltype(FloatTypes{} + Types<uint8_t, int8_t, int16_t, int32_t, int64_t, bool, std::string>{} + ComplexTypes{});
   return {.name = name,
           .inputs = "x:T; y:T",
           .outputs = "z:bool",
-          .attrs = "T:type{bfloat16,half,float,double,uint8,int8,int16,int32,int64,complex64,quint8,qint8,qint32,string,"
-                   "bool,complex128}; incompatible_shape_error:bool=True",
+          .attrs =
+              "T:type{bfloat16,half,float,double,uint8,int8,int16,int32,int64,complex64,quint8,qint8,qint32,string,"
+              "bool,complex128}; incompatible_shape_error:bool=True",
           .flags = "commutative",
           .infer = infer_equality,
           .gradient = not_differentiable,

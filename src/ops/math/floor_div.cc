@@ -25,7 +25,8 @@ struct FloorDiv {
 }  // namespace
 
 OpDef floor_div_op() {
-  return binary_op<FloorDiv, decltype(FloatTypes{} + SmallIntTypes{})>({.name = "FloorDiv", .attrs = kArithmeticT, .gradient = not_differentiable});
+  return binary_op<FloorDiv, decltype(FloatTypes{} + SmallIntTypes{})>(
+      {.name = "FloorDiv", .attrs = kArithmeticT, .gradient = not_differentiable});
 }
 
 }  // namespace weir::ops

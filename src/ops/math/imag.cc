@@ -23,8 +23,6 @@ OpDef imag_op() { return complex_part_op<Imag>("Imag", gradient); }
 
 namespace weir {
 
-Output imag(const In& x, std::string_view name) {
-  return ops::complex_part("Imag", x, name);
-}
+Output imag(const In& x, std::string_view name) { return ops::complex_part("Imag", x, name); }
 
 }  // namespace weir

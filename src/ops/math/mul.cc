@@ -19,7 +19,8 @@ void gradient(GradContext& c) {
 }  // namespace
 
 OpDef mul_op() {
-  return binary_op<Mul, ArithmeticTypes>({.name = "Mul", .attrs = kArithmeticT, .flags = "commutative", .gradient = gradient});
+  return binary_op<Mul, ArithmeticTypes>(
+      {.name = "Mul", .attrs = kArithmeticT, .flags = "commutative", .gradient = gradient});
 }
 
 }  // namespace weir::ops

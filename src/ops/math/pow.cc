@@ -1,5 +1,5 @@
-#include <cmath>
 #include <algorithm>
+#include <cmath>
 
 #include "ops/math/binary.h"
 #include "ops/math/unary.h"
@@ -46,7 +46,9 @@ void gradient(GradContext& c) {
 }  // namespace
 
 OpDef pow_op() {
-  return binary_op<Pow, SignedTypes>({.name = "Pow", .attrs = "T:type{bfloat16,float,half,double,int32,int64,complex64,complex128}", .gradient = gradient});
+  return binary_op<Pow, SignedTypes>({.name = "Pow",
+                                      .attrs = "T:type{bfloat16,float,half,double,int32,int64,complex64,complex128}",
+                                      .gradient = gradient});
 }
 
 }  // namespace weir::ops

@@ -21,7 +21,8 @@ void gradient(GradContext& c) {
 }  // namespace
 
 OpDef squared_difference_op() {
-  return binary_op<SquaredDifference, SignedTypes>({.name = "SquaredDifference", .attrs = kNumberT, .flags = "commutative", .gradient = gradient});
+  return binary_op<SquaredDifference, SignedTypes>(
+      {.name = "SquaredDifference", .attrs = kNumberT, .flags = "commutative", .gradient = gradient});
 }
 
 }  // namespace weir::ops

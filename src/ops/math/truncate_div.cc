@@ -17,7 +17,8 @@ struct TruncateDiv {
 }  // namespace
 
 OpDef truncate_div_op() {
-  return binary_op<TruncateDiv, SmallIntTypes>({.name = "TruncateDiv", .attrs = kArithmeticT, .gradient = not_differentiable});
+  return binary_op<TruncateDiv, SmallIntTypes>(
+      {.name = "TruncateDiv", .attrs = kArithmeticT, .gradient = not_differentiable});
 }
 
 }  // namespace weir::ops

@@ -51,9 +51,8 @@ struct UnaryKernel {
     using R = Stored<T, decltype(F()(Wide<T>()))>;
     const T* x = c.input<T>(0);
     R* y = c.output<R>();
-    c.pool().parallel_for(c.output_elements(), grain_of<F>(), [&](int64_t begin, int64_t end) {
-      unary_row<F>(x + begin, y + begin, end - begin);
-    });
+    c.pool().parallel_for(c.output_elements(), grain_of<F>(),
+                          [&](int64_t begin, int64_t end) { unary_row<F>(x + begin, y + begin, end - begin); });
   }
 };
 
