@@ -1,0 +1,139 @@
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+
+#include "ops/elementwise.h"
+#include "passes/ir.h"
+
+namespace weir {
+namespace {
+
+constexpr size_t kMaxInstructions = 64;
+constexpr size_t kMaxInputs = 24;
+
+// Grows groups of elementwise float nodes from their last node upwards. A node joins when everything that reads it is in
+// the group already, so the group has one result and can never be part of a cycle.
+class Fuser {
+ public:
+  explicit Fuser(Ir& ir) : ir_(ir), uses_(ir.use_counts()), controlled_(ir.has_control_readers()) {
+    grouped_.assign(ir.nodes.size(), false);
+    for (const IrEdge& fetch : ir.fetches) controlled_[static_cast<size_t>(fetch.node)] = true;
+  }
+
+  void run() {
+    std::vector<int> order = ir_.topological_order();
+    position_.assign(ir_.nodes.size(), 0);
+    for (size_t i = 0; i < order.size(); ++i) position_[static_cast<size_t>(order[i])] = static_cast<int>(i);
+    for (auto it = order.rbegin(); it != order.rend(); ++it) {
+      if (!grouped_[static_cast<size_t>(*it)] && ir_[*it].types.size() == 1 && ir_[*it].types[0] == DType::Float32 &&
+          fusible(*it)) {
+        fuse(*it);
+      }
+    }
+  }
+
+ private:
+  bool absorbable(int id) const { return !controlled_[static_cast<size_t>(id)] && !grouped_[static_cast<size_t>(id)]; }
+
+  // Has a tile function, and every truth value that it reads is computed by a node that can come along.
+  bool fusible(int id) const {
+    const IrNode& node = ir_[id];
+    if (node.is_feed() || node.is_constant() || node.types.size() != 1 || !node.shapes[0].is_known()) return false;
+    bool known = node.is("Select") || node.is("Cast") || (node.is("AddN") && node.inputs.size() > 1) || unary_fn(node.op->name) || binary_fn(node.op->name);
+    if (!known || (node.types[0] != DType::Float32 && node.types[0] != DType::Bool)) return false;
+    if (node.is("Cast") && (ir_.type(node.inputs[0]) != DType::Bool || node.types[0] != DType::Float32)) return false;
+    // A vector condition picks whole rows: not elementwise.
+    if (node.is("Select") && ir_.shape(node.inputs[0]) != node.shapes[0]) return false;
+    for (const IrEdge& input : node.inputs) {
+      DType type = ir_.type(input);
+      if (!ir_.shape(input).is_known()) return false;
+      if (type == DType::Float32) continue;
+      if (type != DType::Bool || uses_[static_cast<size_t>(input.node)] != 1 || !absorbable(input.node)) return false;
+      if (ir_.shape(input) != node.shapes[0] || !fusible(input.node)) return false;
+    }
+    return true;
+  }
+
+  void fuse(int root) {
+    std::vector<int> members = {root};
+    std::unordered_map<int, int> uses_inside;
+    for (size_t at = 0; at < members.size() && members.size() < kMaxInstructions; ++at) {
+      for (const IrEdge& input : ir_[members[at]].inputs) {
+        int id = input.node;
+        if (++uses_inside[id] != uses_[static_cast<size_t>(id)]) continue;
+        if (absorbable(id) && fusible(id) && ir_[id].shapes[0] == ir_[root].shapes[0]) members.push_back(id);
+      }
+    }
+    // Truth values exist inside a group only: drop members whose readers were cut off by the size limit.
+    if (members.size() < 2 || members.size() >= kMaxInstructions) return;
+    std::sort(members.begin(), members.end(), [&](int a, int b) {
+      return position_[static_cast<size_t>(a)] < position_[static_cast<size_t>(b)];
+    });
+    replace(root, members);
+  }
+
+  void replace(int root, const std::vector<int>& members) {
+    std::set<int> inside(members.begin(), members.end());
+    std::vector<IrEdge> inputs;
+    for (int id : members) {
+      for (const IrEdge& input : ir_[id].inputs) {
+        if (inside.count(input.node)) continue;
+        if (std::find(inputs.begin(), inputs.end(), input) == inputs.end()) inputs.push_back(input);
+      }
+    }
+    if (inputs.size() > kMaxInputs) return;
+
+    ElementwiseProgram program;
+    program.inputs = static_cast<int>(inputs.size());
+    std::unordered_map<int, int> value_of;  // member -> value
+    auto value = [&](const IrEdge& edge) {
+      if (inside.count(edge.node)) return value_of.at(edge.node);
+      return static_cast<int>(std::find(inputs.begin(), inputs.end(), edge) - inputs.begin());
+    };
+    std::vector<int> control;
+    for (int id : members) {
+      const IrNode& node = ir_[id];
+      value_of[id] = emit(program, node, value);
+      control.insert(control.end(), node.control.begin(), node.control.end());
+      grouped_[static_cast<size_t>(id)] = true;
+    }
+    program.outputs = {value_of.at(root)};
+
+    IrNode& node = ir_[root];
+    node.op = find_op("_FusedElementwise");
+    node.attrs = {};
+    node.attrs.set("program", program.encode());
+    node.attrs.set("N", static_cast<int64_t>(inputs.size()));
+    node.attrs.set("T", DType::Float32);
+    node.inputs = std::move(inputs);
+    node.control = std::move(control);
+    for (int id : members) {
+      if (id != root) ir_[id].dead = true;
+    }
+  }
+
+  template <class Value>
+  static int emit(ElementwiseProgram& program, const IrNode& node, const Value& value) {
+    if (node.is("Cast")) return value(node.inputs[0]);
+    if (node.is("Select")) return program.add_select(value(node.inputs[0]), value(node.inputs[1]), value(node.inputs[2]));
+    if (node.is("AddN")) {
+      int sum = value(node.inputs[0]);
+      for (size_t i = 1; i < node.inputs.size(); ++i) sum = program.add(cpu::BinaryFn::Add, sum, value(node.inputs[i]));
+      return sum;
+    }
+    if (auto fn = unary_fn(node.op->name)) return program.add(*fn, value(node.inputs[0]));
+    return program.add(*binary_fn(node.op->name), value(node.inputs[0]), value(node.inputs[1]));
+  }
+
+  Ir& ir_;
+  std::vector<int> uses_;
+  std::vector<bool> controlled_;
+  std::vector<bool> grouped_;
+  std::vector<int> position_;
+};
+
+}  // namespace
+
+void fuse_elementwise(Ir& ir, PassContext&) { Fuser(ir).run(); }
+
+}  // namespace weir
