@@ -10,6 +10,7 @@
 #include "base/thread_pool.h"
 #include "devices/cpu/reduce.h"
 #include "devices/cpu/tile.h"
+#include "devices/cpu/update.h"
 
 namespace weir::cpu {
 namespace {
@@ -127,6 +128,30 @@ WEIR_REDUCTION(bias_grad_100000x10, Sum, {1, 100000, 10});
 WEIR_REDUCTION(rows_10000x10, Sum, {10000, 10, 1});
 WEIR_REDUCTION(mean_pool_128x64x512, Mean, {128, 64, 512});
 WEIR_REDUCTION(columns_4x1M, Sum, {1, 4, 1 << 20});
+
+void update_sgd(benchmark::State& state) {
+  std::vector<float> var = numbers(kBig), grad = numbers(kBig);
+  for (auto _ : state) apply_gradient_descent(var.data(), grad.data(), kBig, 1e-9f, pool());
+  count_bytes(state, 3 * kBig);
+}
+BENCHMARK(update_sgd)->UseRealTime()->Unit(benchmark::kMillisecond);
+
+void update_momentum(benchmark::State& state) {
+  std::vector<float> var = numbers(kBig), accum = numbers(kBig), grad = numbers(kBig);
+  for (auto _ : state)
+    apply_momentum(var.data(), accum.data(), grad.data(), kBig, {.lr = 1e-9f, .momentum = 0.9f}, pool());
+  count_bytes(state, 5 * kBig);
+}
+BENCHMARK(update_momentum)->UseRealTime()->Unit(benchmark::kMillisecond);
+
+void update_adam(benchmark::State& state) {
+  std::vector<float> var = numbers(kBig), m = numbers(kBig), v = numbers(kBig), grad = numbers(kBig);
+  const AdamOptions options = {
+      .lr = 1e-9f, .beta1 = 0.9f, .beta2 = 0.999f, .epsilon = 1e-8f, .beta1_power = 0.9f, .beta2_power = 0.999f};
+  for (auto _ : state) apply_adam(var.data(), m.data(), v.data(), grad.data(), kBig, options, pool());
+  count_bytes(state, 7 * kBig);
+}
+BENCHMARK(update_adam)->UseRealTime()->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace weir::cpu
