@@ -1,7 +1,8 @@
 # Each .cc file of examples/cpp, bench and tools is one program in bin/.
 
-find_package(dnnl QUIET)
-find_package(benchmark QUIET)
+# Not find_package(dnnl): Debian's configuration stops without the OpenCL headers, which nobody here needs.
+find_library(WEIR_DNNL_LIBRARY dnnl)
+find_path(WEIR_DNNL_INCLUDE_DIR dnnl.hpp)
 
 function(weir_program source)
   cmake_path(GET source STEM name)
@@ -15,8 +16,9 @@ function(weir_program source)
   if(source MATCHES "/bench/kernels_")
     # These measure internals, which libweir.so hides, and oneDNN beside them where it is installed.
     target_link_libraries(${target} PRIVATE weir_static weir_internal)
-    if(TARGET DNNL::dnnl)
-      target_link_libraries(${target} PRIVATE DNNL::dnnl)
+    if(WEIR_DNNL_LIBRARY AND WEIR_DNNL_INCLUDE_DIR)
+      target_include_directories(${target} SYSTEM PRIVATE ${WEIR_DNNL_INCLUDE_DIR})
+      target_link_libraries(${target} PRIVATE ${WEIR_DNNL_LIBRARY})
       target_compile_definitions(${target} PRIVATE WEIR_HAVE_DNNL)
     endif()
   else()
