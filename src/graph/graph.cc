@@ -224,7 +224,11 @@ Operation Graph::add(NodeArgs args) {
       bool implied = std::any_of(node->inputs.begin(), node->inputs.end(),
                                  [&](const Output& input) { return scope.inside.count(input.node()); });
       if (implied) continue;
-      for (Node* other : scope.operations) depend(other);
+      for (Node* other : scope.operations) {
+        bool is_input = std::any_of(node->inputs.begin(), node->inputs.end(),
+                                    [&](const Output& input) { return input.node() == other; });
+        if (!is_input) depend(other);
+      }
     }
     for (ControlScope& scope : impl_->control) scope.inside.insert(node.get());
 
@@ -338,9 +342,10 @@ Seeds Graph::next_seeds(std::optional<int64_t> op_seed) const {
   } else {
     return seeds;
   }
-  seeds.seed %= 0x7fffffff;
-  seeds.seed2 %= 0x7fffffff;
-  if (seeds.seed == 0 && seeds.seed2 == 0) seeds.seed2 = 0x7fffffff;
+  constexpr int64_t kModulus = 0x7fffffff;
+  auto python_modulo = [](int64_t value) { return (value % kModulus + kModulus) % kModulus; };
+  seeds = {python_modulo(seeds.seed), python_modulo(seeds.seed2)};
+  if (seeds.seed == 0 && seeds.seed2 == 0) seeds.seed2 = kModulus;
   return seeds;
 }
 
