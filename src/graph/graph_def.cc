@@ -81,11 +81,13 @@ class Rollback {
         names_(impl.names_in_use),
         library_(impl.function_library),
         control_(std::exchange(impl.control, {})),
-        colocate_(std::exchange(impl.colocate, {})) {}
+        colocate_(std::exchange(impl.colocate, {})),
+        beside_(std::exchange(impl.beside, {})) {}
   ~Rollback() {
     // Scopes of the program do not reach into what is imported.
     impl_.control = std::move(control_);
     impl_.colocate = std::move(colocate_);
+    impl_.beside = std::move(beside_);
     if (committed_) return;
     std::lock_guard lock(impl_.mutex);
     for (size_t i = nodes_; i < impl_.nodes.size(); ++i) impl_.by_name.erase(impl_.nodes[i]->name);
@@ -104,6 +106,7 @@ class Rollback {
   std::string library_;
   std::vector<ControlScope> control_;
   std::vector<Node*> colocate_;
+  std::string beside_;
   bool committed_ = false;
 };
 
