@@ -22,7 +22,7 @@ clang-packages:
 
 # configure-<preset>, build-<preset>: the steps that the targets below share.
 configure-%: packages
-	@cmake --preset $* -DWEIR_WERROR=$(WERROR) --log-level=WARNING
+	@cmake --preset $* -DWEIR_WERROR=$(WERROR) >/dev/null
 
 build-%: configure-%
 	@cmake --build --preset $* -j $(JOBS)
