@@ -9,6 +9,7 @@
 
 #include "base/thread_pool.h"
 #include "devices/cpu/reduce.h"
+#include "devices/cpu/rows.h"
 #include "devices/cpu/tile.h"
 #include "devices/cpu/update.h"
 
@@ -152,6 +153,55 @@ void update_adam(benchmark::State& state) {
   count_bytes(state, 7 * kBig);
 }
 BENCHMARK(update_adam)->UseRealTime()->Unit(benchmark::kMillisecond);
+
+void softmax_rows(benchmark::State& state) {
+  const int64_t rows = state.range(0), classes = state.range(1), n = rows * classes;
+  std::vector<float> x = numbers(n), y(n);
+  for (auto _ : state) softmax(x.data(), y.data(), rows, classes, pool());
+  count_bytes(state, 2 * n);
+}
+BENCHMARK(softmax_rows)
+    ->Args({100, 10})
+    ->Args({10000, 10})
+    ->Args({128, 1000})
+    ->Args({64, 32000})
+    ->UseRealTime()
+    ->Unit(benchmark::kMicrosecond);
+
+void cross_entropy_rows(benchmark::State& state) {
+  const int64_t rows = state.range(0), classes = state.range(1), n = rows * classes;
+  std::vector<float> x = numbers(n), labels(n), loss(rows), backprop(n);
+  for (int64_t r = 0; r < rows; ++r) labels[r * classes + r % classes] = 1;
+  for (auto _ : state)
+    softmax_cross_entropy(x.data(), labels.data(), rows, classes, loss.data(), backprop.data(), pool());
+  count_bytes(state, 3 * n);
+}
+BENCHMARK(cross_entropy_rows)->Args({100, 10})->Args({128, 1000})->UseRealTime()->Unit(benchmark::kMicrosecond);
+
+void sparse_cross_entropy_rows(benchmark::State& state) {
+  const int64_t rows = state.range(0), classes = state.range(1), n = rows * classes;
+  std::vector<float> x = numbers(n), loss(rows), backprop(n);
+  std::vector<int64_t> labels(rows);
+  for (int64_t r = 0; r < rows; ++r) labels[r] = r % classes;
+  for (auto _ : state)
+    sparse_softmax_cross_entropy(x.data(), labels.data(), rows, classes, loss.data(), backprop.data(), pool());
+  count_bytes(state, 2 * n);
+}
+BENCHMARK(sparse_cross_entropy_rows)->Args({100, 10})->Args({128, 1000})->UseRealTime()->Unit(benchmark::kMicrosecond);
+
+void bias_rows(benchmark::State& state) {
+  const int64_t rows = state.range(0), channels = state.range(1), n = rows * channels;
+  std::vector<float> x = numbers(n), bias = numbers(channels), y(n);
+  for (auto _ : state) add_bias(x.data(), bias.data(), y.data(), rows, channels, Activation::Relu, pool());
+  count_bytes(state, 2 * n);
+}
+BENCHMARK(bias_rows)
+    ->Args({100, 10})
+    ->Args({73728, 64})
+    ->Args({100000, 10})
+    ->Args({128, 384})
+    ->UseRealTime()
+    ->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace weir::cpu
