@@ -1,0 +1,28 @@
+#include "autodiff/grad_context.h"
+#include "ops/math/product.h"
+
+namespace weir::ops {
+namespace {
+
+// The dimensions before the last two broadcast.
+void infer(InferContext& c) {
+  const Shape &x = c.input(0), &y = c.input(1);
+  c.require_min_rank(0, 2);
+  c.require_min_rank(1, 2);
+  if (!x.has_rank() || !y.has_rank()) return;
+  auto [rows, columns] =
+      product_dims(x, y, {.transpose_a = c.attr<bool>("adj_x"), .transpose_b = c.attr<bool>("adj_y")});
+  auto batch = [](const Shape& s) { return Shape(s.dims().first(static_cast<size_t>(s.rank() - 2))); };
+  Shape shape = Shape::broadcast(batch(x), batch(y));
+  shape.append(rows);
+  shape.append(columns);
+  c.set_output(0, std::move(shape));
+}
+
+void gradient(GradContext& c) { batch_mat_mul_gradient(c, true); }
+
+}  // namespace
+
+OpDef batch_mat_mul_v2_op() { return batch_mat_mul_def("BatchMatMulV2", infer, gradient); }
+
+}  // namespace weir::ops

@@ -1,0 +1,138 @@
+#pragma once
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+
+#include "autodiff/grad_context.h"
+#include "devices/cpu/reduce.h"
+#include "graph/infer_context.h"
+#include "ops/math/functors.h"
+#include "ops/types.h"
+#include "weir/ops.h"
+
+namespace weir::ops {
+
+// Output: the input without the dimensions that input 1 lists, or with size 1 in their place.
+void infer_reduction(InferContext& c);
+
+// A reduction in its simplest form: neighbouring dimensions that are all kept or all reduced are merged, so that kept
+// and reduced ones alternate. Made for every run, since the axes are an input; allocates nothing.
+class ReductionPlan {
+ public:
+  static constexpr int kMaxDims = 16;
+  // Reads the axes, which the shape function has checked.
+  explicit ReductionPlan(const KernelContext& c);
+
+  int64_t reduced() const { return reduced_; }      // elements that go into one result
+  bool keeps_all() const { return reduced_ == 1; }  // nothing to do but copy
+  // The form [outer, reduced, inner], when the reduced dimensions are neighbours.
+  std::optional<cpu::ReduceShape> adjacent() const;
+
+  // Visits the whole input in order, in rows of the innermost dimension: row(x, y, n) starts at element x of the input
+  // and goes to element y of the output (if the innermost dimension is reduced) or to elements y .. y + n - 1.
+  bool inner_is_reduced() const { return is_reduced_[rank_ - 1]; }
+  using Row = FunctionRef<void(int64_t x, int64_t y, int64_t n)>;
+  void for_each_row(Row row) const;
+
+ private:
+  int rank_ = 0;
+  int64_t reduced_ = 1;
+  int64_t dims_[kMaxDims];
+  bool is_reduced_[kMaxDims];
+};
+
+// The sum of T is taken in this type: wide enough that rounding does not add up, and that small integers do not
+// overflow on the way to a mean.
+template <class T>
+struct AccumulatorOf {
+  using type = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
+};
+template <>
+struct AccumulatorOf<bool> {
+  using type = bool;
+};
+template <>
+struct AccumulatorOf<uint64_t> {
+  using type = uint64_t;
+};
+template <class T>
+struct AccumulatorOf<std::complex<T>> {
+  using type = std::complex<double>;
+};
+template <class T>
+using Accumulator = typename AccumulatorOf<T>::type;
+
+// A functor F of a reduction has, for every type, F::start<T>() of type Accumulator<T>, F::step(accumulator, element)
+// and F::finish<T>(accumulator, count). F::kFn names the float32 function of reduce.h.
+template <class F>
+struct ReductionKernel {
+  template <class T>
+  static void run(KernelContext& c) {
+    using A = Accumulator<T>;
+    const ReductionPlan plan(c);
+    const T* x = c.input<T>(0);
+    T* y = c.output<T>();
+    const int64_t results = c.output_elements();
+    if (plan.keeps_all()) {
+      std::memcpy(static_cast<void*>(y), x, static_cast<size_t>(results) * sizeof(T));
+      return;
+    }
+    if constexpr (std::is_same_v<T, float>) {
+      if (auto shape = plan.adjacent()) return cpu::reduce(F::kFn, x, *shape, y, c.scratch(), c.pool());
+    }
+    A* sums = static_cast<A*>(c.scratch());
+    std::fill_n(sums, results, F::template start<T>());
+    if (c.elements(0) > 0) {
+      plan.for_each_row([&](int64_t from, int64_t to, int64_t n) {
+        if (plan.inner_is_reduced()) {
+          A sum = sums[to];
+          for (int64_t i = 0; i < n; ++i) sum = F::step(sum, static_cast<A>(x[from + i]));
+          sums[to] = sum;
+        } else {
+          for (int64_t i = 0; i < n; ++i) sums[to + i] = F::step(sums[to + i], static_cast<A>(x[from + i]));
+        }
+      });
+    }
+    for (int64_t i = 0; i < results; ++i) y[i] = store<T>(F::template finish<T>(sums[i], plan.reduced()));
+  }
+
+ private:
+  template <class T, class A>
+  static T store(A value) {
+    if constexpr (kIsNarrowFloat<T>) {
+      return T(static_cast<float>(value));
+    } else {
+      return static_cast<T>(value);
+    }
+  }
+};
+
+struct NoState {};
+NoState prepare_reduction(PrepareContext& c);
+
+inline constexpr std::string_view kReductionAttrs = "keep_dims:bool=False; T:numbertype; Tidx:type{int32,int64}=int32";
+
+// The row of a reduction over the axes that the second input lists.
+template <class F, class List>
+OpDef reduction_op(std::string_view name, void (*gradient)(GradContext&)) {
+  return {.name = name,
+          .inputs = "input:T; reduction_indices:Tidx",
+          .outputs = "output:T",
+          .attrs = kReductionAttrs,
+          .infer = infer_reduction,
+          .gradient = gradient,
+          .cpu = {.select = kernel_for<List, ReductionKernel<F>>, .prepare = prepared<prepare_reduction>}};
+}
+
+// The shape that the input of a reduction would have with keep_dims, for gradients.
+Output reduced_shape(const Output& input_shape, const Output& axes);
+// The gradient of Sum: repeats the output's gradient along the reduced axes.
+Output spread_gradient(GradContext& c);
+// The gradient of Max and Min: shared by the elements that are equal to the result.
+void extremum_gradient(GradContext& c);
+
+}  // namespace weir::ops

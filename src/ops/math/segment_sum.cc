@@ -1,0 +1,81 @@
+#include <algorithm>
+
+#include "autodiff/grad_context.h"
+#include "base/errors.h"
+#include "graph/infer_context.h"
+#include "ops/math/functors.h"
+#include "ops/types.h"
+#include "weir/ops.h"
+
+namespace weir::ops {
+namespace {
+
+void infer(InferContext& c) {
+  const Shape& data = c.input(0);
+  c.require_rank(1, 1);
+  c.require_min_rank(0, 1);
+  if (!data.has_rank()) return;
+  Shape shape = data;
+  (void)Shape{data[0]}.merged(c.input(1));
+  shape.set_dim(0, kUnknown);
+  if (auto ids = c.value_as_ints(1)) {
+    int64_t rows = ids->empty() ? 0 : checked_add(ids->back(), 1);
+    if (rows < 0) throw invalid_argument("segment ids must be >= 0");
+    shape.set_dim(0, rows);
+  }
+  c.set_output(0, std::move(shape));
+}
+
+struct Cpu {
+  template <class T>
+  static void run(KernelContext& c) {
+    if (c.dtype(1) == int32) {
+      sum<T, int32_t>(c);
+    } else {
+      sum<T, int64_t>(c);
+    }
+  }
+
+ private:
+  template <class T, class I>
+  static void sum(KernelContext& c) {
+    const T* x = c.input<T>(0);
+    const I* ids = c.input<I>(1);
+    T* y = c.output<T>();
+    const int64_t count = c.elements(1), rows = c.output_shape()[0];
+    const int64_t width = count == 0 ? 0 : c.elements(0) / count;
+    std::fill_n(y, c.output_elements(), T());
+    for (int64_t r = 0; r < count; ++r) {
+      if (ids[r] < 0 || ids[r] >= rows) c.fail(fmt::format("segment id {} is outside [0, {})", ids[r], rows));
+      if (r > 0 && ids[r] < ids[r - 1]) c.fail("segment ids are not increasing");
+      T* to = y + ids[r] * width;
+      for (int64_t i = 0; i < width; ++i) {
+        to[i] = static_cast<T>(wrapping_add(static_cast<Wide<T>>(to[i]), static_cast<Wide<T>>(x[r * width + i])));
+      }
+    }
+  }
+};
+
+void gradient(GradContext& c) { c.set_input_grad(0, gather(c.output_grad(), c.input(1))); }
+
+}  // namespace
+
+OpDef segment_sum_op() {
+  return {.name = "SegmentSum",
+          .inputs = "data:T; segment_ids:Tindices",
+          .outputs = "output:T",
+          .attrs = "T:numbertype; Tindices:type{int32,int64}",
+          .infer = infer,
+          .gradient = gradient,
+          .cpu = {.select = kernel_for<NumberTypes, Cpu>}};
+}
+
+}  // namespace weir::ops
+
+namespace weir {
+
+Output segment_sum(const In& data, const In& segment_ids, std::string_view name) {
+  return NodeBuilder("SegmentSum", name).input(data).input(segment_ids).output();
+}
+
+}  // namespace weir
