@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/errors.h"
-#include "devices/cpu/gemm.h"
 
 namespace weir::ops {
 namespace {
@@ -31,9 +30,12 @@ cpu::Gemm<T> gemm_of(const Product& p, const T* a, const T* b, T* c, int64_t bat
 }
 
 template <class T>
-void tuned(const Product& p, const T* a, const T* b, T* c, void* scratch, ThreadPool& pool) {
+void tuned(const Product& p, const T* a, const T* b, T* c, void* scratch, ThreadPool& pool,
+           const cpu::Epilogue<T>& epilogue = {}) {
   p.batches.for_each_piece(0, p.batches.elements(), [&](const int64_t* at, int64_t to, int64_t batch) {
-    cpu::gemm(pool, gemm_of(p, a + at[0] * p.m * p.k, b + at[1] * p.k * p.n, c + to * p.m * p.n, batch), scratch);
+    auto gemm = gemm_of(p, a + at[0] * p.m * p.k, b + at[1] * p.k * p.n, c + to * p.m * p.n, batch);
+    gemm.epilogue = epilogue;
+    cpu::gemm(pool, gemm, scratch);
   });
 }
 
@@ -112,6 +114,10 @@ Product prepare_product(PrepareContext& c, const ProductFlags& flags) {
     c.set_scratch(bytes);
   }
   return p;
+}
+
+void float_product(KernelContext& c, const Product& product, const cpu::Epilogue<float>& epilogue) {
+  tuned(product, c.input<float>(0), c.input<float>(1), c.output<float>(), c.scratch(), c.pool(), epilogue);
 }
 
 template <class T>

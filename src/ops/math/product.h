@@ -1,7 +1,6 @@
 #pragma once
 
-#include <optional>
-
+#include "devices/cpu/gemm.h"
 #include "graph/infer_context.h"
 #include "ops/broadcast.h"
 #include "ops/math/unary.h"
@@ -22,6 +21,9 @@ struct ProductFlags {
 };
 // Asks for the scratch memory too.
 Product prepare_product(PrepareContext& c, const ProductFlags& flags);
+
+// One product in float, with a bias and an activation at its end.
+void float_product(KernelContext& c, const Product& product, const cpu::Epilogue<float>& epilogue);
 
 // float and double go to the tuned product, half and bfloat16 too, as float.
 struct ProductKernel {
