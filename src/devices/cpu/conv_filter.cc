@@ -1,0 +1,182 @@
+// Backward to the filter: filter_grad[tap, c, :] is the sum over pixels of input[pixel + tap, c] times the output
+// gradient's pixel. As a block product its rows are the (tap, c), which lie anywhere in the (padded) image, and its
+// inner dimension runs along the rows of the output, with a stride in the image.
+//
+// The batch is cut into a fixed number of parts with a result each, which are added up in order.
+
+#include "devices/cpu/conv_internal.h"
+
+namespace weir::cpu {
+namespace {
+
+constexpr int64_t kParts = 8;
+constexpr int64_t kPartialBytes = 32 << 20;  // of all parts' results together, at most
+
+template <class T>
+class FilterGrad {
+ public:
+  FilterGrad(const ConvParams& p, int threads, void* scratch)
+      : p_(p), kernels_(gemm_kernels<T>(isa())), out_h_(p.out_h()), out_w_(p.out_w()) {
+    window_ = {.height = p.in_h, .width = p.in_w, .channels = p.in_c, .row_origin = -p.pad_top,
+               .column_origin = -p.pad_left, .rows = (out_h_ - 1) * p.stride_h + (p.k_h - 1) * p.dilation_h + 1,
+               .columns = (out_w_ - 1) * p.stride_w + (p.k_w - 1) * p.dilation_w + 1};
+    direct_ = window_.inside();
+    pitch_ = direct_ ? p.in_w * p.in_c : Window::pitch(window_.columns, p.in_c);
+    image_size_ = direct_ ? p.in_h * pitch_ : round_up(window_.rows * pitch_, 16);
+    rows_ = p.k_h * p.k_w * p.in_c;
+
+    // A tile of the result is read and written once for each group of images.
+    group_ = std::clamp<int64_t>(kernels_.depth / (out_h_ * out_w_), 1, p.batch);
+    const int64_t groups = divide_up(p.batch, group_);
+    const int64_t result_bytes = rows_ * p.out_c * static_cast<int64_t>(sizeof(T));
+    parts_ = std::clamp<int64_t>(kPartialBytes / std::max<int64_t>(1, result_bytes), 1, std::min(kParts, groups));
+    part_images_ = divide_up(groups, parts_) * group_;
+    parts_ = divide_up(p.batch, part_images_);
+    // With few parts the rows of the result are divided too, at the price that each piece prepares the images anew.
+    const int64_t pieces = std::clamp<int64_t>(divide_up(2 * threads, parts_), 1, divide_up(rows_, 8 * kernels_.rows));
+    piece_rows_ = round_up(divide_up(rows_, pieces), kernels_.rows);
+
+    Carver carver(scratch);
+    a_rows_ = carver.take<int64_t>(rows_);
+    c_rows_ = carver.take<int64_t>(rows_);
+    segments_ = carver.take<int64_t>(group_ * out_h_);
+    partial_ = carver.take<T>(parts_ > 1 ? parts_ * rows_ * p.out_c : 0);
+    panel_step_ = (group_ * out_h_ * out_w_ | 1) * kernels_.columns;
+    panels_size_ = panel_step_ * divide_up(p.out_c, kernels_.columns);
+    panels_ = carver.take<T>(panels_size_ * threads);
+    images_size_ = direct_ ? 0 : group_ * image_size_;
+    images_ = carver.take<T>(images_size_ * threads);
+    scratch_bytes_ = carver.used();
+  }
+
+  size_t scratch_bytes() const { return scratch_bytes_; }
+
+  void run(ThreadPool& pool, const T* input, const T* output_grad, T* filter_grad) {
+    describe();
+    const int64_t pieces = divide_up(rows_, piece_rows_);
+    pool.parallel_for(parts_ * pieces, 1, [&](int64_t begin, int64_t) {
+      const int64_t part = begin / pieces, row = begin % pieces * piece_rows_;
+      T* result = parts_ > 1 ? partial_ + part * rows_ * p_.out_c : filter_grad;
+      run_part(part, row, std::min(piece_rows_, rows_ - row), input, output_grad, result);
+    });
+    if (parts_ > 1) add_parts(pool, filter_grad);
+  }
+
+ private:
+  void describe() {
+    for (int64_t i = 0; i < rows_; ++i) {
+      const int64_t tap = i / p_.in_c, h = tap / p_.k_w, w = tap % p_.k_w;
+      a_rows_[i] = h * p_.dilation_h * pitch_ + w * p_.dilation_w * p_.in_c + i % p_.in_c;
+      c_rows_[i] = i * p_.out_c;
+    }
+    for (int64_t i = 0; i < group_ * out_h_; ++i) {
+      segments_[i] = i / out_h_ * image_size_ + i % out_h_ * p_.stride_h * pitch_;
+    }
+  }
+
+  void run_part(int64_t part, int64_t row, int64_t rows, const T* input, const T* output_grad, T* result) const {
+    T* panels = panels_ + ThreadPool::thread_index() * panels_size_;
+    T* copies = images_ + ThreadPool::thread_index() * images_size_;
+    const int64_t first = part * part_images_, last = std::min(first + part_images_, p_.batch);
+    const int64_t in_size = p_.in_h * p_.in_w * p_.in_c, out_pixels = out_h_ * out_w_;
+    for (int64_t image = first; image < last; image += group_) {
+      const int64_t images = std::min(group_, last - image);
+      const T* from = input + image * in_size;
+      if (!direct_) {
+        for (int64_t i = 0; i < images; ++i) copy_window(window_, from + i * in_size, pitch_, copies + i * image_size_);
+        from = copies;
+      }
+      kernels_.pack(output_grad + image * out_pixels * p_.out_c, p_.out_c, false, images * out_pixels, p_.out_c, panels,
+                    panel_step_);
+      GemmBlock<T> block = {.rows = rows, .a = from, .a_rows = a_rows_ + row, .a_step = p_.stride_w * p_.in_c,
+                            .b_step = kernels_.columns, .c_rows = c_rows_ + row};
+      multiply(block, images * out_h_, image == first, panels, result);
+    }
+  }
+
+  // Some images into the result, a few rows of the output at a time so that a panel stays in the first-level cache.
+  void multiply(GemmBlock<T> block, int64_t segments, bool first, const T* panels, T* result) const {
+    const int64_t at_once = std::max<int64_t>(1, kernels_.depth / out_w_);
+    const int64_t pieces = divide_up(out_w_, kernels_.depth), piece = divide_up(out_w_, pieces);
+    const T* base = block.a;
+    for (int64_t segment = 0; segment < segments; segment += at_once) {
+      for (int64_t x = 0; x < out_w_; x += piece) {
+        block.a = base + x * block.a_step;
+        block.segments = segments_ + segment;
+        block.segment_count = std::min(at_once, segments - segment);
+        block.length = std::min(piece, out_w_ - x);
+        block.accumulate = !(first && segment == 0 && x == 0);
+        for (int64_t j = 0; j < p_.out_c; j += kernels_.columns) {
+          block.columns = std::min(kernels_.columns, p_.out_c - j);
+          block.b = panels + j / kernels_.columns * panel_step_ + (segment * out_w_ + x) * kernels_.columns;
+          block.c = result + j;
+          kernels_.block(block);
+        }
+      }
+    }
+  }
+
+  void add_parts(ThreadPool& pool, T* filter_grad) const {
+    const int64_t size = rows_ * p_.out_c;
+    pool.parallel_for(size, 4096, [&](int64_t begin, int64_t end) {
+      std::copy(partial_ + begin, partial_ + end, filter_grad + begin);
+      for (int64_t part = 1; part < parts_; ++part) {
+        const T* from = partial_ + part * size;
+        for (int64_t i = begin; i < end; ++i) filter_grad[i] += from[i];
+      }
+    });
+  }
+
+  const ConvParams& p_;
+  const GemmKernels<T>& kernels_;
+  const int64_t out_h_, out_w_;
+  Window window_;
+  bool direct_ = false;         // the taps never leave the image, which is then read where it lies
+  int64_t pitch_ = 0;           // of the rows that are read
+  int64_t image_size_ = 0;
+  int64_t rows_ = 0;            // of the result: taps times channels
+  int64_t group_ = 0;           // images that are multiplied together
+  int64_t parts_ = 0, part_images_ = 0;
+  int64_t piece_rows_ = 0;      // of the result, in a task
+  int64_t* a_rows_ = nullptr;
+  int64_t* c_rows_ = nullptr;
+  int64_t* segments_ = nullptr;
+  T* partial_ = nullptr;
+  T* panels_ = nullptr;         // of the output gradient, for each thread
+  T* images_ = nullptr;         // for each thread
+  int64_t panel_step_ = 0, panels_size_ = 0, images_size_ = 0;
+  size_t scratch_bytes_ = 0;
+};
+
+}  // namespace
+
+template <class T>
+size_t conv_backward_filter_scratch_bytes(const ConvParams& p, int threads) {
+  if (!has_output(p)) return 0;
+  if (is_matrix_product(p)) return gemm_scratch_bytes(backward_filter_product<T>(p), threads);
+  return FilterGrad<T>(p, threads, nullptr).scratch_bytes();
+}
+
+template <class T>
+void conv_backward_filter(ThreadPool& pool, const ConvParams& p, const T* input, const T* output_grad, T* filter_grad,
+                          void* scratch) {
+  if (!has_output(p)) {
+    std::fill_n(filter_grad, p.k_h * p.k_w * p.in_c * p.out_c, T(0));
+    return;
+  }
+  if (is_matrix_product(p)) {
+    Gemm<T> g = backward_filter_product<T>(p);
+    g.a = input;
+    g.b = output_grad;
+    g.c = filter_grad;
+    return gemm(pool, g, scratch);
+  }
+  FilterGrad<T>(p, pool.threads(), scratch).run(pool, input, output_grad, filter_grad);
+}
+
+template size_t conv_backward_filter_scratch_bytes<float>(const ConvParams&, int);
+template size_t conv_backward_filter_scratch_bytes<double>(const ConvParams&, int);
+template void conv_backward_filter(ThreadPool&, const ConvParams&, const float*, const float*, float*, void*);
+template void conv_backward_filter(ThreadPool&, const ConvParams&, const double*, const double*, double*, void*);
+
+}  // namespace weir::cpu

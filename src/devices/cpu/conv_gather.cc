@@ -1,0 +1,328 @@
+// Convolution as a sum over taps: forward, and backward to the input. A destination pixel gathers, for each tap, the
+// channels of one source pixel times that tap's matrix. The source is read where it lies, or from a copy with zeros
+// around; neighbouring taps of a row form one run in memory.
+//
+// Backward with a stride is one such sum for each phase, the set of input pixels with the same position relative to
+// the stride: each has its own taps, and steps through the output gradient pixel by pixel.
+
+#include <numeric>
+
+#include "devices/cpu/conv_internal.h"
+
+namespace weir::cpu {
+namespace {
+
+constexpr int64_t kMaxPixels = 1024;          // destination pixels of a band
+constexpr int64_t kBandBytes = 256 * 1024;    // of the source, copied for a band: stays in the second-level cache
+
+// One axis of a gather. Destination index x = first + step * q for q in [begin, end) reads source indices
+// q * source_step + origin + tap, with tap = (k * dilation - phase) / stride for backward.
+struct Axis {
+  int64_t begin = 0, end = 0;    // of q
+  int64_t dest_first = 0, dest_step = 1;
+  int64_t tap_first = 0, tap_step = 1, taps = 0;  // filter indices that take part
+  int64_t offset_first = 0, offset_step = 1;      // of the taps, in source pixels, ascending
+};
+
+// What forward and backward share: the axes for each phase.
+struct Gather {
+  int64_t batch = 0;
+  int64_t source_h = 0, source_w = 0, source_c = 0;
+  int64_t dest_h = 0, dest_w = 0, dest_c = 0;
+  int64_t k_h = 0, k_w = 0;
+  int64_t step_h = 1, step_w = 1;          // source pixels from one q to the next
+  int64_t origin_h = 0, origin_w = 0;      // source index of q = 0 and offset 0
+  int64_t span_h = 1, span_w = 1;          // source pixels under the taps
+  int64_t begin_h = 0, end_h = 0, begin_w = 0, end_w = 0;  // q of all phases
+  int64_t phases_h = 1, phases_w = 1;
+  bool backward = false;
+  ConvParams params;
+
+  Axis axis_h(int64_t phase) const {
+    return axis(phase, params.in_h, params.pad_top, params.stride_h, params.dilation_h, k_h, span_h, params.out_h());
+  }
+  Axis axis_w(int64_t phase) const {
+    return axis(phase, params.in_w, params.pad_left, params.stride_w, params.dilation_w, k_w, span_w, params.out_w());
+  }
+
+ private:
+  Axis axis(int64_t phase, int64_t in, int64_t pad, int64_t stride, int64_t dilation, int64_t k, int64_t span,
+            int64_t out) const {
+    if (!backward) return {.end = out, .taps = k, .offset_step = dilation};
+    Axis a;
+    a.dest_first = phase - pad;
+    a.dest_step = stride;
+    a.begin = divide_up(std::max<int64_t>(pad - phase, 0), stride);
+    a.end = in + pad > phase ? (in - 1 + pad - phase) / stride + 1 : 0;
+    // Taps k with k * dilation = phase (mod stride) lie a fixed number apart. The last of them has the least offset.
+    const int64_t apart = stride / std::gcd(stride, dilation);
+    int64_t first = 0;
+    while (first < apart && first * dilation % stride != phase) ++first;
+    if (first == apart || first >= k) return a;
+    a.taps = (k - 1 - first) / apart + 1;
+    a.tap_first = first + (a.taps - 1) * apart;
+    a.tap_step = -apart;
+    a.offset_first = span - 1 - (a.tap_first * dilation - phase) / stride;
+    a.offset_step = apart * dilation / stride;
+    return a;
+  }
+};
+
+Gather forward_gather(const ConvParams& p) {
+  return {.batch = p.batch, .source_h = p.in_h, .source_w = p.in_w, .source_c = p.in_c,
+          .dest_h = p.out_h(), .dest_w = p.out_w(), .dest_c = p.out_c, .k_h = p.k_h, .k_w = p.k_w,
+          .step_h = p.stride_h, .step_w = p.stride_w, .origin_h = -p.pad_top, .origin_w = -p.pad_left,
+          .span_h = (p.k_h - 1) * p.dilation_h + 1, .span_w = (p.k_w - 1) * p.dilation_w + 1,
+          .end_h = p.out_h(), .end_w = p.out_w(), .params = p};
+}
+
+Gather backward_gather(const ConvParams& p) {
+  Gather g = {.batch = p.batch, .source_h = p.out_h(), .source_w = p.out_w(), .source_c = p.out_c,
+              .dest_h = p.in_h, .dest_w = p.in_w, .dest_c = p.in_c, .k_h = p.k_h, .k_w = p.k_w,
+              .span_h = (p.k_h - 1) * p.dilation_h / p.stride_h + 1,
+              .span_w = (p.k_w - 1) * p.dilation_w / p.stride_w + 1,
+              .phases_h = p.stride_h, .phases_w = p.stride_w, .backward = true, .params = p};
+  g.origin_h = 1 - g.span_h;
+  g.origin_w = 1 - g.span_w;
+  g.begin_h = p.pad_top / p.stride_h;
+  g.begin_w = p.pad_left / p.stride_w;
+  g.end_h = (p.in_h - 1 + p.pad_top) / p.stride_h + 1;
+  g.end_w = (p.in_w - 1 + p.pad_left) / p.stride_w + 1;
+  return g;
+}
+
+// The part of a gather that one phase describes, ready to run.
+template <class T>
+struct Phase {
+  Axis h, w;
+  int64_t length = 0;         // of a run
+  int64_t run_count = 0;
+  int64_t* runs = nullptr;    // offsets in the source
+  T* panels = nullptr;        // the taps' matrices, packed
+  int64_t depth = 0, panel_step = 0;
+};
+
+template <class T>
+class GatherConv {
+ public:
+  GatherConv(const Gather& g, int threads, void* scratch) : g_(g), kernels_(gemm_kernels<T>(isa())) {
+    choose_bands(threads);
+    Carver carver(scratch);
+    phases_ = carver.take<Phase<T>>(g_.phases_h * g_.phases_w);
+    runs_ = carver.take<int64_t>(g_.k_h * g_.k_w);
+    panels_ = carver.take<T>((g_.k_h * g_.k_w * g_.source_c + g_.phases_h * g_.phases_w) *
+                             round_up(g_.dest_c, kernels_.columns));
+    window_size_ = round_up(direct_ ? 0 : ((band_ - 1) * g_.step_h + g_.span_h) * pitch_, 16);
+    windows_ = carver.take<T>(window_size_ * threads);
+    scratch_bytes_ = carver.used();
+  }
+
+  size_t scratch_bytes() const { return scratch_bytes_; }
+
+  void run(ThreadPool& pool, const T* source, const T* filter, const Epilogue<T>& epilogue, T* dest) {
+    describe_phases();
+    pack_filter(pool, filter);
+    pool.parallel_for(g_.batch * bands_, 1, [&](int64_t begin, int64_t) {
+      const int64_t image = begin / bands_, q = g_.begin_h + begin % bands_ * band_;
+      run_band(source + image * g_.source_h * g_.source_w * g_.source_c, q, std::min(q + band_, g_.end_h), epilogue,
+               dest + image * g_.dest_h * g_.dest_w * g_.dest_c);
+    });
+  }
+
+ private:
+  Window window(int64_t begin, int64_t end) const {
+    return {.height = g_.source_h, .width = g_.source_w, .channels = g_.source_c,
+            .row_origin = begin * g_.step_h + g_.origin_h, .column_origin = g_.begin_w * g_.step_w + g_.origin_w,
+            .rows = (end - 1 - begin) * g_.step_h + g_.span_h,
+            .columns = (g_.end_w - 1 - g_.begin_w) * g_.step_w + g_.span_w};
+  }
+
+  // Rows q of the destination that are done in one go: few enough for the cache and for all threads to have work.
+  // Where the cuts lie does not matter to the result.
+  void choose_bands(int threads) {
+    const Window whole = window(g_.begin_h, g_.end_h);
+    direct_ = whole.inside();
+    pitch_ = direct_ ? std::max<int64_t>(1, g_.source_w * g_.source_c) : Window::pitch(whole.columns, g_.source_c);
+    const int64_t rows = g_.end_h - g_.begin_h;
+    const int64_t by_pixels = kMaxPixels / std::max<int64_t>(1, g_.end_w - g_.begin_w);
+    const int64_t row_bytes = pitch_ * static_cast<int64_t>(sizeof(T));
+    const int64_t by_bytes = (kBandBytes / row_bytes - g_.span_h) / g_.step_h + 1;
+    const int64_t by_tasks = divide_up(rows * g_.batch, 4 * threads);
+    band_ = std::clamp<int64_t>(std::min({by_pixels, by_bytes, by_tasks}), 1, rows);
+    bands_ = divide_up(rows, band_);
+    band_ = divide_up(rows, bands_);
+    bands_ = divide_up(rows, band_);
+  }
+
+  void describe_phases() {
+    int64_t* runs = runs_;
+    T* panels = panels_;
+    for (int64_t i = 0; i < g_.phases_h * g_.phases_w; ++i) {
+      Phase<T>& phase = phases_[i];
+      phase = {.h = g_.axis_h(i / g_.phases_w), .w = g_.axis_w(i % g_.phases_w), .runs = runs, .panels = panels};
+      const bool merge = phase.w.offset_step == 1;  // the taps of a row touch
+      phase.length = g_.source_c * (merge ? phase.w.taps : 1);
+      for (int64_t h = 0; h < phase.h.taps; ++h) {
+        for (int64_t w = 0; w < phase.w.taps; w += merge ? phase.w.taps : 1) {
+          *runs++ = (phase.h.offset_first + h * phase.h.offset_step) * pitch_ +
+                    (phase.w.offset_first + w * phase.w.offset_step) * g_.source_c;
+        }
+      }
+      phase.run_count = runs - phase.runs;
+      phase.depth = phase.h.taps * phase.w.taps * g_.source_c;
+      phase.panel_step = (phase.depth | 1) * kernels_.columns;
+      panels += phase.panel_step * divide_up(g_.dest_c, kernels_.columns);
+    }
+  }
+
+  // Packs the matrices in the order of the runs. For backward they are transposed.
+  void pack_filter(ThreadPool& pool, const T* filter) const {
+    const int64_t per_phase = g_.k_h * g_.k_w;
+    const int64_t matrix = g_.source_c * g_.dest_c;
+    const int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, matrix));
+    pool.parallel_for(g_.phases_h * g_.phases_w * per_phase, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const Phase<T>& phase = phases_[i / per_phase];
+        const int64_t tap = i % per_phase;
+        if (tap >= phase.h.taps * phase.w.taps) continue;
+        const int64_t h = phase.h.tap_first + tap / phase.w.taps * phase.h.tap_step;
+        const int64_t w = phase.w.tap_first + tap % phase.w.taps * phase.w.tap_step;
+        kernels_.pack(filter + (h * g_.k_w + w) * matrix, g_.params.out_c, g_.backward, g_.source_c, g_.dest_c,
+                      phase.panels + tap * g_.source_c * kernels_.columns, phase.panel_step);
+      }
+    });
+  }
+
+  void run_band(const T* source, int64_t begin, int64_t end, const Epilogue<T>& epilogue, T* dest) const {
+    const Window part = window(begin, end);
+    const T* base = source + part.row_origin * pitch_ + part.column_origin * g_.source_c;
+    if (!direct_) {
+      T* copy = windows_ + ThreadPool::thread_index() * window_size_;
+      copy_window(part, source, pitch_, copy);
+      base = copy;
+    }
+    for (int64_t i = 0; i < g_.phases_h * g_.phases_w; ++i) run_phase(phases_[i], base, begin, end, epilogue, dest);
+  }
+
+  void run_phase(const Phase<T>& phase, const T* base, int64_t begin, int64_t end, const Epilogue<T>& epilogue,
+                 T* dest) const {
+    int64_t a_rows[kMaxPixels], c_rows[kMaxPixels];
+    int64_t pixels = 0;
+    GemmBlock<T> block = {.a = base, .a_rows = a_rows, .b_step = kernels_.columns, .c_rows = c_rows};
+    auto flush = [&] {
+      block.rows = pixels;
+      multiply(phase, block, epilogue, dest);
+      pixels = 0;
+    };
+    for (int64_t y = std::max(begin, phase.h.begin); y < std::min(end, phase.h.end); ++y) {
+      for (int64_t x = phase.w.begin; x < phase.w.end; ++x) {
+        a_rows[pixels] = (y - begin) * g_.step_h * pitch_ + (x - g_.begin_w) * g_.step_w * g_.source_c;
+        c_rows[pixels] = ((phase.h.dest_first + y * phase.h.dest_step) * g_.dest_w + phase.w.dest_first +
+                          x * phase.w.dest_step) * g_.dest_c;
+        if (++pixels == kMaxPixels) flush();  // only for rows wider than a band may be
+      }
+    }
+    if (pixels > 0) flush();
+  }
+
+  // Some pixels, all channels of the destination. The sum is cut where a panel would leave the first-level cache.
+  void multiply(const Phase<T>& phase, GemmBlock<T> block, const Epilogue<T>& epilogue, T* dest) const {
+    const int64_t pieces = std::max<int64_t>(1, divide_up(phase.length, kernels_.depth));
+    const int64_t piece = std::max<int64_t>(1, divide_up(phase.length, pieces));
+    const int64_t at_once = std::max<int64_t>(1, kernels_.depth / std::max<int64_t>(1, phase.length));
+    const T* base = block.a;
+    for (int64_t run = 0; run == 0 || run < phase.run_count; run += at_once) {
+      for (int64_t at = 0; at == 0 || at < phase.length; at += piece) {
+        block.a = base + at;
+        block.segments = phase.runs + run;
+        block.segment_count = std::min(at_once, phase.run_count - run);
+        block.length = std::min(piece, phase.length - at);
+        block.accumulate = run > 0 || at > 0;
+        const bool last = run + at_once >= phase.run_count && at + piece >= phase.length;
+        block.activation = last ? epilogue.activation : Activation::None;
+        const T* panel = phase.panels + (run * phase.length + at) * kernels_.columns;
+        for (int64_t j = 0; j < g_.dest_c; j += kernels_.columns, panel += phase.panel_step) {
+          block.columns = std::min(kernels_.columns, g_.dest_c - j);
+          block.b = panel;
+          block.c = dest + j;
+          block.bias = last && epilogue.bias ? epilogue.bias + j : nullptr;
+          kernels_.block(block);
+        }
+      }
+    }
+  }
+
+  const Gather g_;
+  const GemmKernels<T>& kernels_;
+  bool direct_ = false;       // the taps never leave the image, which is then read where it lies
+  int64_t pitch_ = 0;         // of the rows that are read
+  int64_t band_ = 0, bands_ = 0;
+  Phase<T>* phases_ = nullptr;
+  int64_t* runs_ = nullptr;
+  T* panels_ = nullptr;
+  T* windows_ = nullptr;      // one for each thread
+  int64_t window_size_ = 0;
+  size_t scratch_bytes_ = 0;
+};
+
+}  // namespace
+
+template <class T>
+size_t conv_forward_scratch_bytes(const ConvParams& p, int threads) {
+  if (!has_output(p)) return 0;
+  if (is_matrix_product(p)) return gemm_scratch_bytes(forward_product<T>(p), threads);
+  return GatherConv<T>(forward_gather(p), threads, nullptr).scratch_bytes();
+}
+
+template <class T>
+void conv_forward(ThreadPool& pool, const ConvParams& p, const T* input, const T* filter, const Epilogue<T>& epilogue,
+                  T* output, void* scratch) {
+  if (!has_output(p)) return;
+  if (is_matrix_product(p)) {
+    Gemm<T> g = forward_product<T>(p);
+    g.a = input;
+    g.b = filter;
+    g.c = output;
+    g.epilogue = epilogue;
+    return gemm(pool, g, scratch);
+  }
+  GatherConv<T>(forward_gather(p), pool.threads(), scratch).run(pool, input, filter, epilogue, output);
+}
+
+template <class T>
+size_t conv_backward_input_scratch_bytes(const ConvParams& p, int threads) {
+  if (!has_input(p) || !has_output(p)) return 0;
+  if (is_matrix_product(p)) return gemm_scratch_bytes(backward_input_product<T>(p), threads);
+  return GatherConv<T>(backward_gather(p), threads, nullptr).scratch_bytes();
+}
+
+template <class T>
+void conv_backward_input(ThreadPool& pool, const ConvParams& p, const T* filter, const T* output_grad, T* input_grad,
+                         void* scratch) {
+  if (!has_input(p)) return;
+  if (!has_output(p)) {
+    std::fill_n(input_grad, p.batch * p.in_h * p.in_w * p.in_c, T(0));
+    return;
+  }
+  if (is_matrix_product(p)) {
+    Gemm<T> g = backward_input_product<T>(p);
+    g.a = output_grad;
+    g.b = filter;
+    g.c = input_grad;
+    return gemm(pool, g, scratch);
+  }
+  GatherConv<T>(backward_gather(p), pool.threads(), scratch).run(pool, output_grad, filter, {}, input_grad);
+}
+
+template size_t conv_forward_scratch_bytes<float>(const ConvParams&, int);
+template size_t conv_forward_scratch_bytes<double>(const ConvParams&, int);
+template void conv_forward(ThreadPool&, const ConvParams&, const float*, const float*, const Epilogue<float>&, float*,
+                           void*);
+template void conv_forward(ThreadPool&, const ConvParams&, const double*, const double*, const Epilogue<double>&,
+                           double*, void*);
+template size_t conv_backward_input_scratch_bytes<float>(const ConvParams&, int);
+template size_t conv_backward_input_scratch_bytes<double>(const ConvParams&, int);
+template void conv_backward_input(ThreadPool&, const ConvParams&, const float*, const float*, float*, void*);
+template void conv_backward_input(ThreadPool&, const ConvParams&, const double*, const double*, double*, void*);
+
+}  // namespace weir::cpu

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "devices/cpu/conv.h"
+
+namespace weir::cpu {
+
+inline int64_t divide_up(int64_t x, int64_t y) { return (x + y - 1) / y; }
+inline int64_t round_up(int64_t x, int64_t y) { return divide_up(x, y) * y; }
+
+// Convolutions that are one matrix product over the memory as it lies: of single pixels, and of whole images.
+inline bool is_matrix_product(const ConvParams& p) {
+  const bool unpadded = p.pad_top == 0 && p.pad_bottom == 0 && p.pad_left == 0 && p.pad_right == 0;
+  const bool pixels = p.k_h == 1 && p.k_w == 1 && p.stride_h == 1 && p.stride_w == 1;
+  const bool images = p.k_h == p.in_h && p.k_w == p.in_w && p.dilation_h == 1 && p.dilation_w == 1;
+  return unpadded && (pixels || images);
+}
+
+template <class T>
+Gemm<T> forward_product(const ConvParams& p) {
+  const int64_t m = p.batch * p.out_h() * p.out_w(), k = p.k_h * p.k_w * p.in_c, n = p.out_c;
+  return {.m = m, .n = n, .k = k, .lda = k, .ldb = n, .ldc = n};
+}
+template <class T>
+Gemm<T> backward_input_product(const ConvParams& p) {
+  const int64_t m = p.batch * p.out_h() * p.out_w(), k = p.out_c, n = p.k_h * p.k_w * p.in_c;
+  return {.m = m, .n = n, .k = k, .lda = k, .ldb = k, .transpose_b = true, .ldc = n};
+}
+template <class T>
+Gemm<T> backward_filter_product(const ConvParams& p) {
+  const int64_t m = p.k_h * p.k_w * p.in_c, k = p.batch * p.out_h() * p.out_w(), n = p.out_c;
+  return {.m = m, .n = n, .k = k, .lda = m, .transpose_a = true, .ldb = n, .ldc = n};
+}
+
+inline bool has_output(const ConvParams& p) { return p.batch > 0 && p.out_h() > 0 && p.out_w() > 0 && p.out_c > 0; }
+inline bool has_input(const ConvParams& p) { return p.batch > 0 && p.in_h > 0 && p.in_w > 0 && p.in_c > 0; }
+
+// Hands out pieces of scratch memory. Without memory it only counts, so that one function describes the layout.
+class Carver {
+ public:
+  explicit Carver(void* base) : base_(static_cast<char*>(base)) {}
+
+  template <class T>
+  T* take(int64_t count) {
+    const size_t at = used_;
+    used_ += (static_cast<size_t>(count) * sizeof(T) + 63) / 64 * 64;
+    return base_ ? reinterpret_cast<T*>(base_ + at) : nullptr;
+  }
+  size_t used() const { return used_; }
+
+ private:
+  char* base_;
+  size_t used_ = 0;
+};
+
+// A window of images with zeros around: [rows, width, channels] with a pitch from row to row.
+struct Window {
+  int64_t height = 0, width = 0, channels = 0;         // of the image
+  int64_t row_origin = 0, column_origin = 0;           // of the window, in the image; may be negative
+  int64_t rows = 0, columns = 0;                       // of the window; may reach beyond the image
+
+  bool inside() const {
+    return row_origin >= 0 && column_origin >= 0 && row_origin + rows <= height && column_origin + columns <= width;
+  }
+
+  // Rows a multiple of a page part from each other would share few sets of the cache.
+  static int64_t pitch(int64_t columns, int64_t channels) {
+    const int64_t dense = std::max<int64_t>(columns * channels, 1);
+    return dense % 256 == 0 ? dense + 16 : dense;
+  }
+};
+
+template <class T>
+void copy_window(const Window& window, const T* image, int64_t pitch, T* to) {
+  const int64_t c = window.channels;
+  const int64_t left = std::clamp<int64_t>(-window.column_origin, 0, window.columns);
+  const int64_t right = std::clamp<int64_t>(window.width - window.column_origin, left, window.columns);
+  for (int64_t i = 0; i < window.rows; ++i, to += pitch) {
+    const int64_t row = window.row_origin + i;
+    if (row < 0 || row >= window.height) {
+      std::fill_n(to, window.columns * c, T(0));
+      continue;
+    }
+    std::fill_n(to, left * c, T(0));
+    std::copy_n(image + (row * window.width + window.column_origin + left) * c, (right - left) * c, to + left * c);
+    std::fill_n(to + right * c, (window.columns - right) * c, T(0));
+  }
+}
+
+}  // namespace weir::cpu

@@ -1,0 +1,245 @@
+#include "devices/cpu/conv.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <new>
+#include <random>
+#include <vector>
+
+namespace weir::cpu {
+namespace {
+
+// Of exactly the promised size, so that the address sanitizer sees what goes beyond it.
+class Scratch {
+ public:
+  explicit Scratch(size_t bytes) : data_(::operator new(std::max<size_t>(bytes, 1), std::align_val_t(64))) {}
+  ~Scratch() { ::operator delete(data_, std::align_val_t(64)); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  void* data() const { return data_; }
+
+ private:
+  void* data_;
+};
+
+template <class T>
+std::vector<T> random_values(int64_t count, unsigned seed) {
+  std::mt19937 engine(seed);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  std::vector<T> values(static_cast<size_t>(std::max<int64_t>(count, 0)));
+  for (T& v : values) v = static_cast<T>(uniform(engine));
+  return values;
+}
+
+template <class T>
+struct Case {
+  explicit Case(const ConvParams& params) : p(params) {
+    input = random_values<T>(p.batch * p.in_h * p.in_w * p.in_c, 1);
+    filter = random_values<T>(p.k_h * p.k_w * p.in_c * p.out_c, 2);
+    output_grad = random_values<T>(p.batch * p.out_h() * p.out_w() * p.out_c, 3);
+    bias = random_values<T>(p.out_c, 4);
+  }
+
+  struct Results {
+    std::vector<T> output, input_grad, filter_grad;
+  };
+
+  Results run(int threads, const Epilogue<T>& epilogue = {}) const {
+    ThreadPool pool(threads);
+    // What the results hold before must not matter.
+    const T nan = std::numeric_limits<T>::quiet_NaN();
+    Results r{std::vector<T>(output_grad.size(), nan), std::vector<T>(input.size(), nan),
+              std::vector<T>(filter.size(), nan)};
+    {
+      Scratch scratch(conv_forward_scratch_bytes<T>(p, threads));
+      conv_forward(pool, p, input.data(), filter.data(), epilogue, r.output.data(), scratch.data());
+    }
+    {
+      Scratch scratch(conv_backward_input_scratch_bytes<T>(p, threads));
+      conv_backward_input(pool, p, filter.data(), output_grad.data(), r.input_grad.data(), scratch.data());
+    }
+    {
+      Scratch scratch(conv_backward_filter_scratch_bytes<T>(p, threads));
+      conv_backward_filter(pool, p, input.data(), output_grad.data(), r.filter_grad.data(), scratch.data());
+    }
+    return r;
+  }
+
+  // All three by definition, in double.
+  void reference(std::vector<double>& output, std::vector<double>& input_grad, std::vector<double>& filter_grad) const {
+    output.assign(output_grad.size(), 0);
+    input_grad.assign(input.size(), 0);
+    filter_grad.assign(filter.size(), 0);
+    size_t out = 0;
+    for (int64_t b = 0; b < p.batch; ++b) {
+      for (int64_t y = 0; y < p.out_h(); ++y) {
+        for (int64_t x = 0; x < p.out_w(); ++x, out += static_cast<size_t>(p.out_c)) {
+          for (int64_t h = 0; h < p.k_h; ++h) {
+            for (int64_t w = 0; w < p.k_w; ++w) {
+              const int64_t row = y * p.stride_h + h * p.dilation_h - p.pad_top;
+              const int64_t column = x * p.stride_w + w * p.dilation_w - p.pad_left;
+              if (row < 0 || row >= p.in_h || column < 0 || column >= p.in_w) continue;
+              for (int64_t c = 0; c < p.in_c; ++c) {
+                const auto in = static_cast<size_t>(((b * p.in_h + row) * p.in_w + column) * p.in_c + c);
+                for (int64_t o = 0; o < p.out_c; ++o) {
+                  const auto f = static_cast<size_t>(((h * p.k_w + w) * p.in_c + c) * p.out_c + o);
+                  const size_t at = out + static_cast<size_t>(o);
+                  output[at] += static_cast<double>(input[in]) * filter[f];
+                  input_grad[in] += static_cast<double>(output_grad[at]) * filter[f];
+                  filter_grad[f] += static_cast<double>(output_grad[at]) * input[in];
+                }
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+
+  void check(int threads = 2) const {
+    SCOPED_TRACE(testing::Message() << p.batch << "x" << p.in_h << "x" << p.in_w << "x" << p.in_c << " filter " << p.k_h
+                                    << "x" << p.k_w << "x" << p.out_c << " stride " << p.stride_h << "," << p.stride_w
+                                    << " dilation " << p.dilation_h << "," << p.dilation_w << " pads " << p.pad_top
+                                    << "," << p.pad_bottom << "," << p.pad_left << "," << p.pad_right);
+    std::vector<double> output, input_grad, filter_grad;
+    reference(output, input_grad, filter_grad);
+    const Results r = run(threads);
+    compare(r.output, output, p.k_h * p.k_w * p.in_c, "output");
+    compare(r.input_grad, input_grad, p.k_h * p.k_w * p.out_c, "input_grad");
+    compare(r.filter_grad, filter_grad, p.batch * p.out_h() * p.out_w(), "filter_grad");
+  }
+
+  static void compare(const std::vector<T>& got, const std::vector<double>& expected, int64_t terms, const char* what) {
+    const double tolerance = (sizeof(T) == 4 ? 2e-6 : 4e-15) * (4 + std::sqrt(static_cast<double>(terms)));
+    for (size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], expected[i], tolerance) << what << " " << i;
+  }
+
+  ConvParams p;
+  std::vector<T> input, filter, output_grad, bias;
+};
+
+// As TensorFlow's SAME: the output has ceil(in / stride) pixels, and an odd pad goes to the end.
+ConvParams same(ConvParams p) {
+  auto pad = [](int64_t in, int64_t k, int64_t stride, int64_t dilation, int64_t& before, int64_t& after) {
+    const int64_t out = (in + stride - 1) / stride;
+    const int64_t total = std::max<int64_t>(0, (out - 1) * stride + (k - 1) * dilation + 1 - in);
+    before = total / 2;
+    after = total - before;
+  };
+  pad(p.in_h, p.k_h, p.stride_h, p.dilation_h, p.pad_top, p.pad_bottom);
+  pad(p.in_w, p.k_w, p.stride_w, p.dilation_w, p.pad_left, p.pad_right);
+  return p;
+}
+
+template <class T>
+class ConvOf : public testing::Test {};
+using Types = testing::Types<float, double>;
+TYPED_TEST_SUITE(ConvOf, Types);
+
+TYPED_TEST(ConvOf, MatchesDoubleReferenceOnOddShapes) {
+  for (int64_t batch : {1, 3}) {
+    for (int64_t in_c : {1, 3, 8, 17}) {
+      for (int64_t out_c : {1, 5, 16, 33}) {
+        Case<TypeParam>(same({.batch = batch, .in_h = 7, .in_w = 9, .in_c = in_c, .k_h = 3, .k_w = 5, .out_c = out_c}))
+            .check();
+        Case<TypeParam>({.batch = batch, .in_h = 7, .in_w = 9, .in_c = in_c, .k_h = 3, .k_w = 2, .out_c = out_c}).check();
+      }
+    }
+  }
+}
+
+TYPED_TEST(ConvOf, MatchesDoubleReferenceForStridesDilationsAndPads) {
+  for (int64_t stride_h : {1, 2, 3}) {
+    for (int64_t stride_w : {1, 2, 4}) {
+      for (int64_t dilation_h : {1, 2, 3}) {
+        for (int64_t dilation_w : {1, 2}) {
+          for (int64_t k : {1, 2, 3, 5}) {
+            ConvParams p = {.batch = 2, .in_h = 13, .in_w = 11, .in_c = 3, .k_h = k, .k_w = 3, .out_c = 7,
+                            .stride_h = stride_h, .stride_w = stride_w, .dilation_h = dilation_h,
+                            .dilation_w = dilation_w};
+            Case<TypeParam>(p).check();
+            Case<TypeParam>(same(p)).check();
+            p.pad_top = 1;
+            p.pad_bottom = 4;
+            p.pad_left = 3;
+            p.pad_right = 0;
+            Case<TypeParam>(p).check();
+          }
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(ConvOf, MatchesDoubleReferenceForTheModelsLayers) {
+  Case<TypeParam>(same({.batch = 3, .in_h = 28, .in_w = 28, .in_c = 1, .k_h = 5, .k_w = 5, .out_c = 32})).check();
+  Case<TypeParam>(same({.batch = 3, .in_h = 14, .in_w = 14, .in_c = 32, .k_h = 5, .k_w = 5, .out_c = 64})).check();
+  Case<TypeParam>(same({.batch = 2, .in_h = 24, .in_w = 24, .in_c = 3, .k_h = 5, .k_w = 5, .out_c = 64})).check();
+  Case<TypeParam>(same({.batch = 10, .in_h = 12, .in_w = 12, .in_c = 64, .k_h = 5, .k_w = 5, .out_c = 64})).check();
+  // Wider than a band of pixels, deeper than the cache's share, windows of many bands.
+  Case<TypeParam>(same({.batch = 1, .in_h = 3, .in_w = 1500, .in_c = 2, .k_h = 3, .k_w = 3, .out_c = 5})).check();
+  Case<TypeParam>(same({.batch = 1, .in_h = 5, .in_w = 5, .in_c = 700, .k_h = 3, .k_w = 3, .out_c = 9})).check();
+  Case<TypeParam>(same({.batch = 1, .in_h = 70, .in_w = 60, .in_c = 32, .k_h = 3, .k_w = 3, .out_c = 4})).check();
+}
+
+TYPED_TEST(ConvOf, IsAMatrixProductForSinglePixelsAndWholeImages) {
+  Case<TypeParam>({.batch = 5, .in_h = 6, .in_w = 7, .in_c = 19, .k_h = 1, .k_w = 1, .out_c = 33}).check();
+  Case<TypeParam>({.batch = 5, .in_h = 6, .in_w = 7, .in_c = 19, .k_h = 6, .k_w = 7, .out_c = 33}).check();
+  Case<TypeParam>({.batch = 5, .in_h = 6, .in_w = 7, .in_c = 19, .k_h = 1, .k_w = 1, .out_c = 33, .stride_h = 2,
+                   .stride_w = 2})
+      .check();
+}
+
+TYPED_TEST(ConvOf, AcceptsPadsLargerThanTheFilter) {
+  Case<TypeParam>({.batch = 2, .in_h = 4, .in_w = 3, .in_c = 2, .k_h = 2, .k_w = 2, .out_c = 3, .stride_h = 2,
+                   .pad_top = 5, .pad_bottom = 4, .pad_left = 6, .pad_right = 7})
+      .check();
+}
+
+TYPED_TEST(ConvOf, GivesZeroGradientsForAnEmptyOutput) {
+  Case<TypeParam>({.batch = 2, .in_h = 2, .in_w = 9, .in_c = 3, .k_h = 3, .k_w = 3, .out_c = 4}).check();
+  Case<TypeParam>(same({.batch = 0, .in_h = 9, .in_w = 9, .in_c = 3, .k_h = 3, .k_w = 3, .out_c = 4})).check();
+}
+
+TYPED_TEST(ConvOf, AppliesBiasAndActivationOnceAtTheEnd) {
+  for (int64_t in_c : {3, 300}) {
+    for (int64_t k : {1, 3}) {
+      const Case<TypeParam> c(same({.batch = 2, .in_h = 6, .in_w = 7, .in_c = in_c, .k_h = k, .k_w = k, .out_c = 21}));
+      const auto plain = c.run(2).output;
+      for (auto activation : {Activation::None, Activation::Relu, Activation::Relu6}) {
+        const auto out = c.run(2, {.bias = c.bias.data(), .activation = activation}).output;
+        for (size_t i = 0; i < out.size(); ++i) {
+          TypeParam expected = plain[i] + c.bias[i % 21];
+          if (activation != Activation::None) expected = std::max<TypeParam>(expected, 0);
+          if (activation == Activation::Relu6) expected = std::min<TypeParam>(expected, 6);
+          ASSERT_NEAR(out[i], expected, 1e-5);
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(ConvOf, GivesTheSameBitsForAnyNumberOfThreads) {
+  auto equal = [](const std::vector<TypeParam>& x, const std::vector<TypeParam>& y) {
+    return std::memcmp(x.data(), y.data(), x.size() * sizeof(TypeParam)) == 0;
+  };
+  for (const ConvParams& p :
+       {same({.batch = 9, .in_h = 12, .in_w = 12, .in_c = 64, .k_h = 5, .k_w = 5, .out_c = 64}),
+        same({.batch = 20, .in_h = 28, .in_w = 28, .in_c = 1, .k_h = 5, .k_w = 5, .out_c = 32}),
+        same({.batch = 2, .in_h = 30, .in_w = 31, .in_c = 5, .k_h = 3, .k_w = 3, .out_c = 40, .stride_h = 2, .stride_w = 2}),
+        ConvParams{.batch = 6, .in_h = 9, .in_w = 9, .in_c = 30, .k_h = 1, .k_w = 1, .out_c = 50}}) {
+    const Case<TypeParam> c(p);
+    const auto one = c.run(1);
+    for (int threads : {2, 4}) {
+      const auto more = c.run(threads);
+      EXPECT_TRUE(equal(one.output, more.output));
+      EXPECT_TRUE(equal(one.input_grad, more.input_grad));
+      EXPECT_TRUE(equal(one.filter_grad, more.filter_grad));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace weir::cpu
