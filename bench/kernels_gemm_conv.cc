@@ -7,6 +7,9 @@
 
 #include <fmt/format.h>
 
+#include <time.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <functional>
@@ -25,7 +28,6 @@
 namespace {
 
 using weir::ThreadPool;
-using Clock = std::chrono::steady_clock;
 
 class Buffer {
  public:
@@ -48,15 +50,16 @@ void fill(float* data, int64_t count) {
   }
 }
 
-double seconds_of(const std::function<void()>& body, int repeats) {
-  const auto begin = Clock::now();
-  for (int i = 0; i < repeats; ++i) body();
-  return std::chrono::duration<double>(Clock::now() - begin).count() / repeats;
+// With one thread, processor time: what other programs take does not count.
+double now(bool one_thread) {
+  timespec time;
+  clock_gettime(one_thread ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
 // Best seconds for each of the bodies (an empty one gives infinity).
-std::vector<double> compare(const std::vector<std::function<void()>>& bodies) {
-  constexpr double kRound = 0.02;
+std::vector<double> compare(const std::vector<std::function<void()>>& bodies, bool one_thread) {
+  constexpr double kRound = 0.02, kMeasure = 0.0005;  // the latter is below a scheduler's time slice
   constexpr int kRounds = 9;
   std::vector<double> best(bodies.size(), std::numeric_limits<double>::infinity());
   for (int round = 0; round < kRounds; ++round) {
@@ -64,9 +67,15 @@ std::vector<double> compare(const std::vector<std::function<void()>>& bodies) {
       if (!bodies[i]) continue;
       std::this_thread::sleep_for(std::chrono::milliseconds(15));
       bodies[i]();  // warms caches and threads
-      const double once = seconds_of(bodies[i], 1);
-      const int repeats = std::clamp(static_cast<int>(kRound / 4 / std::max(once, 1e-9)), 1, 1000);
-      for (int part = 0; part < 4; ++part) best[i] = std::min(best[i], seconds_of(bodies[i], repeats));
+      const double start = now(one_thread);
+      int repeats = 1;
+      for (double begin = start; begin < start + kRound;) {
+        for (int repeat = 0; repeat < repeats; ++repeat) bodies[i]();
+        const double end = now(one_thread), once = (end - begin) / repeats;
+        best[i] = std::min(best[i], once);
+        repeats = std::clamp(static_cast<int>(kMeasure / std::max(best[i], 1e-9)), 1, 1000);
+        begin = end;
+      }
     }
   }
   return best;
@@ -113,7 +122,7 @@ void bench_gemm(const Bench& bench, int64_t m, int64_t n, int64_t k, bool transp
                0.0f, gemm.c, gemm.ldc);
   };
 #endif
-  report(name, 2.0 * static_cast<double>(m * n) * static_cast<double>(k), compare(bodies));
+  report(name, 2.0 * static_cast<double>(m * n) * static_cast<double>(k), compare(bodies, bench.pool.threads() == 1));
 }
 
 void bench_gemms(const Bench& bench) {
@@ -145,7 +154,10 @@ void bench_gemms(const Bench& bench) {
 int main(int argc, char** argv) {
   const int threads = argc > 1 ? std::max(1, std::atoi(argv[1])) : static_cast<int>(std::thread::hardware_concurrency());
 #ifdef WEIR_HAVE_DNNL
-  setenv("OMP_NUM_THREADS", std::to_string(threads).c_str(), 0);
+  if (!getenv("OMP_NUM_THREADS")) {  // OpenMP has read its environment before main: begin anew
+    setenv("OMP_NUM_THREADS", std::to_string(threads).c_str(), 1);
+    execvp(argv[0], argv);
+  }
 #endif
   ThreadPool pool(threads);
   const Bench bench = {pool, argc > 2 ? argv[2] : ""};

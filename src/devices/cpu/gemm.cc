@@ -117,8 +117,10 @@ Plan make_plan(const Gemm<T>& g, const GemmKernels<T>& kernels, int threads) {
   const int64_t slices = divide_up(std::max<int64_t>(plan.part_depth, 1), kernels.depth);
   plan.slice = divide_up(std::max<int64_t>(plan.part_depth, 1), slices);
   choose_tasks(g, kernels, threads, plan);
-  plan.packed_b = round_up(plan.slice * round_up(plan.columns, kernels.columns), 16);
-  plan.copy_a = plan.columns > 4 * kernels.columns;
+  plan.packed_b = round_up((plan.slice | 1) * round_up(plan.columns, kernels.columns), 16);
+  // Rows that lie a large power of two apart fall into the same few sets of the cache.
+  const bool aliases = g.transpose_a || g.lda * static_cast<int64_t>(sizeof(T)) % 2048 == 0;
+  plan.copy_a = plan.columns > 4 * kernels.columns && aliases;
   if (plan.copy_a) {
     const int64_t rows = std::min(plan.rows, kMaxRows);
     plan.copied_a = round_up(g.transpose_a ? plan.slice * (rows + kRowPad) : rows * (plan.slice + kRowPad), 16);
@@ -184,11 +186,13 @@ class Product {
     is_vector_product(g_) ? multiply_vector(task, packed_b) : multiply_blocks(task, packed_b, packed_b + plan_.packed_b);
   }
 
+  int64_t panel_step() const { return (plan_.slice | 1) * kernels_.columns; }
+
   void multiply_blocks(const Task<T>& task, T* packed_b, T* copied_a) const {
     for (int64_t k = 0; k == 0 || k < task.depth; k += plan_.slice) {
       const int64_t depth = std::min(plan_.slice, task.depth - k), first = task.k + k;
       const T* b = task.b + (g_.transpose_b ? task.column * g_.ldb + first : first * g_.ldb + task.column);
-      kernels_.pack(b, g_.ldb, g_.transpose_b, depth, task.columns, packed_b);
+      kernels_.pack(b, g_.ldb, g_.transpose_b, depth, task.columns, packed_b, panel_step());
       const bool last = k + depth == task.depth;
       // Equal pieces, not full ones and a rest.
       const int64_t pieces = divide_up(task.rows, kMaxRows);
@@ -221,7 +225,7 @@ class Product {
     }
     for (int64_t j = 0; j < task.columns; j += kernels_.columns) {
       block.columns = std::min(kernels_.columns, task.columns - j);
-      block.b = packed_b + j * depth;
+      block.b = packed_b + j / kernels_.columns * panel_step();
       block.c = task.c + row * task.ldc + task.column + j;
       block.bias = last && task.epilogue.bias ? task.epilogue.bias + task.column + j : nullptr;
       kernels_.block(block);

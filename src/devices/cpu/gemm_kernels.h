@@ -46,9 +46,10 @@ struct GemmKernels {
 
   void (*block)(const GemmBlock<T>& block);
 
-  // Copies b[k, n] into panels of `columns`, each [k, columns], one after the other; the last is filled with zeros.
-  // transposed: b is stored as [n, k]. `step` is the distance of rows in memory.
-  void (*pack)(const T* b, int64_t step, bool transposed, int64_t k, int64_t n, T* panels);
+  // Copies b[k, n] into panels [k, columns] that begin panel_step elements from each other; the last is filled with
+  // zeros. transposed: b is stored as [n, k]. `step` is the distance of its rows. A panel_step that is an odd multiple
+  // of `columns` keeps the panels, which are written side by side, in different sets of the cache.
+  void (*pack)(const T* b, int64_t step, bool transposed, int64_t k, int64_t n, T* panels, int64_t panel_step);
 
   // y[i] = sum over t of a[i * step + t] * x[t], for rows < m. The order of the sum depends on k alone.
   void (*dot_rows)(const T* a, int64_t step, int64_t m, int64_t k, const T* x, T* y);

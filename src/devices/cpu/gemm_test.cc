@@ -230,7 +230,7 @@ TYPED_TEST(GemmOf, EveryBuildOfTheKernelsAgrees) {
         for (bool transposed : {false, true}) {
           const auto b = random_values<TypeParam>(static_cast<size_t>(2 * k * columns), 6);
           std::vector<TypeParam> panel(static_cast<size_t>(2 * k * kernels.columns));
-          kernels.pack(b.data(), transposed ? 2 * k : columns, transposed, 2 * k, columns, panel.data());
+          kernels.pack(b.data(), transposed ? 2 * k : columns, transposed, 2 * k, columns, panel.data(), 0);
           std::vector<TypeParam> c(static_cast<size_t>(rows * columns), TypeParam(1));
           std::vector<int64_t> a_rows, c_rows;
           for (int64_t i = 0; i < rows; ++i) {
