@@ -2,6 +2,12 @@
 
 // clang-format off
 #define ROWS(row) \
-  row(identity)
+  row(placeholder) row(placeholder_with_default) row(const) row(identity) row(identity_n) row(stop_gradient) \
+  row(prevent_gradient) row(shape) row(shape_n) row(size) row(rank) row(reshape) row(expand_dims) row(squeeze) \
+  row(transpose) row(invert_permutation) row(reverse_v2) row(concat_v2) row(concat) row(concat_offset) row(split) \
+  row(split_v) row(pack) row(unpack) row(slice) row(strided_slice) row(strided_slice_grad) row(gather) row(gather_v2) \
+  row(gather_nd) row(scatter_nd) row(fill) row(zeros_like) row(ones_like) row(range) row(tile) row(pad) row(pad_v2) \
+  row(broadcast_to) row(broadcast_gradient_args) row(one_hot) row(where) row(unsorted_segment_sum) \
+  row(dynamic_stitch) row(dynamic_partition)
 // clang-format on
 WEIR_OP_TABLE(array_ops, ROWS)

@@ -1,0 +1,69 @@
+#include "autodiff/grad_context.h"
+#include "base/errors.h"
+#include "graph/infer_context.h"
+#include "graph/op_def.h"
+#include "weir/ops.h"
+
+namespace weir::ops {
+namespace {
+
+void infer(InferContext& c) {
+  c.require_rank(1, 1);
+  const Shape& from = c.input(0);
+  // A size that is not known yet and one that is given as -1 look the same here, and mean the same: whatever is left.
+  Shape to = c.value_as_shape(1);
+  if (std::optional<std::vector<int64_t>> sizes = c.value_as_ints(1)) {
+    int open = 0;
+    for (int64_t size : *sizes) {
+      if (size < -1) throw invalid_argument("size {} of {} is negative", size, to.str());
+      open += size == -1;
+    }
+    if (open > 1) throw invalid_argument("only one size may be -1; the shape is {}", to.str());
+  }
+  if (!to.has_rank() || !from.is_known()) return c.set_output(0, to);
+
+  int64_t elements = from.elements(), known = 1;
+  int open = 0, last_open = -1;
+  for (int i = 0; i < to.rank(); ++i) {
+    if (to[i] == kUnknown) {
+      ++open;
+      last_open = i;
+    } else {
+      known = checked_multiply(known, to[i]);
+    }
+  }
+  if (open == 1) {
+    if (known == 0 ? elements != 0 : elements % known != 0) {
+      throw invalid_argument("{} elements of shape {} do not fill the shape {}", elements, from.str(), to.str());
+    }
+    to.set_dim(last_open, known == 0 ? 0 : elements / known);
+  } else if (open == 0 && known != elements) {
+    throw invalid_argument("cannot reshape a tensor of {} elements, shape {}, to shape {} ({} elements)", elements,
+                           from.str(), to.str(), known);
+  }
+  c.set_output(0, to);
+}
+
+void gradient(GradContext& c) { c.set_input_grad(0, reshape(c.output_grad(), shape(c.input(0)))); }
+
+}  // namespace
+
+OpDef reshape_op() {
+  return {.name = "Reshape",
+          .inputs = "tensor:T; shape:Tshape",
+          .outputs = "output:T",
+          .attrs = "T:type; Tshape:type{int32,int64}=int32",
+          .infer = infer,
+          .gradient = gradient,
+          .alias = 0};
+}
+
+}  // namespace weir::ops
+
+namespace weir {
+
+Output reshape(const In& tensor, const In& shape, std::string_view name) {
+  return NodeBuilder("Reshape", name).input(tensor).input(shape).output();
+}
+
+}  // namespace weir

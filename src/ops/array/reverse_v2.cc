@@ -1,0 +1,74 @@
+#include "autodiff/grad_context.h"
+#include "base/errors.h"
+#include "ops/array/array_util.h"
+#include "ops/array/strided_copy.h"
+#include "weir/ops.h"
+
+namespace weir::ops {
+namespace {
+
+// The axes as a set of bits. Throws InvalidArgument when one is out of range or stands twice.
+template <class Axis>
+uint64_t axis_set(const Axis& axis, int64_t count, int rank) {
+  uint64_t set = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    int d = InferContext::normalise_axis(axis(i), rank);
+    if (set >> d & 1) throw invalid_argument("axis {} specified more than once.", d);
+    set |= uint64_t{1} << d;
+  }
+  return set;
+}
+
+void infer(InferContext& c) {
+  c.require_rank(1, 1);
+  const Shape& from = c.input(0);
+  if (from.rank() > kMaxRank) throw invalid_argument("the input has {} dimensions", from.rank());
+  if (std::optional<std::vector<int64_t>> axes = c.value_as_ints(1); axes && from.has_rank()) {
+    axis_set([&](int64_t i) { return (*axes)[static_cast<size_t>(i)]; }, static_cast<int64_t>(axes->size()),
+             from.rank());
+  }
+  c.set_output(0, from);
+}
+
+void gradient(GradContext& c) { c.set_input_grad(0, reverse(c.output_grad(), c.input(1))); }
+
+void cpu(KernelContext& c) {
+  const Shape& shape = c.shape(0);
+  uint64_t reversed = axis_set([&](int64_t i) { return int_at(c, 1, i); }, c.elements(1), shape.rank());
+  Strides strides(shape);
+  DType dtype = c.dtype(0);
+  if (c.elements(0) == 0) return;
+  int64_t start = 0;
+  StridedBox box;
+  for (int i = 0; i < shape.rank(); ++i) {
+    int64_t size = shape.dims()[static_cast<size_t>(i)];
+    bool backwards = reversed >> i & 1;
+    if (backwards) start += (size - 1) * strides[i];
+    box.add(size, strides[i], backwards ? -strides[i] : strides[i]);
+  }
+  copy_box(dtype, box, c.raw_output(), offset(dtype, c.raw_input(0), start), c.pool());
+}
+
+}  // namespace
+
+OpDef reverse_v2_op() {
+  return {.name = "ReverseV2",
+          .inputs = "tensor:T; axis:Tidx",
+          .outputs = "output:T",
+          .attrs =
+              "Tidx:type{int32,int64}=int32; "
+              "T:type{uint8,int8,uint16,int16,int32,int64,bool,bfloat16,half,float,double,complex64,complex128,string}",
+          .infer = infer,
+          .gradient = gradient,
+          .cpu = {.select = kernel_moving<cpu>}};
+}
+
+}  // namespace weir::ops
+
+namespace weir {
+
+Output reverse(const In& tensor, const In& axes, std::string_view name) {
+  return NodeBuilder("ReverseV2", name).input(tensor).input(axes).output();
+}
+
+}  // namespace weir

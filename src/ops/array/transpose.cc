@@ -1,0 +1,86 @@
+#include "autodiff/grad_context.h"
+#include "base/errors.h"
+#include "graph/graph_impl.h"
+#include "ops/array/array_util.h"
+#include "ops/array/strided_copy.h"
+#include "weir/ops.h"
+
+namespace weir::ops {
+namespace {
+
+void infer(InferContext& c) {
+  c.require_rank(1, 1);
+  const Shape &from = c.input(0), &length = c.input(1);
+  int rank = from.rank();
+  if (length.has_rank() && length[0] != kUnknown) {
+    if (rank >= 0 && length[0] != rank) {
+      throw invalid_argument("a permutation of {} dimensions is given for shape {}", length[0], from.str());
+    }
+    if (length[0] > kMaxRank) throw invalid_argument("a permutation of {} dimensions", length[0]);
+    rank = static_cast<int>(length[0]);
+  }
+  if (rank < 0) return;
+  std::optional<std::vector<int64_t>> perm = c.value_as_ints(1);
+  if (!perm) return c.set_output(0, Shape::unknown_dims(rank));
+  Shape to;
+  uint64_t seen = 0;
+  for (int64_t p : *perm) {
+    // Negative entries count from the end, as TensorFlow's kernel takes them.
+    int d = InferContext::normalise_axis(p, rank);
+    if (seen >> d & 1) throw invalid_argument("dimension {} stands twice in the permutation", p);
+    seen |= uint64_t{1} << d;
+    to.append(from.has_rank() ? from[d] : kUnknown);
+  }
+  c.set_output(0, to);
+}
+
+void gradient(GradContext& c) { c.set_input_grad(0, transpose(c.output_grad(), invert_permutation(c.input(1)))); }
+
+void cpu(KernelContext& c) {
+  const Shape &from = c.shape(0), &to = c.output_shape();
+  Strides from_strides(from), to_strides(to);
+  StridedBox box;
+  for (int i = 0; i < to.rank(); ++i) {
+    int d = wrap_axis(int_at(c, 1, i), from.rank());
+    box.add(to.dims()[static_cast<size_t>(i)], to_strides[i], from_strides[d]);
+  }
+  copy_box(c.dtype(0), box, c.raw_output(), c.raw_input(0), c.pool());
+}
+
+}  // namespace
+
+OpDef transpose_op() {
+  return {.name = "Transpose",
+          .inputs = "x:T; perm:Tperm",
+          .outputs = "y:T",
+          .attrs = "T:type; Tperm:type{int32,int64}=int32",
+          .infer = infer,
+          .gradient = gradient,
+          .cpu = {.select = kernel_moving<cpu>}};
+}
+
+}  // namespace weir::ops
+
+namespace weir {
+
+Output transpose(const In& x, const In& perm, std::string_view name) {
+  return NodeBuilder("Transpose", ops::name_or(name, "transpose")).input(x).input(perm).output();
+}
+
+Output transpose(const In& x) {
+  Graph& graph = ops::graph_of({&x});
+  LineScope line(graph, source_line(x.where()));
+  Scope scope = graph.name_scope("transpose");
+  int rank = x.output().shape().rank();
+  if (rank > 0) {
+    std::vector<int32_t> perm;
+    for (int i = rank - 1; i >= 0; --i) perm.push_back(i);
+    return transpose(x, perm, scope.name());
+  }
+  Output r = NodeBuilder("Rank").input(x).output();
+  Output last = r - 1;
+  Output ascending = NodeBuilder("Range").input(0).input(r).input(1).output();
+  return transpose(x, last - ascending, scope.name());
+}
+
+}  // namespace weir
