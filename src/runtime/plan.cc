@@ -33,19 +33,20 @@ Tensor share(const Value& v) {
 }  // namespace
 
 Plan::Plan(std::span<const Output> fetches, std::span<const Output> feeds, std::span<const Tensor* const> feed_values,
-           std::span<const Operation> targets, const PassOptions& options, ThreadPool& pool, ResourceStore& resources)
-    : pool_(pool), resources_(resources) {
+           std::span<const Operation> targets, const PlanOptions& options, ThreadPool& pool, ResourceStore& resources)
+    : pool_(pool), resources_(resources), inter_op_threads_(options.inter_op_threads) {
+  const PassOptions& passes = options.passes;
   for (const Tensor* value : feed_values) feed_shapes_.push_back(value->shape());
   Ir ir = build_ir(fetches, feeds, feed_values, targets);
-  PassContext context{options, pool};
+  PassContext context{passes, pool};
   infer_ir(ir, context);
-  if (options.fold_constants) fold_constants(ir, context);
-  if (options.remove_identities) remove_identities(ir, context);
-  if (options.share_common_subexpressions) share_common_subexpressions(ir, context);
-  if (options.fuse_bias_activation) fuse_bias_activation(ir, context);
-  if (options.fuse_elementwise) fuse_elementwise(ir, context);
+  if (passes.fold_constants) fold_constants(ir, context);
+  if (passes.remove_identities) remove_identities(ir, context);
+  if (passes.share_common_subexpressions) share_common_subexpressions(ir, context);
+  if (passes.fuse_bias_activation) fuse_bias_activation(ir, context);
+  if (passes.fuse_elementwise) fuse_elementwise(ir, context);
   ir.sweep();
-  Builder(*this, ir, feeds.size()).build();
+  Builder(*this, ir, feeds.size()).build(inter_op_threads_);
 }
 
 Plan::~Plan() = default;
@@ -83,6 +84,7 @@ std::unique_ptr<Frame> Plan::acquire() {
       v.shape = &slot.constant.shape();
     }
   }
+  for (const Region& region : regions_) frame->regions.push_back(std::make_unique<RegionRun>(region));
   for (const Step& step : once_) {
     try {
       KernelContext c(step.view, frame->slots.data(), nullptr, pool_, nullptr);
@@ -165,10 +167,28 @@ void Plan::run(std::span<const Tensor* const> feed_values, std::span<Tensor> res
 void Plan::execute(Frame& frame, const RunControl& control) const {
   Value* slots = frame.slots.data();
   auto* arena = static_cast<char*>(frame.arena.mutable_raw());
-  for (const Step& step : steps_) {
+  size_t region = 0;
+  for (int i = 0; i < static_cast<int>(steps_.size()); ++i) {
     control.check();
-    run_step(step, slots, arena, control);
+    if (region < regions_.size() && regions_[region].begin == i) {
+      i = run_region(region++, frame, control) - 1;
+    } else {
+      run_step(steps_[static_cast<size_t>(i)], slots, arena, control);
+    }
   }
+}
+
+int Plan::run_region(size_t region, Frame& frame, const RunControl& control) const {
+  Value* slots = frame.slots.data();
+  auto* arena = static_cast<char*>(frame.arena.mutable_raw());
+  frame.regions[region]->run(
+      pool_, inter_op_threads_,
+      [&](int i) {
+        control.check();
+        run_step(steps_[static_cast<size_t>(i)], slots, arena, control);
+      },
+      [&](int s) { let_go(slots[s]); });
+  return regions_[region].end;
 }
 
 void Plan::run_step(const Step& step, Value* slots, char* arena, const RunControl& control) const {

@@ -8,6 +8,7 @@
 #include "ops/kernel.h"
 #include "passes/ir.h"
 #include "runtime/fetch_pool.h"
+#include "runtime/region.h"
 #include "weir/session.h"
 
 namespace weir {
@@ -50,6 +51,13 @@ struct Step {
 struct Frame {
   std::vector<Value> slots;
   Tensor arena;
+  std::vector<std::unique_ptr<RegionRun>> regions;
+};
+
+// What a plan is made with.
+struct PlanOptions {
+  PassOptions passes;
+  int inter_op_threads = 1;
 };
 
 // How a run with certain feeds (and their shapes), fetches and targets is done. Immutable after construction but for
@@ -57,7 +65,7 @@ struct Frame {
 class Plan {
  public:
   Plan(std::span<const Output> fetches, std::span<const Output> feeds, std::span<const Tensor* const> feed_values,
-       std::span<const Operation> targets, const PassOptions& options, ThreadPool& pool, ResourceStore& resources);
+       std::span<const Operation> targets, const PlanOptions& options, ThreadPool& pool, ResourceStore& resources);
   ~Plan();
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
@@ -68,6 +76,7 @@ class Plan {
 
   size_t arena_bytes() const { return arena_bytes_; }
   const std::vector<Step>& steps() const { return steps_; }
+  const std::vector<Region>& regions() const { return regions_; }
   // Frees memory that no run is using; says how much.
   size_t trim();
   // Bytes of arenas that exist, in use or cached.
@@ -83,6 +92,7 @@ class Plan {
   void execute(Frame& frame, const RunControl& control) const;
   void execute_traced(Frame& frame, const RunControl& control, RunTrace& trace) const;
   void run_step(const Step& step, Value* slots, char* arena, const RunControl& control) const;
+  int run_region(size_t region, Frame& frame, const RunControl& control) const;
   void run_alias(const Step& step, Value* slots) const;
   void run_dynamic(const Step& step, Value* slots, const RunControl& control) const;
   void clear(Frame& frame) const;
@@ -94,6 +104,8 @@ class Plan {
   std::vector<Slot> slots_;
   std::vector<Step> once_;   // when a frame is made: variables and other handles
   std::vector<Step> steps_;
+  std::vector<Region> regions_;  // stretches of steps_ that run overlapped
+  int inter_op_threads_ = 1;
   std::vector<int> feed_slots_, fetch_slots_, held_slots_;
   struct FetchBuffer {
     int slot;

@@ -21,13 +21,15 @@ bool is_handle_type(DType dtype) { return dtype == DType::Resource; }
 
 }  // namespace
 
-void Plan::Builder::build() {
+void Plan::Builder::build(int inter_op_threads) {
   std::vector<int> order = schedule(ir_);
   number_slots();
   make_steps(order);
-  find_lives();
   place_values();
+  drop_arena_aliases();
+  find_last_uses();
   prepare_steps();
+  find_overlaps(inter_op_threads);
   lay_out_arena();
   list_releases();
 }
@@ -86,7 +88,12 @@ void Plan::Builder::make_steps(const std::vector<int>& order) {
                         fmt::format("a value of type {} and shape {} must be fed", dtype_name(node.types[0]),
                                     node.origin->output_shapes[0].str()));
     }
-    (is_handle(node) ? plan_.once_ : plan_.steps_).push_back(make_step(id));
+    if (is_handle(node)) {
+      plan_.once_.push_back(make_step(id));
+    } else {
+      plan_.steps_.push_back(make_step(id));
+      step_nodes_.push_back(id);
+    }
   }
   // Steps have their final addresses now.
   for (std::vector<Step>* steps : {&plan_.once_, &plan_.steps_}) {
@@ -104,45 +111,33 @@ int Plan::Builder::root(int s) const {
   return s;
 }
 
-void Plan::Builder::find_lives() {
-  lives_.resize(plan_.slots_.size());
-  producer_.assign(plan_.slots_.size(), -1);
-  for (size_t s = 0; s < lives_.size(); ++s) lives_[s].root = static_cast<int>(s);
-  for (size_t i = 0; i < plan_.steps_.size(); ++i) {
-    const Step& step = plan_.steps_[i];
-    for (size_t s = 0; s < step.slots.size(); ++s) {
-      lives_[static_cast<size_t>(step.slots[s])].last_use = static_cast<int>(i);
-      if (s >= static_cast<size_t>(step.view.input_count)) producer_[static_cast<size_t>(step.slots[s])] = static_cast<int>(i);
-    }
-  }
-  for (int fetch : plan_.fetch_slots_) lives_[static_cast<size_t>(fetch)].fetched = true;
-}
-
-// Aliases come first in step order, so every chain is known when its memory is laid out.
 void Plan::Builder::place_values() {
+  lives_.resize(plan_.slots_.size());
+  alias_of_.assign(plan_.slots_.size(), -1);
+  for (size_t s = 0; s < lives_.size(); ++s) lives_[s].root = static_cast<int>(s);
+  for (int fetch : plan_.fetch_slots_) life(fetch).fetched = true;
   for (int feed : plan_.feed_slots_) {
-    if (feed >= 0) plan_.slots_[static_cast<size_t>(feed)].place = Place::Held;
+    if (feed >= 0) memory(feed).place = Place::Held;
   }
   for (Slot& s : plan_.slots_) {
     if (s.constant.valid()) s.place = Place::Constant;
   }
-  for (Step& step : plan_.steps_) {
+  for (const Step& step : plan_.steps_) {
     for (int o = 0; o < step.view.output_count; ++o) {
       int s = step.view.outputs[o];
-      Slot& out = plan_.slots_[static_cast<size_t>(s)];
+      Slot& out = memory(s);
       bool is_ref = step.op->outputs.size() == static_cast<size_t>(step.view.output_count) &&
                     step.op->outputs[static_cast<size_t>(o)].is_ref;
+      if (step.kind == Step::Kind::Alias) alias_of_[static_cast<size_t>(s)] = step.view.inputs[step.op->def->alias];
       if (is_ref || is_handle_type(out.dtype)) {
         out.place = Place::Nowhere;
       } else if (step.kind == Step::Kind::Dynamic || step.op->def->cpu.gives_outputs || out.dtype == DType::String) {
         out.place = Place::Held;
       } else if (step.kind == Step::Kind::Alias) {
-        const Slot& in = plan_.slots_[static_cast<size_t>(step.view.inputs[step.op->def->alias])];
-        out.place = in.place == Place::Arena && out.shape.is_known() ? Place::Arena : Place::Held;
-        if (out.place == Place::Arena) {
-          // One piece of memory: what happens to either happens to both.
-          lives_[static_cast<size_t>(s)].root = root(step.view.inputs[step.op->def->alias]);
-        }
+        int in = step.view.inputs[step.op->def->alias];
+        out.place = memory(in).place == Place::Arena && out.shape.is_known() ? Place::Arena : Place::Held;
+        // One piece of memory: what happens to either happens to both.
+        if (out.place == Place::Arena) life(s).root = root(in);
       } else {
         out.place = Place::Arena;
         out.bytes = static_cast<size_t>(checked_multiply(out.shape.elements(), static_cast<int64_t>(dtype_size(out.dtype))));
@@ -150,17 +145,38 @@ void Plan::Builder::place_values() {
     }
   }
   // A group with a fetched member lives in a buffer of its own; its other members refer to that.
+  for (size_t s = 0; s < lives_.size(); ++s) life(root(static_cast<int>(s))).fetched |= lives_[s].fetched;
   for (size_t s = 0; s < lives_.size(); ++s) {
-    auto r = static_cast<size_t>(root(static_cast<int>(s)));
-    lives_[r].last_use = std::max(lives_[r].last_use, lives_[s].last_use);
-    lives_[r].fetched |= lives_[s].fetched;
+    int r = root(static_cast<int>(s));
+    if (plan_.slots_[s].place != Place::Arena || !life(r).fetched) continue;
+    plan_.slots_[s].place = static_cast<int>(s) == r ? Place::Fetch : Place::Held;
+    if (static_cast<int>(s) == r) {
+      plan_.fetch_buffers_.push_back({r, std::make_shared<FetchPool>(plan_.slots_[s].bytes)});
+    }
+  }
+}
+
+// An alias inside the arena is a matter of layout alone.
+void Plan::Builder::drop_arena_aliases() {
+  std::vector<Step> kept;
+  std::vector<int> nodes;
+  for (size_t i = 0; i < plan_.steps_.size(); ++i) {
+    Step& step = plan_.steps_[i];
+    if (step.kind == Step::Kind::Alias && memory(step.view.outputs[0]).place == Place::Arena) continue;
+    kept.push_back(std::move(step));
+    nodes.push_back(step_nodes_[i]);
+  }
+  plan_.steps_ = std::move(kept);
+  step_nodes_ = std::move(nodes);
+}
+
+void Plan::Builder::find_last_uses() {
+  for (size_t i = 0; i < plan_.steps_.size(); ++i) {
+    for (int s : plan_.steps_[i].slots) life(s).last_use = static_cast<int>(i);
   }
   for (size_t s = 0; s < lives_.size(); ++s) {
-    if (plan_.slots_[s].place != Place::Arena) continue;
-    auto r = static_cast<size_t>(root(static_cast<int>(s)));
-    if (!lives_[r].fetched) continue;
-    plan_.slots_[s].place = s == r ? Place::Fetch : Place::Held;
-    if (s == r) plan_.fetch_buffers_.push_back({static_cast<int>(s), std::make_shared<FetchPool>(plan_.slots_[s].bytes)});
+    Life& whole = life(root(static_cast<int>(s)));
+    whole.last_use = std::max(whole.last_use, lives_[s].last_use);
   }
 }
 
@@ -187,27 +203,40 @@ void Plan::Builder::prepare_steps() {
   }
 }
 
+const Region* Plan::Builder::region_of(int step) const {
+  for (const Region& region : plan_.regions_) {
+    if (step >= region.begin && step < region.end) return &region;
+  }
+  return nullptr;
+}
+
+int Plan::Builder::end_of_use(int step) const {
+  const Region* region = region_of(step);
+  return region ? region->end - 1 : step;
+}
+
 // Lets output 0 overwrite an input that dies in this step.
 bool Plan::Builder::try_in_place(int index) {
   const Step& step = plan_.steps_[static_cast<size_t>(index)];
   uint32_t mask = step.op->def->cpu.in_place;
   if (mask == 0 || step.kind != Step::Kind::Static || step.view.output_count == 0) return false;
   int out = step.view.outputs[0];
-  Slot& output = plan_.slots_[static_cast<size_t>(out)];
-  if (output.place != Place::Arena) return false;
+  if (memory(out).place != Place::Arena) return false;
+  const Region* region = region_of(index);
   for (int i = 0; i < step.view.input_count && i < 32; ++i) {
     if (!(mask >> i & 1)) continue;
-    int in = step.view.inputs[i];
-    int r = root(in);
-    const Slot& memory = plan_.slots_[static_cast<size_t>(r)];
-    if (memory.place != Place::Arena || lives_[static_cast<size_t>(r)].last_use != index || memory.bytes != output.bytes) continue;
-    // Another input of the same step must not look at the memory that is being overwritten.
-    bool shared = false;
-    for (int j = 0; j < step.view.input_count; ++j) shared |= j != i && root(step.view.inputs[j]) == r;
-    if (shared) continue;
-    auto o = static_cast<size_t>(out);
-    lives_[static_cast<size_t>(r)].last_use = std::max(lives_[static_cast<size_t>(r)].last_use, lives_[o].last_use);
-    lives_[o].root = r;
+    int r = root(step.view.inputs[i]);
+    if (memory(r).place != Place::Arena || life(r).last_use != index || memory(r).bytes != memory(out).bytes) continue;
+    // Nobody may look at the memory that is being overwritten: no other input of this step, and no step beside it.
+    int readers = 0;
+    for (int s = region ? region->begin : index; s <= index; ++s) {
+      const Step& other = plan_.steps_[static_cast<size_t>(s)];
+      readers += static_cast<int>(std::count_if(other.view.inputs, other.view.inputs + other.view.input_count,
+                                                [&](int in) { return root(in) == r; }));
+    }
+    if (readers != 1) continue;
+    life(r).last_use = std::max(life(r).last_use, life(out).last_use);
+    life(out).root = r;
     return true;
   }
   return false;
@@ -215,55 +244,62 @@ bool Plan::Builder::try_in_place(int index) {
 
 void Plan::Builder::lay_out_arena() {
   ArenaLayout layout;
+  std::vector<std::pair<size_t, size_t>> scratch;  // of the steps in the present region
   std::vector<std::vector<int>> ending(plan_.steps_.size());
-  for (size_t i = 0; i < plan_.steps_.size(); ++i) {
-    Step& step = plan_.steps_[i];
-    try_in_place(static_cast<int>(i));
+  std::vector<bool> freed(plan_.slots_.size(), false);
+  for (int i = 0; i < static_cast<int>(plan_.steps_.size()); ++i) {
+    Step& step = plan_.steps_[static_cast<size_t>(i)];
+    try_in_place(i);
     for (int o = 0; o < step.view.output_count; ++o) {
       int s = step.view.outputs[o];
-      Slot& value = plan_.slots_[static_cast<size_t>(s)];
-      if (value.place != Place::Arena) continue;
-      int r = root(s);
-      if (r == s) {
-        value.offset = layout.allocate(value.bytes);
-      } else {
-        value.offset = plan_.slots_[static_cast<size_t>(r)].offset;
-      }
-      ending[i].push_back(r);
+      if (memory(s).place == Place::Arena && root(s) == s) memory(s).offset = layout.allocate(memory(s).bytes);
     }
     if (step.scratch_bytes > 0) {
       step.scratch_offset = layout.allocate(step.scratch_bytes);
-      layout.free(step.scratch_offset, step.scratch_bytes);
+      scratch.emplace_back(step.scratch_offset, step.scratch_bytes);
     }
+    int end = end_of_use(i);
     for (int s : step.slots) {
-      if (plan_.slots_[static_cast<size_t>(s)].place == Place::Arena) ending[i].push_back(root(s));
+      if (memory(s).place == Place::Arena) ending[static_cast<size_t>(end)].push_back(root(s));
     }
-    std::sort(ending[i].begin(), ending[i].end());
-    ending[i].erase(std::unique(ending[i].begin(), ending[i].end()), ending[i].end());
-    for (int r : ending[i]) {
-      if (lives_[static_cast<size_t>(r)].last_use == static_cast<int>(i)) {
-        const Slot& memory = plan_.slots_[static_cast<size_t>(r)];
-        layout.free(memory.offset, memory.bytes);
-      }
+    if (end != i) continue;
+    for (auto [offset, bytes] : scratch) layout.free(offset, bytes);
+    scratch.clear();
+    for (int candidate : ending[static_cast<size_t>(i)]) {
+      int r = root(candidate);  // an in-place result may have joined it since
+      if (freed[static_cast<size_t>(r)] || end_of_use(life(r).last_use) != i) continue;
+      layout.free(memory(r).offset, memory(r).bytes);
+      freed[static_cast<size_t>(r)] = true;
     }
+  }
+  for (size_t s = 0; s < plan_.slots_.size(); ++s) {
+    if (plan_.slots_[s].place == Place::Arena) plan_.slots_[s].offset = memory(root(static_cast<int>(s))).offset;
   }
   plan_.arena_bytes_ = layout.size();
 }
 
 // Held values are let go after their last reader, so that variables can be written in place again.
 void Plan::Builder::list_releases() {
-  for (size_t s = 0; s < plan_.slots_.size(); ++s) {
-    Place place = plan_.slots_[s].place;
+  for (int s = 0; s < static_cast<int>(plan_.slots_.size()); ++s) {
+    Place place = memory(s).place;
     if (place != Place::Held && place != Place::Fetch) continue;
-    plan_.held_slots_.push_back(static_cast<int>(s));
-    if (place == Place::Fetch || lives_[s].fetched) continue;
-    if (lives_[s].last_use >= 0) plan_.steps_[static_cast<size_t>(lives_[s].last_use)].releases.push_back(static_cast<int>(s));
+    plan_.held_slots_.push_back(s);
+    int last = life(s).last_use;
+    if (place == Place::Fetch || life(s).fetched || last < 0) continue;
+    if (!region_of(last)) {
+      plan_.steps_[static_cast<size_t>(last)].releases.push_back(s);
+      continue;
+    }
+    auto& region = const_cast<Region&>(*region_of(last));
+    Region::Held held{s, 0};
+    for (int i = region.begin; i < region.end; ++i) {
+      const std::vector<int>& slots = plan_.steps_[static_cast<size_t>(i)].slots;
+      if (std::find(slots.begin(), slots.end(), s) == slots.end()) continue;
+      region.reads[static_cast<size_t>(i - region.begin)].push_back(static_cast<int>(region.held.size()));
+      ++held.readers;
+    }
+    region.held.push_back(held);
   }
-  // An alias inside the arena needs no step at all.
-  std::erase_if(plan_.steps_, [&](const Step& step) {
-    return step.kind == Step::Kind::Alias && plan_.slots_[static_cast<size_t>(step.view.outputs[0])].place == Place::Arena &&
-           step.releases.empty();
-  });
 }
 
 }  // namespace weir

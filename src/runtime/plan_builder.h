@@ -5,6 +5,7 @@
 
 #include "runtime/arena.h"
 #include "runtime/plan.h"
+#include "runtime/region.h"
 
 namespace weir {
 
@@ -12,7 +13,7 @@ namespace weir {
 class Plan::Builder {
  public:
   Builder(Plan& plan, const Ir& ir, size_t feeds) : plan_(plan), ir_(ir) { plan_.feed_slots_.assign(feeds, -1); }
-  void build();
+  void build(int inter_op_threads);
 
  private:
   // A value's life: the group of slots that share its memory (aliases, in-place results), and the last step that
@@ -26,20 +27,32 @@ class Plan::Builder {
   void number_slots();
   void make_steps(const std::vector<int>& order);
   Step make_step(int node);
-  void find_lives();
   void place_values();
+  void drop_arena_aliases();
+  void find_last_uses();
   void prepare_steps();
+  void find_overlaps(int threads);
   void lay_out_arena();
+  bool try_in_place(int step);
   void list_releases();
+
   int slot(const IrEdge& edge) const { return first_slot_[static_cast<size_t>(edge.node)] + edge.output; }
   int root(int slot) const;
-  bool try_in_place(int step);
+  Slot& memory(int slot) { return plan_.slots_[static_cast<size_t>(slot)]; }
+  Life& life(int slot) { return lives_[static_cast<size_t>(slot)]; }
+  const Region* region_of(int step) const;
+  // The last step before which nothing that `step` reads may be overwritten: the end of its region.
+  int end_of_use(int step) const;
+
+  // Dependencies of the steps among each other, for find_overlaps.
+  std::vector<StepFacts> step_facts() const;
 
   Plan& plan_;
   const Ir& ir_;
   std::vector<int> first_slot_;
   std::vector<Life> lives_;
-  std::vector<int> producer_;  // step of each slot, -1 for feeds and constants
+  std::vector<int> alias_of_;    // slot -> the slot it is another view of, or -1
+  std::vector<int> step_nodes_;  // step -> Ir node
 };
 
 }  // namespace weir

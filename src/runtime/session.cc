@@ -100,6 +100,12 @@ struct Session::Impl {
     for (const Operation& target : targets) own(target.node(), "target");
   }
 
+  PlanOptions plan_options() const {
+    int inter = options.inter_op_parallelism_threads;
+    if (inter < 0) throw invalid_argument("inter_op_parallelism_threads is {}", inter);
+    return {options.passes, inter > 0 ? std::min(inter, pool->threads()) : pool->threads()};
+  }
+
   std::unique_ptr<Signature> make_signature(std::span<const Output> fetches, std::vector<Output> feeds,
                                             std::span<const Operation> targets) const {
     check(fetches, feeds, targets);
@@ -145,7 +151,7 @@ struct Session::Impl {
         return s.plans[0];
       }
     }
-    auto made = std::make_shared<Plan>(s.fetches, s.feeds, feeds, s.targets, options.passes, *pool, resources);
+    auto made = std::make_shared<Plan>(s.fetches, s.feeds, feeds, s.targets, plan_options(), *pool, resources);
     size_t idle = made->arena_bytes();
     for (const auto& other : s.plans) idle += other->frame_bytes();
     for (size_t i = s.plans.size(); idle > kMaxIdleBytes && i-- > 0;) idle -= s.plans[i]->trim();

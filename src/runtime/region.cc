@@ -1,0 +1,137 @@
+#include "runtime/region.h"
+
+#include <algorithm>
+
+namespace weir {
+namespace {
+
+// Above this a kernel splits its own loop well, so it runs alone with all threads.
+constexpr double kLargeStep = 40;
+// Handing a step to another thread costs about a microsecond; small gains are not worth it.
+constexpr double kHandOver = 1;
+constexpr double kLeastGain = 15;
+
+// The time of a stretch on `threads` threads: greedy list scheduling in step order.
+double makespan(const std::vector<StepFacts>& steps, int begin, int end, int threads) {
+  std::vector<double> finish(static_cast<size_t>(end - begin), 0), free_at(static_cast<size_t>(threads), 0);
+  double total = 0;
+  for (int i = begin; i < end; ++i) {
+    double ready = 0;
+    for (int before : steps[static_cast<size_t>(i)].before) {
+      if (before >= begin) ready = std::max(ready, finish[static_cast<size_t>(before - begin)] + kHandOver);
+    }
+    auto thread = std::min_element(free_at.begin(), free_at.end());
+    double done = std::max(ready, *thread) + steps[static_cast<size_t>(i)].microseconds + kHandOver;
+    *thread = finish[static_cast<size_t>(i - begin)] = done;
+    total = std::max(total, done);
+  }
+  return total;
+}
+
+Region make_region(const std::vector<StepFacts>& steps, int begin, int end) {
+  Region region;
+  region.begin = begin;
+  region.end = end;
+  region.dependencies.assign(static_cast<size_t>(end - begin), 0);
+  region.successors.resize(static_cast<size_t>(end - begin));
+  region.reads.resize(static_cast<size_t>(end - begin));
+  for (int i = begin; i < end; ++i) {
+    for (int before : steps[static_cast<size_t>(i)].before) {
+      if (before < begin) continue;
+      ++region.dependencies[static_cast<size_t>(i - begin)];
+      region.successors[static_cast<size_t>(before - begin)].push_back(i - begin);
+    }
+  }
+  return region;
+}
+
+void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+}  // namespace
+
+std::vector<Region> find_regions(const std::vector<StepFacts>& steps, int threads) {
+  std::vector<Region> regions;
+  if (threads < 2) return regions;
+  int count = static_cast<int>(steps.size());
+  for (int begin = 0; begin < count;) {
+    int end = begin;
+    double serial = 0;
+    while (end < count && steps[static_cast<size_t>(end)].microseconds < kLargeStep) {
+      serial += steps[static_cast<size_t>(end++)].microseconds;
+    }
+    if (serial - makespan(steps, begin, end, threads) >= kLeastGain) regions.push_back(make_region(steps, begin, end));
+    begin = std::max(end, begin + 1);
+  }
+  return regions;
+}
+
+RegionRun::RegionRun(const Region& region)
+    : region_(region),
+      waiting_(std::make_unique<std::atomic<int>[]>(static_cast<size_t>(region.steps()))),
+      readers_(std::make_unique<std::atomic<int>[]>(region.held.size())) {
+  ready_.reserve(static_cast<size_t>(region.steps()));
+}
+
+void RegionRun::run(ThreadPool& pool, int threads, FunctionRef<void(int)> run_step, FunctionRef<void(int)> let_go) {
+  ready_.clear();
+  failed_.store(false);
+  left_.store(region_.steps());
+  for (size_t i = 0; i < region_.held.size(); ++i) readers_[i].store(region_.held[i].readers, std::memory_order_relaxed);
+  for (int i = region_.steps(); i-- > 0;) {
+    waiting_[static_cast<size_t>(i)].store(region_.dependencies[static_cast<size_t>(i)], std::memory_order_relaxed);
+    if (region_.dependencies[static_cast<size_t>(i)] == 0) ready_.push_back(i);
+  }
+  // Every participant can do all the work alone, so it does not matter how many workers come.
+  pool.parallel_for(threads, 1, [&](int64_t, int64_t) { work(run_step, let_go); });
+}
+
+void RegionRun::work(FunctionRef<void(int)> run_step, FunctionRef<void(int)> let_go) {
+  while (left_.load(std::memory_order_acquire) > 0 && !failed_.load(std::memory_order_relaxed)) {
+    int step = take();
+    if (step < 0) {
+      pause();
+      continue;
+    }
+    try {
+      run_step(region_.begin + step);
+    } catch (...) {
+      failed_.store(true);
+      throw;
+    }
+    for (int held : region_.reads[static_cast<size_t>(step)]) {
+      if (readers_[static_cast<size_t>(held)].fetch_sub(1, std::memory_order_acq_rel) == 1) {
+        let_go(region_.held[static_cast<size_t>(held)].slot);
+      }
+    }
+    for (int next : region_.successors[static_cast<size_t>(step)]) {
+      if (waiting_[static_cast<size_t>(next)].fetch_sub(1, std::memory_order_acq_rel) == 1) offer(next);
+    }
+    left_.fetch_sub(1, std::memory_order_acq_rel);
+  }
+}
+
+int RegionRun::take() {
+  while (lock_.test_and_set(std::memory_order_acquire)) pause();
+  int step = -1;
+  if (!ready_.empty()) {
+    // The earliest in plan order first: that is the order which keeps the critical path moving.
+    auto earliest = std::min_element(ready_.begin(), ready_.end());
+    step = *earliest;
+    *earliest = ready_.back();
+    ready_.pop_back();
+  }
+  lock_.clear(std::memory_order_release);
+  return step;
+}
+
+void RegionRun::offer(int step) {
+  while (lock_.test_and_set(std::memory_order_acquire)) pause();
+  ready_.push_back(step);
+  lock_.clear(std::memory_order_release);
+}
+
+}  // namespace weir
