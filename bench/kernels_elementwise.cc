@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "devices/cpu/pool2d.h"
 #include "devices/cpu/reduce.h"
 #include "devices/cpu/rows.h"
 #include "devices/cpu/tile.h"
@@ -202,6 +203,61 @@ BENCHMARK(bias_rows)
     ->Args({128, 384})
     ->UseRealTime()
     ->Unit(benchmark::kMicrosecond);
+
+// The first pooling layers of the CIFAR-10 model (3x3, stride 2) and of a LeNet (2x2, stride 2).
+const Pool2dShape kCifarPool = {.batch = 128,
+                                .in_height = 24,
+                                .in_width = 24,
+                                .out_height = 12,
+                                .out_width = 12,
+                                .channels = 64,
+                                .window_height = 3,
+                                .window_width = 3,
+                                .stride_height = 2,
+                                .stride_width = 2};
+const Pool2dShape kLenetPool = {.batch = 128,
+                                .in_height = 28,
+                                .in_width = 28,
+                                .out_height = 14,
+                                .out_width = 14,
+                                .channels = 32,
+                                .window_height = 2,
+                                .window_width = 2,
+                                .stride_height = 2,
+                                .stride_width = 2};
+
+enum class Pooling { Max, Avg, MaxGrad, AvgGrad };
+void pooling(benchmark::State& state, Pooling which, const Pool2dShape& s) {
+  const int64_t in = s.batch * s.in_height * s.in_width * s.channels,
+                out = s.batch * s.out_height * s.out_width * s.channels;
+  std::vector<float> x = numbers(in), y(out), dy = numbers(out), dx(in);
+  max_pool(x.data(), y.data(), s, pool());
+  for (auto _ : state) {
+    switch (which) {
+      case Pooling::Max:
+        max_pool(x.data(), y.data(), s, pool());
+        break;
+      case Pooling::Avg:
+        avg_pool(x.data(), y.data(), s, pool());
+        break;
+      case Pooling::MaxGrad:
+        max_pool_grad(x.data(), y.data(), dy.data(), dx.data(), s, pool());
+        break;
+      case Pooling::AvgGrad:
+        avg_pool_grad(dy.data(), dx.data(), s, pool());
+        break;
+    }
+  }
+  count_bytes(state, which == Pooling::MaxGrad ? 2 * in + 2 * out : in + out);
+}
+#define WEIR_POOLING(name, which, shape) \
+  BENCHMARK_CAPTURE(pooling, name, Pooling::which, shape)->UseRealTime()->Unit(benchmark::kMicrosecond)
+WEIR_POOLING(max_3x3_2, Max, kCifarPool);
+WEIR_POOLING(max_grad_3x3_2, MaxGrad, kCifarPool);
+WEIR_POOLING(avg_3x3_2, Avg, kCifarPool);
+WEIR_POOLING(avg_grad_3x3_2, AvgGrad, kCifarPool);
+WEIR_POOLING(max_2x2_2, Max, kLenetPool);
+WEIR_POOLING(max_grad_2x2_2, MaxGrad, kLenetPool);
 
 }  // namespace
 }  // namespace weir::cpu
