@@ -99,7 +99,7 @@ WEIR_API BatchNorm fused_batch_norm(const In& x, const In& scale, const In& offs
 
 // Whether the target is among the k classes with the highest predictions; ties count, classes that are not finite
 // never.
-WEIR_API Output in_top_k(const In& predictions, const In& targets, int64_t k, std::string_view name = {});
+WEIR_API Output in_top_k(const In& predictions, const In& targets, const In& k, std::string_view name = {});
 // The k largest entries along the last dimension and their indices, largest first, lower index first among equals.
 struct TopK {
   Output values, indices;
@@ -124,14 +124,6 @@ WEIR_API Output softmax_cross_entropy_with_logits_v2(const In& labels, const In&
 WEIR_API Output sparse_softmax_cross_entropy_with_logits(const In& labels, const In& logits,
                                                          std::string_view name = {});
 WEIR_API Output sigmoid_cross_entropy_with_logits(const In& labels, const In& logits, std::string_view name = {});
-
-// The operations behind: loss and d(loss)/d(logits) of [batch, classes].
-struct LossAndBackprop {
-  Output loss, backprop;
-};
-WEIR_API LossAndBackprop softmax_cross_entropy_op(const In& features, const In& labels, std::string_view name = {});
-WEIR_API LossAndBackprop sparse_softmax_cross_entropy_op(const In& features, const In& labels,
-                                                         std::string_view name = {});
 
 // Mean and variance over the given axes.
 struct Moments {

@@ -1,6 +1,15 @@
 #include "ops/table_rows.h"
 
 // clang-format off
-#define ROWS(row)
+#define ROWS(row) \
+  row(relu) row(relu_grad) row(relu6) row(relu6_grad) row(leaky_relu) row(leaky_relu_grad) \
+  row(elu) row(elu_grad) row(selu) row(selu_grad) \
+  row(softplus) row(softplus_grad) row(softsign) row(softsign_grad) \
+  row(softmax) row(log_softmax) row(softmax_cross_entropy) row(sparse_softmax_cross_entropy) \
+  row(bias_add) row(bias_add_v1) row(bias_add_grad) \
+  row(conv2d) row(conv2d_backprop_input) row(conv2d_backprop_filter) row(fused_conv2d) row(fused_mat_mul) \
+  row(max_pool) row(max_pool_grad) row(max_pool_grad_grad) row(avg_pool) row(avg_pool_grad) \
+  row(lrn) row(lrn_grad) \
+  row(in_top_k) row(in_top_k_v2) row(top_k) row(top_k_v2)
 // clang-format on
 WEIR_OP_TABLE(nn_ops, ROWS)

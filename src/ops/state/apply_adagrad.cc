@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "devices/cpu/update.h"
 #include "graph/op_def.h"
 #include "ops/state/update.h"
 #include "ops/types.h"
@@ -26,6 +27,13 @@ struct Dense {
   template <class T>
   static void run(KernelContext& c) {
     const Wide<T> lr = wide_scalar<T>(c, 2);
+    if constexpr (std::is_same_v<T, float>) {
+      update_dense(c, float32, 2, 3, [&](void* const* data, int64_t n) {
+        cpu::apply_adagrad(static_cast<float*>(data[0]), static_cast<float*>(data[1]), c.input<float>(3), n,
+                           {.lr = lr, .update_slots = c.state<State>().update_slots}, c.pool());
+      });
+      return;
+    }
     update_blocks<T, 2>(c, 3, [&](const auto& data, int64_t begin, int64_t end) {
       step<T>(data[0] + begin, data[1] + begin, c.input<T>(3) + begin, end - begin, lr, c.state<State>().update_slots);
     });

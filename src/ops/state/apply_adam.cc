@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "devices/cpu/update.h"
 #include "graph/op_def.h"
 #include "ops/state/update.h"
 #include "ops/types.h"
@@ -21,6 +22,21 @@ struct Cpu {
     const W beta1 = wide_scalar<T>(c, 6), beta2 = wide_scalar<T>(c, 7), epsilon = wide_scalar<T>(c, 8);
     const W rate = lr * std::sqrt(1 - beta2_power) / (1 - beta1_power);
     const bool nesterov = c.state<State>().nesterov;
+    if constexpr (std::is_same_v<T, float>) {
+      update_dense(c, float32, 3, 9, [&](void* const* data, int64_t n) {
+        cpu::apply_adam(static_cast<float*>(data[0]), static_cast<float*>(data[1]), static_cast<float*>(data[2]),
+                        c.input<float>(9), n,
+                        {.lr = lr,
+                         .beta1 = beta1,
+                         .beta2 = beta2,
+                         .epsilon = epsilon,
+                         .beta1_power = beta1_power,
+                         .beta2_power = beta2_power,
+                         .nesterov = nesterov},
+                        c.pool());
+      });
+      return;
+    }
     update_blocks<T, 3>(c, 9, [&](const auto& data, int64_t begin, int64_t end) {
       const T* grad = c.input<T>(9);
       for (int64_t i = begin; i < end; ++i) {

@@ -1,3 +1,4 @@
+#include "devices/cpu/update.h"
 #include "graph/op_def.h"
 #include "ops/state/update.h"
 #include "ops/types.h"
@@ -24,6 +25,13 @@ struct Dense {
   template <class T>
   static void run(KernelContext& c) {
     const Wide<T> lr = wide_scalar<T>(c, 2), momentum = wide_scalar<T>(c, 4);
+    if constexpr (std::is_same_v<T, float>) {
+      update_dense(c, float32, 2, 3, [&](void* const* data, int64_t n) {
+        cpu::apply_momentum(static_cast<float*>(data[0]), static_cast<float*>(data[1]), c.input<float>(3), n,
+                            {.lr = lr, .momentum = momentum, .nesterov = c.state<State>().nesterov}, c.pool());
+      });
+      return;
+    }
     update_blocks<T, 2>(c, 3, [&](const auto& data, int64_t begin, int64_t end) {
       step<T>(data[0] + begin, data[1] + begin, c.input<T>(3) + begin, end - begin, lr, momentum,
               c.state<State>().nesterov);

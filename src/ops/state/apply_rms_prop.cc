@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "devices/cpu/update.h"
 #include "graph/op_def.h"
 #include "ops/state/update.h"
 #include "ops/types.h"
@@ -33,6 +34,14 @@ struct Dense {
   template <class T>
   static void run(KernelContext& c) {
     const Step<T> step(c);
+    if constexpr (std::is_same_v<T, float>) {
+      update_dense(c, float32, 3, 7, [&](void* const* data, int64_t n) {
+        cpu::apply_rms_prop(
+            static_cast<float*>(data[0]), static_cast<float*>(data[1]), static_cast<float*>(data[2]), c.input<float>(7),
+            n, {.lr = step.lr, .rho = step.rho, .momentum = step.momentum, .epsilon = step.epsilon}, c.pool());
+      });
+      return;
+    }
     update_blocks<T, 3>(c, 7, [&](const auto& data, int64_t begin, int64_t end) {
       step(data[0] + begin, data[1] + begin, data[2] + begin, c.input<T>(7) + begin, end - begin);
     });

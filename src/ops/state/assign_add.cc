@@ -18,7 +18,7 @@ struct Cpu {
       const T* value = c.input<T>(1);
       for (int64_t i = begin; i < end; ++i) {
         const Wide<T> now = data[0][i], by = value[i];
-        data[0][i] = static_cast<T>(kSubtract ? now - by : now + by);
+        data[0][i] = static_cast<T>(kSubtract ? wrapping_sub(now, by) : wrapping_add(now, by));
       }
     });
   }

@@ -40,7 +40,7 @@ struct Cpu {
       } else {
         for (int64_t i = 0; i < n; ++i) {
           const Wide<T> now = rows[0][i], by = updates[i];
-          rows[0][i] = static_cast<T>(kHow == How::Add ? now + by : now - by);
+          rows[0][i] = static_cast<T>(kHow == How::Add ? wrapping_add(now, by) : wrapping_sub(now, by));
         }
       }
     });

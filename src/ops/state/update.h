@@ -1,20 +1,16 @@
 #pragma once
 
 #include <array>
-#include <type_traits>
 
 #include "base/thread_pool.h"
 #include "graph/infer_context.h"
 #include "ops/kernel.h"
+#include "ops/math/functors.h"
 #include "ops/state/variable_state.h"
 
 // What the operations that write to variables share. Each comes in two spellings with one kernel: a Ref input that is
 // passed on to the output, or a resource handle and no output.
 namespace weir::ops {
-
-// Half and bfloat16 are computed in float.
-template <class T>
-using Wide = std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float, T>;
 
 constexpr int64_t kUpdateGrain = 16384;  // elements of a parallel block
 

@@ -1,0 +1,91 @@
+#include "autodiff/grad_context.h"
+#include "base/errors.h"
+#include "graph/infer_context.h"
+#include "ops/nn/conv_attrs.h"
+#include "ops/nn/conv_state.h"
+#include "ops/nn/epilogue.h"
+#include "ops/types.h"
+#include "weir/ops.h"
+
+namespace weir::ops {
+namespace {
+
+void infer(InferContext& c) { c.set_output(0, conv_geometry(c.input(0), c.input(1), c.attrs()).output()); }
+
+void gradient(GradContext& c) {
+  Output x = c.input(0), filter = c.input(1), dy = c.output_grad();
+  std::vector<Output> shapes = shape_n({x, filter});
+  c.set_input_grad(0, conv_node(c, "Conv2DBackpropInput", shapes[0], filter, dy));
+  c.set_input_grad(1, conv_node(c, "Conv2DBackpropFilter", x, shapes[1], dy));
+}
+
+ConvState prepare(PrepareContext& c) { return prepare_conv(c, ConvKind::Forward, c.input(0), c.input(1)); }
+
+// The same after fusion: what follows a convolution is applied while its result is still in the cache.
+ConvState prepare_fused(PrepareContext& c) {
+  ConvState state = prepare(c);
+  const Epilogue epilogue = parse_epilogue(c.node().attrs());
+  state.bias = epilogue.bias;
+  state.activation = epilogue.activation;
+  return state;
+}
+
+void infer_fused(InferContext& c) {
+  const ConvGeometry g = conv_geometry(c.input(0), c.input(1), c.attrs());
+  if (parse_epilogue(c.attrs()).bias && !Shape{g.out_channels}.compatible(c.input(2))) {
+    throw invalid_argument("the bias must have {} entries; its shape is {}", g.out_channels, c.input(2).str());
+  }
+  c.set_output(0, g.output());
+}
+
+struct Cpu {
+  template <class T>
+  static void run(KernelContext& c) {
+    const auto& s = c.state<ConvState>();
+    const ConvGeometry& g = s.geometry;
+    const ConvOperands<T> operands(c, s);
+    const auto* x = operands.input(c.input<T>(0));
+    const auto* filter = operands.filter(c.input<T>(1));
+    cpu::Epilogue<ConvCompute<T>> epilogue{nullptr, s.activation};
+    if constexpr (std::is_same_v<T, ConvCompute<T>>) epilogue.bias = s.bias ? c.input<T>(2) : nullptr;
+    operands.to_image(c.output<T>(), g.height.out, g.width.out, g.out_channels, s.output_at,
+                      [&](auto* y) { cpu::conv_forward(c.pool(), s.params, x, filter, epilogue, y, c.scratch()); });
+  }
+};
+
+}  // namespace
+
+OpDef conv2d_op() {
+  return {.name = "Conv2D",
+          .inputs = "input:T; filter:T",
+          .outputs = "output:T",
+          .attrs = kConvAttrs,
+          .infer = infer,
+          .gradient = gradient,
+          .cpu = {.select = kernel_for<FloatTypes, Cpu>, .prepare = prepared<prepare>}};
+}
+
+OpDef fused_conv2d_op() {
+  return {.name = "_FusedConv2D",
+          .inputs = "input:T; filter:T; args:num_args*T",
+          .outputs = "output:T",
+          .attrs =
+              "T:type{float,double}; num_args:int>=0; strides:list(int); padding:string{SAME,VALID,EXPLICIT}; "
+              "explicit_paddings:list(int)=[]; data_format:string{NHWC,NCHW}='NHWC'; "
+              "dilations:list(int)=[1, 1, 1, 1]; use_cudnn_on_gpu:bool=True; fused_ops:list(string)=[]; "
+              "epsilon:float=0.0001",
+          .infer = infer_fused,
+          .cpu = {.select = kernel_for<Types<float, double>, Cpu>, .prepare = prepared<prepare_fused>}};
+}
+
+}  // namespace weir::ops
+
+namespace weir::nn {
+
+Output conv2d(const In& input, const In& filter, const Conv2dOptions& options, std::string_view name) {
+  NodeBuilder builder("Conv2D", name);
+  builder.input(input).input(filter);
+  return ops::with_conv_attrs(builder, options).output();
+}
+
+}  // namespace weir::nn

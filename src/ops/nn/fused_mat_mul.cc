@@ -1,0 +1,81 @@
+#include "base/errors.h"
+#include "devices/cpu/gemm.h"
+#include "graph/infer_context.h"
+#include "graph/op_def.h"
+#include "ops/nn/epilogue.h"
+#include "ops/types.h"
+
+namespace weir::ops {
+namespace {
+
+// MatMul with what follows it, applied while the result is still in the cache; made by the fusion pass.
+void infer(InferContext& c) {
+  c.require_rank(0, 2);
+  c.require_rank(1, 2);
+  const Shape a = c.input(0).merged(Shape::unknown_dims(2)), b = c.input(1).merged(Shape::unknown_dims(2));
+  const int ta = c.attr<bool>("transpose_a"), tb = c.attr<bool>("transpose_b");
+  const int64_t inner_a = a[1 - ta], inner_b = b[tb], columns = b[1 - tb];
+  if (inner_a != kUnknown && inner_b != kUnknown && inner_a != inner_b) {
+    throw invalid_argument("inner dimensions differ: {} x {}", a.str(), b.str());
+  }
+  if (parse_epilogue(c.attrs()).bias && !Shape{columns}.compatible(c.input(2))) {
+    throw invalid_argument("the bias must have {} entries; its shape is {}", columns, c.input(2).str());
+  }
+  c.set_output(0, Shape{a[ta], columns});
+}
+
+template <class T>
+struct State {
+  cpu::Gemm<T> gemm;
+  bool bias;
+};
+
+template <class T>
+State<T> prepare(PrepareContext& c) {
+  const bool ta = c.attr<bool>("transpose_a"), tb = c.attr<bool>("transpose_b");
+  const Epilogue epilogue = parse_epilogue(c.node().attrs());
+  State<T> state{{.m = c.output()[0],
+                  .n = c.output()[1],
+                  .k = c.input(0)[ta ? 0 : 1],
+                  .lda = c.input(0)[1],
+                  .transpose_a = ta,
+                  .ldb = c.input(1)[1],
+                  .transpose_b = tb,
+                  .ldc = c.output()[1],
+                  .epilogue = {nullptr, epilogue.activation}},
+                 epilogue.bias};
+  c.set_scratch(cpu::gemm_scratch_bytes(state.gemm, c.threads()));
+  return state;
+}
+
+KernelState prepare_any(PrepareContext& c) {
+  return c.node().type() == DType::Float64 ? prepared<prepare<double>>(c) : prepared<prepare<float>>(c);
+}
+
+struct Cpu {
+  template <class T>
+  static void run(KernelContext& c) {
+    const auto& state = c.state<State<T>>();
+    cpu::Gemm<T> gemm = state.gemm;
+    gemm.a = c.input<T>(0);
+    gemm.b = c.input<T>(1);
+    gemm.c = c.output<T>();
+    if (state.bias) gemm.epilogue.bias = c.input<T>(2);
+    cpu::gemm(c.pool(), gemm, c.scratch());
+  }
+};
+
+}  // namespace
+
+OpDef fused_mat_mul_op() {
+  return {.name = "_FusedMatMul",
+          .inputs = "a:T; b:T; args:num_args*T",
+          .outputs = "product:T",
+          .attrs =
+              "transpose_a:bool=False; transpose_b:bool=False; T:type{float,double}; num_args:int>=0; "
+              "fused_ops:list(string)=[]; epsilon:float=0.0001",
+          .infer = infer,
+          .cpu = {.select = kernel_for<Types<float, double>, Cpu>, .prepare = prepare_any}};
+}
+
+}  // namespace weir::ops

@@ -1,0 +1,33 @@
+#include "ops/nn/activation.h"
+
+namespace weir::ops {
+namespace {
+
+struct Relu6Grad {
+  static constexpr auto kTile = cpu::BinaryFn::Relu6Grad;
+  template <class T>
+  T operator()(T dy, T x) const {
+    return x > T(0) && x < T(6) ? dy : T(0);
+  }
+};
+
+void gradient(GradContext& c) {
+  c.set_input_grad(0, nn::relu6_grad(c.output_grad(), c.input(1)));
+  c.set_input_grad(1, zeros(c.graph(), shape(c.input(1)), c.input(1).dtype()));
+}
+
+}  // namespace
+
+OpDef relu6_grad_op() {
+  return backprop_op<Relu6Grad, RealTypes>("Relu6Grad", "gradients:T; features:T", "T:realnumbertype", gradient);
+}
+
+}  // namespace weir::ops
+
+namespace weir::nn {
+
+Output relu6_grad(const In& gradients, const In& features, std::string_view name) {
+  return NodeBuilder("Relu6Grad", name).input(gradients).input(features).output();
+}
+
+}  // namespace weir::nn

@@ -1,0 +1,149 @@
+#include "ops/nn/window.h"
+
+#include <algorithm>
+
+#include "base/errors.h"
+
+namespace weir::ops {
+namespace {
+
+Shape make_image(const ImageLayout& layout, int64_t batch, int64_t rows, int64_t columns, int64_t channels) {
+  Shape shape = Shape::unknown_dims(4);
+  shape.set_dim(layout.batch, batch);
+  shape.set_dim(layout.height, rows);
+  shape.set_dim(layout.width, columns);
+  shape.set_dim(layout.channels, channels);
+  return shape;
+}
+
+// A list attribute with an entry for each dimension, all positive.
+const std::vector<int64_t>& four_sizes(const AttrMap& attrs, const char* name) {
+  const auto& list = attrs.get<std::vector<int64_t>>(name);
+  if (list.size() != 4) throw invalid_argument("{} must have 4 entries; it has {}", name, list.size());
+  for (int64_t entry : list) {
+    if (entry <= 0) throw invalid_argument("{} must be positive; an entry is {}", name, entry);
+  }
+  return list;
+}
+
+int64_t at(const std::vector<int64_t>& list, int dimension) { return list[static_cast<size_t>(dimension)]; }
+
+void require_rank_4(const Shape& shape, const char* what) {
+  if (shape.has_rank() && shape.rank() != 4) {
+    throw invalid_argument("{} must have rank 4; its shape is {}", what, shape.str());
+  }
+}
+
+}  // namespace
+
+ImageLayout image_layout(const std::string& data_format) {
+  if (data_format == "NHWC") return {0, 1, 2, 3};
+  if (data_format == "NCHW") return {0, 2, 3, 1};
+  throw invalid_argument("the data format is {}; NHWC and NCHW are known", data_format);
+}
+
+void place_window(Window& w, const PaddingAttrs& padding, int dimension) {
+  w.out = kUnknown;
+  if (padding.padding == "EXPLICIT") {
+    w.pad_before = padding.explicit_paddings[static_cast<size_t>(2 * dimension)];
+    w.pad_after = padding.explicit_paddings[static_cast<size_t>(2 * dimension + 1)];
+  }
+  if (w.in == kUnknown || w.size == kUnknown) return;
+  const int64_t extent = checked_add(checked_multiply(w.size - 1, w.dilation), 1);
+  if (padding.padding == "SAME") {
+    w.out = w.in / w.stride + (w.in % w.stride != 0);
+    const int64_t needed = checked_add(checked_multiply(std::max<int64_t>(w.out - 1, 0), w.stride), extent);
+    const int64_t total = std::max<int64_t>(needed - w.in, 0);
+    w.pad_before = total / 2;
+    w.pad_after = total - w.pad_before;
+  } else {
+    const int64_t padded = checked_add(w.in, checked_add(w.pad_before, w.pad_after));
+    if (padded < extent) {
+      throw invalid_argument("a window of {} does not fit into {} elements (with padding)", extent, padded);
+    }
+    w.out = (padded - extent) / w.stride + 1;
+  }
+}
+
+Shape ConvGeometry::image(int64_t rows, int64_t columns, int64_t depth) const {
+  return make_image(layout, batch, rows, columns, depth);
+}
+
+Shape PoolGeometry::image(int64_t rows, int64_t columns) const {
+  return make_image(layout, batch, rows, columns, channels);
+}
+
+ConvGeometry conv_geometry(const Shape& input, const Shape& filter, const AttrMap& attrs) {
+  require_rank_4(input, "the input");
+  require_rank_4(filter, "the filter");
+  const Shape in = input.merged(Shape::unknown_dims(4)), taps = filter.merged(Shape::unknown_dims(4));
+  ConvGeometry g;
+  g.layout = image_layout(attrs.get<std::string>("data_format"));
+  const auto& strides = four_sizes(attrs, "strides");
+  const auto& dilations = four_sizes(attrs, "dilations");
+  for (int dimension : {g.layout.batch, g.layout.channels}) {
+    if (at(strides, dimension) != 1 || at(dilations, dimension) != 1) {
+      throw invalid_argument("strides and dilations over batch and channels must be 1");
+    }
+  }
+  PaddingAttrs padding{attrs.get<std::string>("padding"), attrs.get<std::vector<int64_t>>("explicit_paddings")};
+  if (padding.padding == "EXPLICIT") {
+    const auto& pairs = padding.explicit_paddings;
+    if (pairs.size() != 8) throw invalid_argument("explicit_paddings must have 8 entries; it has {}", pairs.size());
+    for (int64_t pad : pairs) {
+      if (pad < 0) throw invalid_argument("explicit_paddings must not be negative; an entry is {}", pad);
+    }
+    for (int dimension : {g.layout.batch, g.layout.channels}) {
+      if (at(pairs, 2 * dimension) != 0 || at(pairs, 2 * dimension + 1) != 0) {
+        throw invalid_argument("explicit_paddings of batch and channels must be 0");
+      }
+    }
+  } else if (!padding.explicit_paddings.empty()) {
+    throw invalid_argument("explicit_paddings are for padding EXPLICIT only");
+  }
+
+  g.batch = in[g.layout.batch];
+  g.in_channels = in[g.layout.channels];
+  if (g.in_channels == kUnknown) g.in_channels = taps[2];
+  if (taps[2] != kUnknown && taps[2] != g.in_channels) {
+    throw invalid_argument("the input has {} channels, the filter is for {}: {} and {}", g.in_channels, taps[2],
+                           input.str(), filter.str());
+  }
+  g.out_channels = taps[3];
+  auto window = [&](int dimension, int64_t size) {
+    if (size == 0) throw invalid_argument("the filter has no taps: {}", filter.str());
+    Window w{.in = in[dimension], .size = size, .stride = at(strides, dimension), .dilation = at(dilations, dimension)};
+    place_window(w, padding, dimension);
+    return w;
+  };
+  g.height = window(g.layout.height, taps[0]);
+  g.width = window(g.layout.width, taps[1]);
+  return g;
+}
+
+PoolGeometry pool_geometry(const Shape& input, const AttrMap& attrs) {
+  require_rank_4(input, "the input");
+  const Shape in = input.merged(Shape::unknown_dims(4));
+  PoolGeometry g;
+  g.layout = image_layout(attrs.get<std::string>("data_format"));
+  const auto& sizes = four_sizes(attrs, "ksize");
+  const auto& strides = four_sizes(attrs, "strides");
+  const PaddingAttrs padding{attrs.get<std::string>("padding"), {}};
+  for (int dimension : {g.layout.batch, g.layout.channels}) {
+    if (at(sizes, dimension) != 1 || at(strides, dimension) != 1) {
+      throw error(Code::Unimplemented, "pooling over batch or channels is not supported");
+    }
+  }
+  g.batch = in[g.layout.batch];
+  g.channels = in[g.layout.channels];
+  auto window = [&](int dimension) {
+    Window w{.in = in[dimension], .size = at(sizes, dimension), .stride = at(strides, dimension)};
+    place_window(w, padding, dimension);
+    return w;
+  };
+  g.height = window(g.layout.height);
+  g.width = window(g.layout.width);
+  return g;
+}
+
+}  // namespace weir::ops
