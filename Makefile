@@ -34,7 +34,7 @@ test: build-release  ## build and run the tests
 
 mnist: configure-release  ## train the MNIST network; STEPS=6000 for the whole tutorial
 	@cmake --build --preset release -j $(JOBS) --target mnist
-	@$(BIN)/mnist --steps=$(STEPS)
+	@$(BIN)/mnist --steps $(STEPS)
 
 bench: build-release  ## measure the workloads and the kernels
 	@tools/bench.sh $(BIN)
