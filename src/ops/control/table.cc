@@ -1,6 +1,7 @@
 #include "ops/table_rows.h"
 
 // clang-format off
-#define ROWS(row)
+#define ROWS(row) \
+  row(no_op) row(assert) row(print) row(check_numerics)
 // clang-format on
 WEIR_OP_TABLE(control_ops, ROWS)

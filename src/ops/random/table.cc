@@ -1,6 +1,8 @@
 #include "ops/table_rows.h"
 
 // clang-format off
-#define ROWS(row)
+#define ROWS(row) \
+  row(random_uniform) row(random_uniform_int) row(random_standard_normal) row(truncated_normal) row(random_shuffle) \
+  row(multinomial)
 // clang-format on
 WEIR_OP_TABLE(random_ops, ROWS)

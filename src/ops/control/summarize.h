@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "ops/kernel.h"
+
+namespace weir::ops {
+
+// The first elements of an input as Assert and Print show them between brackets: "1 2 3...", "[1 2][3 4]". At most
+// `limit` elements; less than 0: all.
+std::string summarize(const KernelContext& c, int input, int64_t limit);
+
+}  // namespace weir::ops

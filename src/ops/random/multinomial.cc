@@ -1,0 +1,107 @@
+#include <algorithm>
+#include <cmath>
+
+#include "base/errors.h"
+#include "graph/graph_impl.h"
+#include "ops/array/array_util.h"
+#include "ops/random/generator.h"
+#include "ops/random/word_stream.h"
+#include "weir/ops.h"
+
+namespace weir::ops {
+namespace {
+
+void infer(InferContext& c) {
+  c.require_rank(0, 2);
+  std::optional<int64_t> samples = scalar_argument(c, 1);
+  if (samples && *samples < 0) throw invalid_argument("num_samples should be non-negative, got {}", *samples);
+  const Shape& logits = c.input(0);
+  if (logits.has_rank() && logits[1] == 0) throw invalid_argument("num_classes should be positive, got 0");
+  c.set_output(0, Shape{logits.has_rank() ? logits[0] : kUnknown, samples.value_or(kUnknown)});
+}
+
+GeneratorRef prepare(PrepareContext& c) {
+  c.set_scratch(static_cast<size_t>(c.input(0)[1]) * sizeof(double));
+  return prepare_generator(c);
+}
+
+// Each sample is where a uniform number falls in the cumulated probabilities. One row after the other, since the next
+// one goes on in the stream of words.
+template <class T, class Out>
+void cpu(KernelContext& c) {
+  int64_t rows = c.shape(0).dims()[0], classes = c.shape(0).dims()[1], samples = c.scalar<int32_t>(1);
+  if (c.output_elements() == 0) return;
+  int64_t words = rows * ((samples + 3) / 4 * 4) * 2;
+  WordStream stream(c.state<GeneratorRef>().generator->philox.reserve_outputs(words));
+  auto* cumulated = static_cast<double*>(c.scratch());
+  Out* out = c.output<Out>();
+  for (int64_t row = 0; row < rows; ++row) {
+    const T* logits = c.input<T>(0) + row * classes;
+    double largest = -HUGE_VAL, total = 0;
+    for (int64_t i = 0; i < classes; ++i) {
+      double logit = static_cast<double>(logits[i]);
+      if (std::isfinite(logit)) largest = std::max(largest, logit);
+    }
+    for (int64_t i = 0; i < classes; ++i) {
+      double logit = static_cast<double>(logits[i]);
+      if (std::isfinite(logit)) total += std::exp(logit - largest);
+      cumulated[i] = total;
+    }
+    for (int64_t i = 0; i < samples; ++i) {
+      double at = stream.next_double() * total;
+      *out++ = static_cast<Out>(std::upper_bound(cumulated, cumulated + classes, at) - cumulated);
+    }
+  }
+}
+
+struct Int32Out {
+  template <class T>
+  static void run(KernelContext& c) {
+    cpu<T, int32_t>(c);
+  }
+};
+struct Int64Out {
+  template <class T>
+  static void run(KernelContext& c) {
+    cpu<T, int64_t>(c);
+  }
+};
+
+ComputeFn select(const NodeView& node) {
+  return node.type("output_dtype") == DType::Int32 ? kernel_for<FloatTypes, Int32Out>(node)
+                                                   : kernel_for<FloatTypes, Int64Out>(node);
+}
+
+}  // namespace
+
+OpDef multinomial_op() {
+  return {.name = "Multinomial",
+          .inputs = "logits:T; num_samples:int32",
+          .outputs = "output:output_dtype",
+          .attrs = "seed:int=0; seed2:int=0; T:realnumbertype; output_dtype:type{int32,int64}=int64",
+          .flags = "stateful",
+          .infer = infer,
+          .gradient = not_differentiable,
+          .cpu = {.select = select, .prepare = prepared<prepare>}};
+}
+
+}  // namespace weir::ops
+
+namespace weir {
+
+Output multinomial(const In& logits, const In& num_samples, const MultinomialOptions& options, std::string_view name) {
+  Graph& graph = ops::graph_of({&logits, &num_samples});
+  LineScope line(graph, source_line(logits.where()));
+  Scope scope = graph.name_scope(ops::name_or(name, "multinomial"));
+  Output weights = ops::to_output(graph, logits, "logits");
+  Seeds seeds = graph.next_seeds(options.seed);
+  return NodeBuilder("Multinomial")
+      .input(weights)
+      .input(num_samples)
+      .attr("seed", seeds.seed)
+      .attr("seed2", seeds.seed2)
+      .attr("output_dtype", options.output_dtype)
+      .output();
+}
+
+}  // namespace weir

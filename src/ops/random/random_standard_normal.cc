@@ -1,0 +1,40 @@
+#include "ops/array/array_util.h"
+#include "ops/random/generator.h"
+#include "ops/random/scaled_normal.h"
+#include "weir/ops.h"
+
+namespace weir::ops {
+namespace {
+
+void infer(InferContext& c) { c.set_output(0, shape_argument(c, 0)); }
+
+struct Cpu {
+  template <class T>
+  static void run(KernelContext& c) {
+    int64_t n = c.output_elements();
+    cpu::fill_normal(c.state<GeneratorRef>().generator->philox.reserve_outputs(n), c.output<T>(), n, c.pool());
+  }
+};
+
+}  // namespace
+
+OpDef random_standard_normal_op() {
+  return {.name = "RandomStandardNormal",
+          .inputs = "shape:T",
+          .outputs = "output:dtype",
+          .attrs = "seed:int=0; seed2:int=0; dtype:type{half,bfloat16,float,double}; T:type{int32,int64}",
+          .flags = "stateful",
+          .infer = infer,
+          .gradient = not_differentiable,
+          .cpu = {.select = kernel_for<FloatTypes, Cpu, AttrDtype>, .prepare = prepared<prepare_generator>}};
+}
+
+}  // namespace weir::ops
+
+namespace weir {
+
+Output random_normal(Graph& graph, const In& shape, const RandomNormalOptions& options, std::string_view name) {
+  return ops::scaled_normal(graph, "RandomStandardNormal", shape, options, ops::name_or(name, "random_normal"));
+}
+
+}  // namespace weir
