@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # check_install.sh BUILD_DIR COMPILER: installs the build into a temporary folder, builds a small program against that
-# copy with find_package (shared and static) and with pkg-config, runs all three, and checks that libweir.so exports
-# nothing but Weir's API.
+# copy with find_package (shared and static) and README's program with pkg-config, runs them, and checks that libweir.so
+# exports nothing but Weir's API.
 set -euo pipefail
 build_dir=$1 compiler=$2
 source_dir=$(cd "$(dirname "$0")" && pwd)
@@ -14,10 +14,10 @@ fail() {
   exit 1
 }
 
-expect_twelve() {
+expect_output() {
   local answer
-  answer=$("$@") || fail "$* did not run"
-  [ "$answer" = 12 ] || fail "$* printed '$answer', not 12"
+  answer=$("$2") || fail "$2 did not run"
+  [ "$answer" = "$1" ] || fail "$2 printed '$answer', not '$1'"
 }
 
 cmake --install "$build_dir" --prefix "$prefix" >/dev/null
@@ -25,15 +25,16 @@ cmake --install "$build_dir" --prefix "$prefix" >/dev/null
 cmake -S "$source_dir" -B "$temporary/build" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$prefix" \
   -DCMAKE_BUILD_TYPE=Release >/dev/null
 cmake --build "$temporary/build"
-expect_twelve "$temporary/build/with_shared"
-expect_twelve "$temporary/build/with_static"
+expect_output 12 "$temporary/build/with_shared"
+expect_output 12 "$temporary/build/with_static"
 
 library=$(echo "$prefix"/lib*/libweir.so "$prefix"/lib*/*/libweir.so | tr ' ' '\n' | grep -v '\*' | head -n 1)
 library_dir=$(dirname "$library")
+awk '/^```cpp/ { inside = 1; next } /^```/ { inside = 0 } inside' "$source_dir/../../README.md" >"$temporary/readme.cc"
 # shellcheck disable=SC2046  # flags are words
-"$compiler" -std=c++20 "$source_dir/program.cc" -o "$temporary/with_pkg_config" \
+"$compiler" -std=c++20 "$temporary/readme.cc" -o "$temporary/readme" \
   $(PKG_CONFIG_PATH="$library_dir/pkgconfig" pkg-config --cflags --libs weir) -Wl,-rpath,"$library_dir"
-expect_twelve "$temporary/with_pkg_config"
+expect_output "W = 2.000" "$temporary/readme"
 
 exported=$(nm --dynamic --defined-only --demangle --format=posix "$library" | cut -d ' ' -f 1-4)
 echo "$exported" | grep -q '^weir::Graph::Graph' || fail "weir::Graph is not exported"
