@@ -11,7 +11,7 @@ namespace weir {
 namespace {
 
 constexpr int64_t kMaxElements = 4096;  // of anything computed while a graph is built
-constexpr int kMaxDepth = 32;
+constexpr int kMaxSteps = 256;          // nodes looked at for one value: shared inputs would double them at every level
 
 class TensorValues final : public InferContext::Values {
  public:
@@ -67,7 +67,11 @@ ThreadPool& folding_pool() {
   return pool;
 }
 
+// Invalid when a size does not fit the type: the kernel says so when it is run.
 Tensor shape_as_tensor(const Shape& shape, DType dtype) {
+  for (int64_t dim : shape.dims()) {
+    if (dtype == DType::Int32 && dim > INT32_MAX) return {};
+  }
   Tensor t(dtype, Shape{shape.rank()});
   for (int i = 0; i < shape.rank(); ++i) {
     if (dtype == DType::Int32) {
@@ -79,10 +83,10 @@ Tensor shape_as_tensor(const Shape& shape, DType dtype) {
   return t;
 }
 
-Tensor constant_value(const Output& output, int depth) {
+Tensor constant_value(const Output& output, int& steps) {
   const Node& node = *output.node();
   if (node.op->name == "Const") return node.attrs.get<Tensor>("value");
-  if (depth > kMaxDepth || !node.op->pure() || node.op->name == "Placeholder" ||
+  if (++steps > kMaxSteps || !node.op->pure() || node.op->name == "Placeholder" ||
       node.op->name == "PlaceholderWithDefault") {
     return {};
   }
@@ -92,6 +96,7 @@ Tensor constant_value(const Output& output, int depth) {
   }
   if (node.op->name == "Size" && node.inputs[0].shape().is_known()) {
     int64_t size = node.inputs[0].shape().elements();
+    if (node.output_types[0] == DType::Int32 && size > INT32_MAX) return {};
     return node.output_types[0] == DType::Int32 ? Tensor(static_cast<int32_t>(size)) : Tensor(size);
   }
   if (node.op->name == "Rank" && node.inputs[0].shape().has_rank()) {
@@ -103,7 +108,7 @@ Tensor constant_value(const Output& output, int depth) {
   std::vector<Tensor> inputs;
   for (const Output& input : node.inputs) {
     if (input.shape().has_rank() && input.shape().is_known() && input.shape().elements() > kMaxElements) return {};
-    Tensor value = constant_value(input, depth + 1);
+    Tensor value = constant_value(input, steps);
     if (!value.valid() || value.elements() > kMaxElements) return {};
     inputs.push_back(std::move(value));
   }
@@ -113,6 +118,51 @@ Tensor constant_value(const Output& output, int depth) {
   } catch (const Error&) {
     return {};  // it will fail, with its name and line, when it is run
   }
+}
+
+Tensor constant_value_within_limits(const Output& output) {
+  int steps = 0;
+  return constant_value(output, steps);
+}
+
+// Nothing but perhaps the number of dimensions is known.
+Shape shape_of_length(const Shape& length) {
+  bool fits = length.rank() == 1 && length[0] >= 0 && length[0] <= 254;
+  return fits ? Shape::unknown_dims(static_cast<int>(length[0])) : Shape::unknown();
+}
+
+Shape constant_value_as_shape(const Output& output, int& steps) {
+  bool is_shape = output.dtype() == DType::Int32 || output.dtype() == DType::Int64;
+  if (++steps > kMaxSteps || !is_shape) return shape_of_length(output.shape());
+  const Node& node = *output.node();
+  if (Tensor value = constant_value_within_limits(output); value.valid()) {
+    Tensor values[] = {value};
+    return TensorValues(values).value_as_shape(0);
+  }
+  if (node.op->name == "Shape") return node.inputs[0].shape();
+  if (node.op->name == "Cast" || node.op->name == "Identity") return constant_value_as_shape(node.inputs[0], steps);
+  if (node.op->name == "Pack" && node.attrs.get<int64_t>("axis") == 0) {
+    Shape shape;
+    for (const Output& input : node.inputs) {
+      Tensor value = constant_value_within_limits(input);
+      int64_t dim = kUnknown;
+      if (value.valid() && value.elements() == 1) {
+        dim = value.dtype() == DType::Int32 ? value.data<int32_t>()[0] : value.data<int64_t>()[0];
+      }
+      shape.append(std::max<int64_t>(dim, kUnknown));
+    }
+    return shape;
+  }
+  if (node.op->name == "ConcatV2") {
+    Shape shape;
+    for (size_t i = 0; i + 1 < node.inputs.size(); ++i) {
+      Shape part = constant_value_as_shape(node.inputs[i], steps);
+      if (!part.has_rank()) return Shape::unknown();
+      for (int64_t dim : part.dims()) shape.append(dim);
+    }
+    return shape;
+  }
+  return shape_of_length(output.shape());
 }
 
 }  // namespace
@@ -179,41 +229,11 @@ std::vector<Tensor> run_kernel(const NodeView& node, std::span<const Tensor> inp
   return outputs;
 }
 
-Tensor constant_value(const Output& output) { return constant_value(output, 0); }
+Tensor constant_value(const Output& output) { return constant_value_within_limits(output); }
 
 Shape constant_value_as_shape(const Output& output) {
-  const Node& node = *output.node();
-  if (Tensor value = constant_value(output, 0); value.valid()) {
-    Tensor values[] = {value};
-    return TensorValues(values).value_as_shape(0);
-  }
-  if (node.op->name == "Shape") return node.inputs[0].shape();
-  if (node.op->name == "Cast" || node.op->name == "Identity") return constant_value_as_shape(node.inputs[0]);
-  if (node.op->name == "Pack" && node.attrs.get<int64_t>("axis") == 0) {
-    Shape shape;
-    for (const Output& input : node.inputs) {
-      Tensor value = constant_value(input, 0);
-      int64_t dim = kUnknown;
-      if (value.valid() && value.elements() == 1) {
-        dim = value.dtype() == DType::Int32 ? value.data<int32_t>()[0] : value.data<int64_t>()[0];
-      }
-      shape.append(std::max<int64_t>(dim, kUnknown));
-    }
-    return shape;
-  }
-  if (node.op->name == "ConcatV2") {
-    Shape shape;
-    for (size_t i = 0; i + 1 < node.inputs.size(); ++i) {
-      Shape part = constant_value_as_shape(node.inputs[i]);
-      if (!part.has_rank()) return Shape::unknown();
-      for (int64_t dim : part.dims()) shape.append(dim);
-    }
-    return shape;
-  }
-  // Nothing but perhaps the number of dimensions is known.
-  const Shape& length = output.shape();
-  if (length.rank() == 1 && length[0] >= 0 && length[0] <= 254) return Shape::unknown_dims(static_cast<int>(length[0]));
-  return Shape::unknown();
+  int steps = 0;
+  return constant_value_as_shape(output, steps);
 }
 
 }  // namespace weir
