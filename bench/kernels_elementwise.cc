@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "devices/cpu/lrn.h"
 #include "devices/cpu/pool2d.h"
 #include "devices/cpu/reduce.h"
 #include "devices/cpu/rows.h"
@@ -258,6 +259,25 @@ WEIR_POOLING(avg_3x3_2, Avg, kCifarPool);
 WEIR_POOLING(avg_grad_3x3_2, AvgGrad, kCifarPool);
 WEIR_POOLING(max_2x2_2, Max, kLenetPool);
 WEIR_POOLING(max_grad_2x2_2, MaxGrad, kLenetPool);
+
+// The normalisation of the CIFAR-10 model.
+void lrn_cifar(benchmark::State& state, bool gradient, float beta) {
+  constexpr int64_t kPixels = 128 * 12 * 12, kChannels = 64, n = kPixels * kChannels;
+  const LrnOptions options = {.depth_radius = 4, .bias = 1, .alpha = 0.001f / 9, .beta = beta};
+  std::vector<float> x = numbers(n), y(n), dy = numbers(n), dx(n);
+  lrn(x.data(), y.data(), kPixels, kChannels, options, pool());
+  for (auto _ : state) {
+    if (gradient)
+      lrn_grad(dy.data(), x.data(), y.data(), dx.data(), kPixels, kChannels, options, pool());
+    else
+      lrn(x.data(), y.data(), kPixels, kChannels, options, pool());
+  }
+  count_bytes(state, gradient ? 4 * n : 2 * n);
+}
+BENCHMARK_CAPTURE(lrn_cifar, forward_075, false, 0.75f)->UseRealTime()->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(lrn_cifar, backward_075, true, 0.75f)->UseRealTime()->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(lrn_cifar, forward_06, false, 0.6f)->UseRealTime()->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(lrn_cifar, backward_06, true, 0.6f)->UseRealTime()->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace weir::cpu
