@@ -1,10 +1,7 @@
-#include <algorithm>
-#include <cmath>
-
 #include "autodiff/grad_context.h"
+#include "devices/cpu/lrn_generic.h"
 #include "graph/infer_context.h"
-#include "ops/math/functors.h"
-#include "ops/nn/lrn_state.h"
+#include "ops/nn/lrn_attrs.h"
 #include "ops/nn/rows.h"
 #include "ops/types.h"
 #include "weir/ops.h"
@@ -26,23 +23,20 @@ void gradient(GradContext& c) {
                                     .beta = c.attr<float>("beta")}));
 }
 
-LrnState prepare(PrepareContext& c) { return LrnState(c.node().attrs()); }
-
 struct Cpu {
   template <class T>
   static void run(KernelContext& c) {
-    const auto& s = c.state<LrnState>();
+    const auto& options = c.state<cpu::LrnOptions>();
     const RowShape shape(c.shape(0));
     const T* x = c.input<T>(0);
     T* y = c.output<T>();
-    c.pool().parallel_for(shape.rows, shape.grain(), [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row) {
-        const T* from = x + row * shape.columns;
-        for (int64_t i = 0; i < shape.columns; ++i) {
-          y[row * shape.columns + i] = static_cast<T>(from[i] * std::pow(s.norm(from, shape.columns, i), -s.beta));
-        }
-      }
-    });
+    if constexpr (std::is_same_v<T, float>) {
+      cpu::lrn(x, y, shape.rows, shape.columns, options, c.pool());
+    } else {
+      c.pool().parallel_for(shape.rows, shape.grain(), [&](int64_t begin, int64_t end) {
+        cpu::lrn_generic<float>(x, y, begin, end, shape.columns, options);
+      });
+    }
   }
 };
 
@@ -55,7 +49,7 @@ OpDef lrn_op() {
           .attrs = kLrnAttrs,
           .infer = infer,
           .gradient = gradient,
-          .cpu = {.select = kernel_for<Types<float, Half, BFloat16>, Cpu>, .prepare = prepared<prepare>}};
+          .cpu = {.select = kernel_for<Types<float, Half, BFloat16>, Cpu>, .prepare = prepared<prepare_lrn>}};
 }
 
 }  // namespace weir::ops

@@ -1,8 +1,7 @@
-#include <cmath>
-
+#include "devices/cpu/lrn_generic.h"
 #include "graph/infer_context.h"
 #include "graph/op_def.h"
-#include "ops/nn/lrn_state.h"
+#include "ops/nn/lrn_attrs.h"
 #include "ops/nn/rows.h"
 #include "ops/types.h"
 #include "weir/nn.h"
@@ -15,30 +14,20 @@ void infer(InferContext& c) {
   c.set_output(0, c.input(0).merged(c.input(1)).merged(c.input(2)).merged(Shape::unknown_dims(4)));
 }
 
-LrnState prepare(PrepareContext& c) { return LrnState(c.node().attrs()); }
-
-// dx[i] = dy[i] * norm[i]^-beta - 2 * alpha * beta * x[i] * sum of dy[k] * y[k] / norm[k] around i
 struct Cpu {
   template <class T>
   static void run(KernelContext& c) {
-    const auto& s = c.state<LrnState>();
+    const auto& options = c.state<cpu::LrnOptions>();
     const RowShape shape(c.shape(0));
     const T *dy = c.input<T>(0), *x = c.input<T>(1), *y = c.input<T>(2);
     T* dx = c.output<T>();
-    const int64_t channels = shape.columns;
-    c.pool().parallel_for(shape.rows, shape.grain(), [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row) {
-        const int64_t at = row * channels;
-        for (int64_t i = 0; i < channels; ++i) {
-          float sum = 0;
-          for (int64_t k = s.first(i); k < s.last(i, channels); ++k) {
-            sum += dy[at + k] * y[at + k] / s.norm(x + at, channels, k);
-          }
-          const float direct = dy[at + i] * std::pow(s.norm(x + at, channels, i), -s.beta);
-          dx[at + i] = static_cast<T>(direct - 2 * s.alpha * s.beta * x[at + i] * sum);
-        }
-      }
-    });
+    if constexpr (std::is_same_v<T, float>) {
+      cpu::lrn_grad(dy, x, y, dx, shape.rows, shape.columns, options, c.pool());
+    } else {
+      c.pool().parallel_for(shape.rows, shape.grain(), [&](int64_t begin, int64_t end) {
+        cpu::lrn_grad_generic<float>(dy, x, y, dx, begin, end, shape.columns, options);
+      });
+    }
   }
 };
 
@@ -50,7 +39,7 @@ OpDef lrn_grad_op() {
           .outputs = "output:T",
           .attrs = kLrnAttrs,
           .infer = infer,
-          .cpu = {.select = kernel_for<Types<float, Half, BFloat16>, Cpu>, .prepare = prepared<prepare>}};
+          .cpu = {.select = kernel_for<Types<float, Half, BFloat16>, Cpu>, .prepare = prepared<prepare_lrn>}};
 }
 
 }  // namespace weir::ops

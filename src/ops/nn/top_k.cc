@@ -43,7 +43,7 @@ void gradient(GradContext& c) {
   Output rows = reshape(indices, stack({In(Tensor(int64_t{-1})), k}));
   Output columns = gather(cast(in_shape, int64), size(in_shape) - 1);
   Output row_count = subscript(shape(rows), {0});
-  Output row_begins = range(cast(0 * row_count, int64), cast(row_count, int64) * columns, columns);
+  Output row_begins = range(Tensor(int64_t{0}), cast(row_count, int64) * columns, columns);
   Output flat = reshape(rows + cast(expand_dims(row_begins, -1), int32), {-1});
   Output scattered = scatter_nd(expand_dims(flat, -1), reshape(grad, {-1}), stack({reduce_prod(in_shape)}));
   c.set_input_grad(0, reshape(scattered, in_shape));

@@ -1,0 +1,41 @@
+#include "graph/node.h"
+#include "nn/convert.h"
+#include "weir/ops.h"
+
+namespace weir::nn {
+
+Output dropout(const In& x, const In& keep_prob, const DropoutOptions& options, std::string_view name) {
+  Graph& g = graph_of(x, keep_prob);
+  LineScope line(g, source_line(x.where()));
+  // TensorFlow 1.15 turns keep_prob into a rate first: a number here, a node when it is a tensor.
+  Output rate;
+  double rate_number = 0;
+  if (keep_prob.output()) {
+    rate = 1. - keep_prob;
+  } else {
+    rate_number = 1 - convert_literal(keep_prob.value(), float64).scalar<double>();
+    if (!(rate_number >= 0 && rate_number < 1)) {
+      throw invalid_argument("keep_prob must be in (0, 1]; it is {}", 1 - rate_number);
+    }
+  }
+
+  Scope scope = g.name_scope(name.empty() ? "dropout" : name);
+  Output features = as_output(g, x, float32, "x");
+  if (!is_floating(features.dtype())) {
+    throw invalid_argument("dropout scales its input, which must be floating; it is {}", dtype_name(features.dtype()));
+  }
+  if (!rate) {
+    if (rate_number == 0) return features;
+    rate = g.constant(Literal(rate_number), features.dtype(), "rate");
+  }
+  In noise_shape = options.noise_shape ? *options.noise_shape : In(shape(features));
+  Output uniform = random_uniform(g, noise_shape, {.dtype = features.dtype(), .seed = options.seed});
+  Output scale = 1 / (1 - rate);
+  Output keep_mask = uniform >= rate;
+  Output scaled = features * scale;
+  Output result = scaled * cast(keep_mask, features.dtype());
+  result.set_shape(features.shape());
+  return result;
+}
+
+}  // namespace weir::nn
