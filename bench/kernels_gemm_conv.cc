@@ -17,9 +17,11 @@
 #include <new>
 #include <string>
 #include <thread>
+#include <unordered_map>
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "devices/cpu/conv.h"
 #include "devices/cpu/gemm.h"
 #ifdef WEIR_HAVE_DNNL
 #include <dnnl.hpp>
@@ -149,6 +151,125 @@ void bench_gemms(const Bench& bench) {
   bench_gemm(bench, 25, 32, 39200, true, false);
 }
 
+#ifdef WEIR_HAVE_DNNL
+// oneDNN's convolutions on the same plain layouts (NHWC, HWIO).
+class Dnnl {
+ public:
+  Dnnl(const weir::cpu::ConvParams& p, float* input, float* filter, float* output)
+      : engine_(dnnl::engine::kind::cpu, 0), stream_(engine_) {
+    using Memory = dnnl::memory;
+    using Tag = Memory::format_tag;
+    constexpr auto f32 = Memory::data_type::f32;
+    const Memory::desc src({p.batch, p.in_c, p.in_h, p.in_w}, f32, Tag::nhwc);
+    const Memory::desc weights({p.out_c, p.in_c, p.k_h, p.k_w}, f32, Tag::hwio);
+    const Memory::desc weights_any({p.out_c, p.in_c, p.k_h, p.k_w}, f32, Tag::any);
+    const Memory::desc dst({p.batch, p.out_c, p.out_h(), p.out_w()}, f32, Tag::nhwc);
+    const Memory::dims strides = {p.stride_h, p.stride_w};
+    const Memory::dims before = {p.pad_top, p.pad_left}, after = {p.pad_bottom, p.pad_right};
+    const auto algorithm = dnnl::algorithm::convolution_direct;
+    Memory source(src, engine_, input), plain(weights, engine_, filter), dest(dst, engine_, output);
+
+    const dnnl::convolution_forward::primitive_desc forward_desc(
+        {dnnl::prop_kind::forward_training, algorithm, src, weights_any, dst, strides, before, after}, engine_);
+    // Weights change with every step of training, so their way into the library's layout belongs to the time.
+    auto add = [&](dnnl::primitive primitive, std::unordered_map<int, Memory> args) {
+      return [this, primitive, args] { primitive.execute(stream_, args); };
+    };
+    Memory packed(forward_desc.weights_desc(), engine_);
+    const auto pack = add(dnnl::reorder(plain, packed), {{DNNL_ARG_FROM, plain}, {DNNL_ARG_TO, packed}});
+    const auto run_forward = add(dnnl::convolution_forward(forward_desc),
+                                 {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, packed}, {DNNL_ARG_DST, dest}});
+    forward = [=, this] { pack(), run_forward(), stream_.wait(); };
+
+    const dnnl::convolution_backward_data::primitive_desc data_desc(
+        {algorithm, src, weights_any, dst, strides, before, after}, engine_, forward_desc);
+    Memory packed_back(data_desc.weights_desc(), engine_);
+    const auto pack_back = add(dnnl::reorder(plain, packed_back), {{DNNL_ARG_FROM, plain}, {DNNL_ARG_TO, packed_back}});
+    const auto run_data =
+        add(dnnl::convolution_backward_data(data_desc),
+            {{DNNL_ARG_DIFF_DST, dest}, {DNNL_ARG_WEIGHTS, packed_back}, {DNNL_ARG_DIFF_SRC, source}});
+    backward_input = [=, this] { pack_back(), run_data(), stream_.wait(); };
+
+    const dnnl::convolution_backward_weights::primitive_desc weights_desc(
+        {algorithm, src, weights_any, dst, strides, before, after}, engine_, forward_desc);
+    Memory grad(weights_desc.diff_weights_desc(), engine_);
+    const auto run_weights =
+        add(dnnl::convolution_backward_weights(weights_desc),
+            {{DNNL_ARG_SRC, source}, {DNNL_ARG_DIFF_DST, dest}, {DNNL_ARG_DIFF_WEIGHTS, grad}});
+    const auto unpack = add(dnnl::reorder(grad, plain), {{DNNL_ARG_FROM, grad}, {DNNL_ARG_TO, plain}});
+    backward_filter = [=, this] { run_weights(), unpack(), stream_.wait(); };
+  }
+
+  std::function<void()> forward, backward_input, backward_filter;
+
+ private:
+  dnnl::engine engine_;
+  dnnl::stream stream_;
+};
+#endif
+
+void bench_conv(const Bench& bench, const weir::cpu::ConvParams& p) {
+  const std::string name = fmt::format("conv {}x{}x{}x{}->{} {}x{}/{}", p.batch, p.in_h, p.in_w, p.in_c, p.out_c, p.k_h,
+                                       p.k_w, p.stride_h);
+  const int64_t input_size = p.batch * p.in_h * p.in_w * p.in_c, filter_size = p.k_h * p.k_w * p.in_c * p.out_c,
+                output_size = p.batch * p.out_h() * p.out_w() * p.out_c;
+  Buffer input(static_cast<size_t>(input_size) * 4), filter(static_cast<size_t>(filter_size) * 4),
+      output(static_cast<size_t>(output_size) * 4);
+  fill(input.floats(), input_size);
+  fill(filter.floats(), filter_size);
+  fill(output.floats(), output_size);
+  const int threads = bench.pool.threads();
+  Buffer scratch(std::max({weir::cpu::conv_forward_scratch_bytes<float>(p, threads),
+                           weir::cpu::conv_backward_input_scratch_bytes<float>(p, threads),
+                           weir::cpu::conv_backward_filter_scratch_bytes<float>(p, threads)}));
+  std::vector<std::function<void()>> forward = {[&] {
+    weir::cpu::conv_forward<float>(bench.pool, p, input.floats(), filter.floats(), {}, output.floats(), scratch.data());
+  }, nullptr};
+  std::vector<std::function<void()>> backward_input = {[&] {
+    weir::cpu::conv_backward_input<float>(bench.pool, p, filter.floats(), output.floats(), input.floats(), scratch.data());
+  }, nullptr};
+  std::vector<std::function<void()>> backward_filter = {[&] {
+    weir::cpu::conv_backward_filter<float>(bench.pool, p, input.floats(), output.floats(), filter.floats(),
+                                           scratch.data());
+  }, nullptr};
+#ifdef WEIR_HAVE_DNNL
+  const Dnnl dnnl(p, input.floats(), filter.floats(), output.floats());
+  forward[1] = dnnl.forward;
+  backward_input[1] = dnnl.backward_input;
+  backward_filter[1] = dnnl.backward_filter;
+#endif
+  const double flops = 2.0 * static_cast<double>(output_size) * static_cast<double>(p.k_h * p.k_w * p.in_c);
+  auto run = [&](const char* what, const std::vector<std::function<void()>>& bodies) {
+    // Results feed no later run with growing numbers: each kind starts from the same values.
+    fill(input.floats(), input_size);
+    fill(filter.floats(), filter_size);
+    fill(output.floats(), output_size);
+    if (bench.wants(name + what)) report(name + what, flops, compare(bodies, threads == 1));
+  };
+  run(" forward", forward);
+  run(" to input", backward_input);
+  run(" to filter", backward_filter);
+}
+
+void bench_convs(const Bench& bench) {
+  auto same = [](int64_t batch, int64_t size, int64_t in_c, int64_t out_c, int64_t k, int64_t stride) {
+    const int64_t total = std::max<int64_t>(0, ((size + stride - 1) / stride - 1) * stride + k - size);
+    return weir::cpu::ConvParams{.batch = batch, .in_h = size, .in_w = size, .in_c = in_c, .k_h = k, .k_w = k,
+                                 .out_c = out_c, .stride_h = stride, .stride_w = stride, .pad_top = total / 2,
+                                 .pad_bottom = total - total / 2, .pad_left = total / 2,
+                                 .pad_right = total - total / 2};
+  };
+  bench_conv(bench, same(128, 24, 3, 64, 5, 1));
+  bench_conv(bench, same(128, 12, 64, 64, 5, 1));
+  bench_conv(bench, same(50, 28, 1, 32, 5, 1));
+  bench_conv(bench, same(50, 14, 32, 64, 5, 1));
+  bench_conv(bench, same(16, 28, 128, 128, 3, 1));
+  bench_conv(bench, same(16, 56, 64, 64, 3, 1));
+  bench_conv(bench, same(16, 28, 128, 256, 3, 2));
+  bench_conv(bench, same(16, 28, 128, 256, 1, 1));
+  bench_conv(bench, same(16, 7, 512, 512, 3, 1));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -164,4 +285,5 @@ int main(int argc, char** argv) {
   fmt::print("{} threads, {}\n", threads, weir::cpu::isa_name(weir::cpu::isa()));
   fmt::print("{:<44} {:>11} {:>8}  {:>11} {:>8}  {:>6}\n", "", "weir us", "GFLOP/s", "oneDNN us", "GFLOP/s", "ratio");
   bench_gemms(bench);
+  bench_convs(bench);
 }

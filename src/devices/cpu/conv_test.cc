@@ -4,9 +4,12 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <new>
 #include <random>
 #include <vector>
+
+#include "devices/cpu/conv_generic.h"
 
 namespace weir::cpu {
 namespace {
@@ -237,6 +240,28 @@ TYPED_TEST(ConvOf, GivesTheSameBitsForAnyNumberOfThreads) {
       EXPECT_TRUE(equal(one.output, more.output));
       EXPECT_TRUE(equal(one.input_grad, more.input_grad));
       EXPECT_TRUE(equal(one.filter_grad, more.filter_grad));
+    }
+  }
+}
+
+TYPED_TEST(ConvOf, GenericLoopsMatchDoubleReference) {
+  ThreadPool pool(2);
+  for (int64_t stride : {1, 2, 3}) {
+    for (int64_t dilation : {1, 2}) {
+      Case<TypeParam> c({.batch = 2, .in_h = 9, .in_w = 8, .in_c = 3, .k_h = 3, .k_w = 2, .out_c = 4,
+                         .stride_h = stride, .stride_w = 3 - dilation, .dilation_h = dilation, .pad_top = 2,
+                         .pad_bottom = 1, .pad_right = 3});
+      std::vector<double> output, input_grad, filter_grad;
+      c.reference(output, input_grad, filter_grad);
+      std::vector<TypeParam> got(output.size());
+      conv_forward_generic(pool, c.p, c.input.data(), c.filter.data(), got.data());
+      c.compare(got, output, 100, "output");
+      got.resize(input_grad.size());
+      conv_backward_input_generic(pool, c.p, c.filter.data(), c.output_grad.data(), got.data());
+      c.compare(got, input_grad, 100, "input_grad");
+      got.resize(filter_grad.size());
+      conv_backward_filter_generic(pool, c.p, c.input.data(), c.output_grad.data(), got.data());
+      c.compare(got, filter_grad, 100, "filter_grad");
     }
   }
 }

@@ -2,11 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <new>
 #include <random>
 #include <vector>
+
+#include "devices/cpu/gemm_generic.h"
 
 namespace weir::cpu {
 namespace {
@@ -255,6 +259,63 @@ TYPED_TEST(GemmOf, EveryBuildOfTheKernelsAgrees) {
       }
     }
   }
+}
+
+template <class T>
+class GenericGemmOf : public testing::Test {};
+using GenericTypes = testing::Types<int32_t, int64_t, float, double, std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(GenericGemmOf, GenericTypes);
+
+// Small integers, so that every type gives the exact result.
+TYPED_TEST(GenericGemmOf, IsExactOnIntegers) {
+  using T = TypeParam;
+  ThreadPool pool(2);
+  for (auto [m, n, k, batch] : {std::array<int64_t, 4>{1, 1, 1, 1}, {33, 35, 70, 2}, {5, 64, 3, 3}, {40, 7, 0, 1}}) {
+    for (int mode = 0; mode < 8; ++mode) {
+      const bool transpose_a = mode & 1, transpose_b = mode & 2, accumulate = mode & 4;
+      std::vector<T> a(static_cast<size_t>(batch * m * k)), b(static_cast<size_t>(batch * k * n)),
+          c(static_cast<size_t>(batch * m * n), T(2));
+      for (size_t i = 0; i < a.size(); ++i) a[i] = static_cast<T>(static_cast<int>(i * 7 % 11) - 5);
+      for (size_t i = 0; i < b.size(); ++i) b[i] = static_cast<T>(static_cast<int>(i * 5 % 13) - 6);
+      gemm_generic<T>(pool, {.m = m, .n = n, .k = k, .a = a.data(), .lda = transpose_a ? m : k,
+                             .transpose_a = transpose_a, .b = b.data(), .ldb = transpose_b ? k : n,
+                             .transpose_b = transpose_b, .c = c.data(), .ldc = n, .accumulate = accumulate,
+                             .batch = batch, .stride_a = m * k, .stride_b = k * n, .stride_c = m * n});
+      for (int64_t at = 0; at < batch * m * n; ++at) {
+        const int64_t i = at / n % m, j = at % n, image = at / (m * n);
+        T sum = accumulate ? T(2) : T(0);
+        for (int64_t t = 0; t < k; ++t) {
+          sum += a[static_cast<size_t>(image * m * k + (transpose_a ? t * m + i : i * k + t))] *
+                 b[static_cast<size_t>(image * k * n + (transpose_b ? j * k + t : t * n + j))];
+        }
+        ASSERT_EQ(c[static_cast<size_t>(at)], sum);
+      }
+    }
+  }
+}
+
+TEST(GenericGemm, IntegersWrapAround) {
+  ThreadPool pool(1);
+  const int32_t a[] = {std::numeric_limits<int32_t>::max()}, b[] = {2};
+  int32_t c[] = {0};
+  gemm_generic<int32_t>(pool, {.m = 1, .n = 1, .k = 1, .a = a, .lda = 1, .b = b, .ldb = 1, .c = c, .ldc = 1});
+  EXPECT_EQ(c[0], -2);
+}
+
+// Stands for half and bfloat16: converts to float and back, and can do nothing else.
+struct Rounded {
+  Rounded() = default;
+  explicit Rounded(float x) : value(std::round(x)) {}
+  explicit operator float() const { return value; }
+  float value = 0;
+};
+
+TEST(GenericGemm, SumsConvertedTypesInFloat) {
+  ThreadPool pool(2);
+  std::vector<Rounded> a(100, Rounded(3)), b(100, Rounded(5)), c(1);
+  gemm_generic<Rounded>(pool, {.m = 1, .n = 1, .k = 100, .a = a.data(), .lda = 100, .b = b.data(), .ldb = 1,
+                               .c = c.data(), .ldc = 1});
+  EXPECT_EQ(c[0].value, 1500);
 }
 
 }  // namespace
