@@ -145,6 +145,11 @@ class GraphValues final : public InferContext::Values {
   explicit GraphValues(const Node& node) : node_(node) {}
   Tensor value(int input) override { return constant_value(node_.inputs[static_cast<size_t>(input)]); }
   Shape value_as_shape(int input) override { return constant_value_as_shape(node_.inputs[static_cast<size_t>(input)]); }
+  Shape handle_shape(int input) override {
+    const Node* handle = node_.inputs[static_cast<size_t>(input)].node();
+    while (handle->op->name == "Identity") handle = handle->inputs[0].node();
+    return handle->op->name == "VarHandleOp" ? handle->attrs.get<Shape>("shape") : Shape::unknown();
+  }
 
  private:
   const Node& node_;

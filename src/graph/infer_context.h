@@ -25,6 +25,7 @@ class InferContext {
     virtual ~Values() = default;
     virtual Tensor value(int input) = 0;  // invalid when not known
     virtual Shape value_as_shape(int input) = 0;
+    virtual Shape handle_shape(int input) = 0;  // of the variable behind a resource handle
   };
 
   InferContext(const Op& op, const AttrMap& attrs, std::span<const Shape* const> inputs, size_t outputs, Values& values)
@@ -43,6 +44,8 @@ class InferContext {
   Tensor value(int index) { return values_.value(index); }
   // An input that is a shape (a vector of int32 or int64), as far as it is known. Negative entries other than -1 throw.
   Shape value_as_shape(int index) { return values_.value_as_shape(index); }
+  // The declared shape of the variable behind a resource handle, as far as it is known.
+  Shape handle_shape(int index) { return values_.handle_shape(index); }
   // An integer vector or scalar input as numbers; nothing when not known.
   std::optional<std::vector<int64_t>> value_as_ints(int index);
 

@@ -27,6 +27,7 @@ class TensorValues final : public InferContext::Values {
     }
     return Shape(dims);
   }
+  Shape handle_shape(int) override { return Shape::unknown(); }
 
  private:
   std::span<const Tensor> inputs_;

@@ -30,6 +30,11 @@ class IrValues final : public InferContext::Values {
     }
     return Shape(dims);
   }
+  Shape handle_shape(int input) override {
+    const IrNode* handle = &ir_[node_.inputs[static_cast<size_t>(input)].node];
+    while (handle->is("Identity") && !handle->is_feed()) handle = &ir_[handle->inputs[0].node];
+    return handle->is("VarHandleOp") ? handle->attrs.get<Shape>("shape") : Shape::unknown();
+  }
 
  private:
   const Ir& ir_;

@@ -6,6 +6,7 @@
 
 #include "base/errors.h"
 #include "graph/infer_context.h"
+#include "ops/state/variable_state.h"
 #include "runtime/plan_builder.h"
 
 namespace weir {
@@ -244,6 +245,10 @@ class RunValues final : public InferContext::Values {
       for (int64_t d : t.data<int64_t>()) dims.push_back(d);
     }
     return Shape(dims);
+  }
+  Shape handle_shape(int input) override {
+    const Value& v = slots_[step_.inputs[input]];
+    return v.variable ? v.variable->shape() : Shape::unknown();
   }
 
  private:

@@ -8,6 +8,8 @@
 namespace weir::ops {
 namespace {
 
+void infer_handle(InferContext& c) { c.set_output(0, c.handle_shape(0)); }
+
 void gradient(GradContext& c) { c.set_input_grad(0, c.raw_output_grad()); }
 
 void read_ref(KernelContext& c) { c.set_output(0, c.variable(0).read()); }
@@ -28,8 +30,9 @@ OpDef read_variable_op() {
           .outputs = "value:dtype",
           .attrs = "dtype:type",
           .flags = "stateful",
+          .infer = infer_handle,
           .gradient = gradient,
-          .cpu = {.select = kernel_any<read_handle>, .prepare = prepared<prepare>}};
+          .cpu = {.select = kernel_any<read_handle>, .prepare = prepared<prepare>, .gives_outputs = true}};
 }
 
 // Put by the runtime wherever a value is read through a reference.
@@ -41,7 +44,7 @@ OpDef read_ref_op() {
           .flags = "stateful",
           .infer = infer::unchanged,
           .gradient = gradient,
-          .cpu = {.select = kernel_any<read_ref>}};
+          .cpu = {.select = kernel_any<read_ref>, .gives_outputs = true}};
 }
 
 }  // namespace weir::ops
@@ -50,9 +53,7 @@ namespace weir {
 
 Output read_variable(const Variable& variable, std::string_view name) {
   if (!variable.is_resource()) return NodeBuilder("Identity", name).input(variable.handle()).output();
-  Output value = NodeBuilder("ReadVariableOp", name).input(variable.handle()).attr("dtype", variable.dtype()).output();
-  value.set_shape(variable.shape());
-  return value;
+  return NodeBuilder("ReadVariableOp", name).input(variable.handle()).attr("dtype", variable.dtype()).output();
 }
 
 }  // namespace weir
