@@ -10,6 +10,7 @@
 #include "weir/export.h"
 #include "weir/gradients.h"
 #include "weir/graph.h"
+#include "weir/variable_scope.h"
 
 namespace weir::train {
 
@@ -61,7 +62,7 @@ class WEIR_API Optimizer {
  protected:
   explicit Optimizer(std::string_view name) : name_(name) {}
 
-  // Steps of apply_gradients, in this order. `scope` is the name that the final operation takes.
+  // Steps of apply_gradients, in this order.
   virtual void create_slots(const std::vector<Variable>& variables);
   virtual void prepare(Graph& graph) = 0;
   virtual Operation apply_dense(const Output& grad, const Variable& variable) = 0;
@@ -70,15 +71,14 @@ class WEIR_API Optimizer {
   virtual Operation apply_sparse(const IndexedSlices& grad, const Variable& variable);
   virtual Operation finish(Graph& graph, const std::vector<Operation>& updates, const std::string& name);
 
-  Variable zeros_slot(const Variable& variable, std::string_view slot_name, const std::string& op_name);
-  Variable constant_slot(const Variable& variable, std::string_view slot_name, const std::string& op_name, float value);
-  Variable non_slot_variable(float initial_value, std::string_view name, const Variable& colocate_with);
-  // A hyperparameter as a tensor of the graph, named `name` when it is a number.
+  // A variable of the same shape and type beside `variable`, named "<variable>/<optimizer>"; made once.
+  Variable make_slot(const Variable& variable, std::string_view slot_name, const Initializer& initializer);
+  // A variable of the optimizer itself; made once for each graph.
+  Variable non_slot_variable(const In& initial_value, const std::string& name, const Variable& colocate_with);
+  // A hyperparameter as a tensor of the graph, a constant of that name when it is a number.
   static Output parameter(Graph& graph, const In& value, std::string_view name);
 
  private:
-  Variable make_slot(const Variable& variable, std::string_view slot_name, const std::string& op_name, float value);
-
   std::string name_;
   std::map<std::pair<std::string, const Node*>, Variable> slots_;
   std::map<std::pair<std::string, const Graph*>, Variable> non_slots_;
@@ -178,5 +178,9 @@ class WEIR_API RmsProp final : public Optimizer {
   In learning_rate_, decay_, momentum_, epsilon_;
   Output learning_rate_tensor_, decay_tensor_, momentum_tensor_, epsilon_tensor_;
 };
+
+// The mean of the towers' gradients for each variable. Towers list the same variables in the same order; a variable
+// without a gradient in one of them has none. Throws InvalidArgument when the lists differ.
+WEIR_API GradsAndVars average_gradients(const std::vector<GradsAndVars>& towers);
 
 }  // namespace weir::train

@@ -1,0 +1,162 @@
+#include <algorithm>
+
+#include "base/errors.h"
+#include "graph/graph_impl.h"
+#include "graph/variables.h"
+#include "nn/convert.h"
+#include "weir/ops.h"
+#include "weir/train.h"
+
+namespace weir::train {
+
+Optimizer::~Optimizer() = default;
+
+Operation Optimizer::minimize(const Output& loss, const MinimizeOptions& options, In::Where where) {
+  GradsAndVars grads_and_vars = compute_gradients(loss,
+                                                  {.var_list = options.var_list,
+                                                   .grad_loss = options.grad_loss,
+                                                   .colocate_gradients_with_ops = options.colocate_gradients_with_ops},
+                                                  where);
+  return apply_gradients(grads_and_vars, {.global_step = options.global_step, .name = options.name}, where);
+}
+
+GradsAndVars Optimizer::compute_gradients(const Output& loss, const ComputeGradientsOptions& options, In::Where where) {
+  std::vector<Variable> variables = options.var_list.empty() ? loss.graph().trainable_variables() : options.var_list;
+  if (variables.empty()) throw invalid_argument("there are no variables to optimize");
+  std::vector<Output> xs;
+  for (const Variable& variable : variables) xs.push_back(variable.handle());
+  GradientsOptions gradients_options{.colocate_with_ops = options.colocate_gradients_with_ops};
+  if (options.grad_loss) gradients_options.grad_ys = {*options.grad_loss};
+  std::vector<Gradient> grads = gradients({loss}, xs, gradients_options, where);
+  GradsAndVars result;
+  for (size_t i = 0; i < variables.size(); ++i) result.emplace_back(grads[i], variables[i]);
+  return result;
+}
+
+Operation Optimizer::apply_gradients(const GradsAndVars& grads_and_vars, const ApplyGradientsOptions& options,
+                                     In::Where where) {
+  std::vector<Variable> variables;
+  for (const auto& [grad, variable] : grads_and_vars) {
+    if (grad) variables.push_back(variable);
+  }
+  if (variables.empty()) {
+    std::string names;
+    for (const auto& [grad, variable] : grads_and_vars) names += (names.empty() ? "" : ", ") + variable.name();
+    throw invalid_argument("there is no gradient for any variable: {}", names);
+  }
+  Graph& graph = variables[0].graph();
+  LineScope line(graph, source_line(where));
+  {
+    Scope no_control = graph.clear_control_dependencies();
+    create_slots(variables);
+  }
+  Scope scope = graph.name_scope(options.name.empty() ? name_ : options.name);
+  prepare(graph);
+  std::vector<Operation> updates;
+  for (const auto& [grad, variable] : grads_and_vars) {
+    if (!grad) continue;
+    Scope update_scope = graph.name_scope("update_" + variable.name());
+    Scope beside = graph.colocate_with(variable.handle().op());
+    updates.push_back(grad.sparse() ? apply_sparse_duplicate_indices(grad.slices(), variable)
+                                    : apply_dense(grad.dense(), variable));
+  }
+
+  Operation train;
+  if (!options.global_step) {
+    train = finish(graph, updates, scope.name());
+  } else {
+    const Variable& step = *options.global_step;
+    Scope after = graph.control_dependencies({finish(graph, updates, "update")});
+    Scope beside = graph.colocate_with(step.handle().op());
+    NodeBuilder count(step.is_resource() ? "AssignAddVariableOp" : "AssignAdd", scope.name());
+    train = count.input(step.handle()).input(graph.constant(Literal(1), step.dtype(), "value")).build();
+  }
+  graph.add_to_collection("train_op", train);
+  return train;
+}
+
+void Optimizer::create_slots(const std::vector<Variable>&) {}
+
+Operation Optimizer::apply_sparse_duplicate_indices(const IndexedSlices& grad, const Variable& variable) {
+  Operation unique = NodeBuilder("Unique").input(grad.indices).build();
+  Output rows = subscript(shape(unique.output(0)), {0});
+  Output sums = unsorted_segment_sum(grad.values, unique.output(1), rows);
+  return apply_sparse({sums, unique.output(0), grad.dense_shape}, variable);
+}
+
+Operation Optimizer::apply_sparse(const IndexedSlices&, const Variable& variable) {
+  throw error(Code::Unimplemented, "{} cannot apply a sparse gradient to '{}'", name_, variable.name());
+}
+
+Operation Optimizer::finish(Graph& graph, const std::vector<Operation>& updates, const std::string& name) {
+  return graph.group(updates, name);
+}
+
+Variable Optimizer::slot(const Variable& variable, std::string_view slot_name) const {
+  auto it = slots_.find({std::string(slot_name), variable.handle().node()});
+  return it == slots_.end() ? Variable() : it->second;
+}
+
+std::vector<std::string> Optimizer::slot_names() const {
+  std::vector<std::string> names;
+  for (const auto& [key, variable] : slots_) {
+    if (names.empty() || names.back() != key.first) names.push_back(key.first);  // keys are sorted by slot
+  }
+  return names;
+}
+
+Variable Optimizer::make_slot(const Variable& variable, std::string_view slot_name, const Initializer& initializer) {
+  Variable& slot = slots_[{std::string(slot_name), variable.handle().node()}];
+  if (slot) return slot;
+  Graph& graph = variable.graph();
+  if (!variable.shape().is_known()) {
+    throw invalid_argument("variable '{}' has shape {}; {} needs to know it", variable.name(), variable.shape().str(),
+                           name_);
+  }
+  // Slots of one optimizer are told apart by numbers: "W/Adam", "W/Adam_1". They are made even where the enclosing
+  // scope shares variables.
+  VariableScope scope = graph.variable_scope(variable.name() + "/" + name_, {.unique = true});
+  Scope beside = graph.colocate_with(variable.handle().op());
+  slot = make_variable(graph, scope.name() + "/", true,
+                       [&] { return initializer.function()(graph, variable.shape(), variable.dtype()); },
+                       {.trainable = false, .use_resource = variable.is_resource()});
+  variables_.push_back(slot);
+  return slot;
+}
+
+Variable Optimizer::non_slot_variable(const In& initial_value, const std::string& name, const Variable& colocate_with) {
+  Graph& graph = colocate_with.graph();
+  Variable& variable = non_slots_[{name, &graph}];
+  if (variable) return variable;
+  Scope beside = graph.colocate_with(colocate_with.handle().op());
+  variable = graph.variable(name, initial_value, {.trainable = false, .use_resource = colocate_with.is_resource()});
+  variables_.push_back(variable);
+  return variable;
+}
+
+Output Optimizer::parameter(Graph& graph, const In& value, std::string_view name) {
+  return nn::as_output(graph, value, float32, name);
+}
+
+GradsAndVars average_gradients(const std::vector<GradsAndVars>& towers) {
+  if (towers.empty()) throw invalid_argument("there are no towers");
+  GradsAndVars average;
+  for (size_t i = 0; i < towers[0].size(); ++i) {
+    const Variable& variable = towers[0][i].second;
+    std::vector<Output> grads;
+    for (const GradsAndVars& tower : towers) {
+      if (tower.size() != towers[0].size() || tower[i].second.handle() != variable.handle()) {
+        throw invalid_argument("the towers' lists of variables differ at place {}", i);
+      }
+      if (tower[i].first) grads.push_back(tower[i].first.dense());
+    }
+    if (grads.size() < towers.size()) {
+      average.emplace_back(Gradient(), variable);
+    } else {
+      average.emplace_back(towers.size() == 1 ? grads[0] : add_n(grads) / static_cast<double>(towers.size()), variable);
+    }
+  }
+  return average;
+}
+
+}  // namespace weir::train
