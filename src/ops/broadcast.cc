@@ -9,7 +9,7 @@ namespace weir {
 BroadcastPlan::BroadcastPlan(std::span<const Shape* const> operands, const Shape& output)
     : operands_(static_cast<int>(operands.size())), elements_(output.elements()) {
   int64_t stride[kMaxOperands] = {1, 1, 1};
-  uint32_t inner_moving = 0;  // the operands that move through the dimension found last, a bit each
+  uint32_t inner_moving = 0;                  // the operands that move through the dimension found last, a bit each
   for (int d = 1; d <= output.rank(); ++d) {  // from the innermost outwards
     int64_t size = output[-d];
     if (size == 1) continue;
@@ -22,8 +22,10 @@ BroadcastPlan::BroadcastPlan(std::span<const Shape* const> operands, const Shape
       dims_[rank_ - 1] *= size;
     } else {
       if (rank_ == kMaxDims) {
-        throw error(Code::Unimplemented, "broadcasting to {} is not supported: it alternates between more than {} groups "
-                    "of dimensions", output.str(), kMaxDims);
+        throw error(Code::Unimplemented,
+                    "broadcasting to {} is not supported: it alternates between more than {} groups "
+                    "of dimensions",
+                    output.str(), kMaxDims);
       }
       dims_[rank_] = size;
       for (int i = 0; i < operands_; ++i) strides_[i][rank_] = moving >> i & 1 ? stride[i] : 0;
