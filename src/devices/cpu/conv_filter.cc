@@ -2,6 +2,9 @@
 // gradient's pixel. As a block product its rows are the (tap, c), which lie anywhere in the (padded) image, and its
 // inner dimension runs along the rows of the output, with a stride in the image.
 //
+// Taps are treated one by one, or row by row of the filter when there are few channels; pixels for which they lie
+// beyond the image are left out.
+//
 // The batch is cut into a fixed number of parts with a result each, which are added up in order.
 
 #include "devices/cpu/conv_internal.h"
@@ -32,14 +35,17 @@ class FilterGrad {
     parts_ = std::clamp<int64_t>(kPartialBytes / std::max<int64_t>(1, result_bytes), 1, std::min(kParts, groups));
     part_images_ = divide_up(groups, parts_) * group_;
     parts_ = divide_up(p.batch, part_images_);
-    // With few parts the rows of the result are divided too, at the price that each piece prepares the images anew.
-    const int64_t pieces = std::clamp<int64_t>(divide_up(2 * threads, parts_), 1, divide_up(rows_, 8 * kernels_.rows));
-    piece_rows_ = round_up(divide_up(rows_, pieces), kernels_.rows);
+    single_taps_ = p.in_c >= 4 * kernels_.rows;
+    bands_ = p.k_h * (single_taps_ ? p.k_w : 1);
+    band_rows_ = rows_ / bands_;
+    // With few parts the bands are divided too, at the price that each piece prepares the images anew.
+    piece_bands_ = divide_up(bands_, std::min(bands_, divide_up(2 * threads, parts_)));
 
     Carver carver(scratch);
     a_rows_ = carver.take<int64_t>(rows_);
     c_rows_ = carver.take<int64_t>(rows_);
-    segments_ = carver.take<int64_t>(group_ * out_h_);
+    a_segments_ = carver.take<int64_t>(p.k_h * group_ * out_h_);
+    b_segments_ = carver.take<int64_t>(p.k_h * group_ * out_h_);
     partial_ = carver.take<T>(parts_ > 1 ? parts_ * rows_ * p.out_c : 0);
     panel_step_ = (group_ * out_h_ * out_w_ | 1) * kernels_.columns;
     panels_size_ = panel_step_ * divide_up(p.out_c, kernels_.columns);
@@ -53,28 +59,50 @@ class FilterGrad {
 
   void run(ThreadPool& pool, const T* input, const T* output_grad, T* filter_grad) {
     describe();
-    const int64_t pieces = divide_up(rows_, piece_rows_);
+    const int64_t pieces = divide_up(bands_, piece_bands_);
     pool.parallel_for(parts_ * pieces, 1, [&](int64_t begin, int64_t) {
-      const int64_t part = begin / pieces, row = begin % pieces * piece_rows_;
+      const int64_t part = begin / pieces, band = begin % pieces * piece_bands_;
       T* result = parts_ > 1 ? partial_ + part * rows_ * p_.out_c : filter_grad;
-      run_part(part, row, std::min(piece_rows_, rows_ - row), input, output_grad, result);
+      run_part(part, band, std::min(band + piece_bands_, bands_), input, output_grad, result);
     });
     if (parts_ > 1) add_parts(pool, filter_grad);
   }
 
  private:
+  // Output rows or columns [first, last) for which a tap has the image under it.
+  struct Range {
+    int64_t first, last;
+  };
+  static Range covered(int64_t tap, int64_t stride, int64_t pad, int64_t in, int64_t out) {
+    const int64_t first = std::min(out, divide_up(std::max<int64_t>(pad - tap, 0), stride));
+    const int64_t end = in + pad > tap ? (in - 1 + pad - tap) / stride + 1 : 0;
+    return {first, std::clamp(end, first, out)};
+  }
+  Range covered_rows(int64_t h) const { return covered(h * p_.dilation_h, p_.stride_h, p_.pad_top, p_.in_h, out_h_); }
+  Range covered_columns(int64_t w) const {
+    return covered(w * p_.dilation_w, p_.stride_w, p_.pad_left, p_.in_w, out_w_);
+  }
+
   void describe() {
     for (int64_t i = 0; i < rows_; ++i) {
       const int64_t tap = i / p_.in_c, h = tap / p_.k_w, w = tap % p_.k_w;
       a_rows_[i] = h * p_.dilation_h * pitch_ + w * p_.dilation_w * p_.in_c + i % p_.in_c;
       c_rows_[i] = i * p_.out_c;
     }
-    for (int64_t i = 0; i < group_ * out_h_; ++i) {
-      segments_[i] = i / out_h_ * image_size_ + i % out_h_ * p_.stride_h * pitch_;
+    for (int64_t h = 0; h < p_.k_h; ++h) {
+      const Range rows = covered_rows(h);
+      int64_t at = h * group_ * out_h_;
+      for (int64_t image = 0; image < group_; ++image) {
+        for (int64_t y = rows.first; y < rows.last; ++y, ++at) {
+          a_segments_[at] = image * image_size_ + y * p_.stride_h * pitch_;
+          b_segments_[at] = (image * out_h_ + y) * out_w_ * kernels_.columns;
+        }
+      }
     }
   }
 
-  void run_part(int64_t part, int64_t row, int64_t rows, const T* input, const T* output_grad, T* result) const {
+  void run_part(int64_t part, int64_t first_band, int64_t last_band, const T* input, const T* output_grad,
+                T* result) const {
     T* panels = panels_ + ThreadPool::thread_index() * panels_size_;
     T* copies = images_ + ThreadPool::thread_index() * images_size_;
     const int64_t first = part * part_images_, last = std::min(first + part_images_, p_.batch);
@@ -88,27 +116,33 @@ class FilterGrad {
       }
       kernels_.pack(output_grad + image * out_pixels * p_.out_c, p_.out_c, false, images * out_pixels, p_.out_c, panels,
                     panel_step_);
-      GemmBlock<T> block = {.rows = rows, .a = from, .a_rows = a_rows_ + row, .a_step = p_.stride_w * p_.in_c,
-                            .b_step = kernels_.columns, .c_rows = c_rows_ + row};
-      multiply(block, images * out_h_, image == first, panels, result);
+      for (int64_t band = first_band; band < last_band; ++band) {
+        multiply(band, images, image == first, from, panels, result);
+      }
     }
   }
 
-  // Some images into the result, a few rows of the output at a time so that a panel stays in the first-level cache.
-  void multiply(GemmBlock<T> block, int64_t segments, bool first, const T* panels, T* result) const {
-    const int64_t at_once = std::max<int64_t>(1, kernels_.depth / out_w_);
-    const int64_t pieces = divide_up(out_w_, kernels_.depth), piece = divide_up(out_w_, pieces);
-    const T* base = block.a;
-    for (int64_t segment = 0; segment < segments; segment += at_once) {
-      for (int64_t x = 0; x < out_w_; x += piece) {
-        block.a = base + x * block.a_step;
-        block.segments = segments_ + segment;
+  // A band of the result for some images, a few rows of the output at a time so that a panel stays in the first-level
+  // cache.
+  void multiply(int64_t band, int64_t images, bool first, const T* from, const T* panels, T* result) const {
+    const int64_t h = single_taps_ ? band / p_.k_w : band;
+    const Range rows = covered_rows(h), columns = single_taps_ ? covered_columns(band % p_.k_w) : Range{0, out_w_};
+    const int64_t width = columns.last - columns.first, segments = width > 0 ? images * (rows.last - rows.first) : 0;
+    const int64_t at_once = std::max<int64_t>(1, kernels_.depth / std::max<int64_t>(1, width));
+    const int64_t piece = divide_up(std::max<int64_t>(1, width), divide_up(std::max<int64_t>(1, width), kernels_.depth));
+    GemmBlock<T> block = {.rows = band_rows_, .a_rows = a_rows_ + band * band_rows_, .a_step = p_.stride_w * p_.in_c,
+                          .b_step = kernels_.columns, .c_rows = c_rows_ + band * band_rows_};
+    for (int64_t segment = 0; segment == 0 || segment < segments; segment += at_once) {
+      for (int64_t x = 0; x == 0 || x < width; x += piece) {
+        block.a = from + (columns.first + x) * block.a_step;
+        block.a_segments = a_segments_ + h * group_ * out_h_ + segment;
+        block.b_segments = b_segments_ + h * group_ * out_h_ + segment;
         block.segment_count = std::min(at_once, segments - segment);
-        block.length = std::min(piece, out_w_ - x);
+        block.length = std::min(piece, width - x);
         block.accumulate = !(first && segment == 0 && x == 0);
         for (int64_t j = 0; j < p_.out_c; j += kernels_.columns) {
           block.columns = std::min(kernels_.columns, p_.out_c - j);
-          block.b = panels + j / kernels_.columns * panel_step_ + (segment * out_w_ + x) * kernels_.columns;
+          block.b = panels + j / kernels_.columns * panel_step_ + (columns.first + x) * kernels_.columns;
           block.c = result + j;
           kernels_.block(block);
         }
@@ -137,10 +171,13 @@ class FilterGrad {
   int64_t rows_ = 0;            // of the result: taps times channels
   int64_t group_ = 0;           // images that are multiplied together
   int64_t parts_ = 0, part_images_ = 0;
-  int64_t piece_rows_ = 0;      // of the result, in a task
+  bool single_taps_ = false;    // a band of the result is one tap, not one row of the filter
+  int64_t bands_ = 0, band_rows_ = 0;
+  int64_t piece_bands_ = 0;     // in a task
   int64_t* a_rows_ = nullptr;
   int64_t* c_rows_ = nullptr;
-  int64_t* segments_ = nullptr;
+  int64_t* a_segments_ = nullptr;  // for each row of the filter: rows of images ...
+  int64_t* b_segments_ = nullptr;  // ... and of panels
   T* partial_ = nullptr;
   T* panels_ = nullptr;         // of the output gradient, for each thread
   T* images_ = nullptr;         // for each thread

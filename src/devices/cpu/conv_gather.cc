@@ -96,8 +96,9 @@ template <class T>
 struct Phase {
   Axis h, w;
   int64_t length = 0;         // of a run
-  int64_t run_count = 0;
-  int64_t* runs = nullptr;    // offsets in the source
+  int64_t row_runs = 0;       // runs of one row of the filter
+  int64_t* runs = nullptr;    // offsets in the source ...
+  int64_t* panel_runs = nullptr;  // ... and in a panel
   T* panels = nullptr;        // the taps' matrices, packed
   int64_t depth = 0, panel_step = 0;
 };
@@ -109,7 +110,7 @@ class GatherConv {
     choose_bands(threads);
     Carver carver(scratch);
     phases_ = carver.take<Phase<T>>(g_.phases_h * g_.phases_w);
-    runs_ = carver.take<int64_t>(g_.k_h * g_.k_w);
+    runs_ = carver.take<int64_t>(2 * g_.k_h * g_.k_w);
     panels_ = carver.take<T>((g_.k_h * g_.k_w * g_.source_c + g_.phases_h * g_.phases_w) *
                              round_up(g_.dest_c, kernels_.columns));
     window_size_ = round_up(direct_ ? 0 : ((band_ - 1) * g_.step_h + g_.span_h) * pitch_, 16);
@@ -159,16 +160,18 @@ class GatherConv {
     T* panels = panels_;
     for (int64_t i = 0; i < g_.phases_h * g_.phases_w; ++i) {
       Phase<T>& phase = phases_[i];
-      phase = {.h = g_.axis_h(i / g_.phases_w), .w = g_.axis_w(i % g_.phases_w), .runs = runs, .panels = panels};
+      phase = {.h = g_.axis_h(i / g_.phases_w), .w = g_.axis_w(i % g_.phases_w), .panels = panels};
       const bool merge = phase.w.offset_step == 1;  // the taps of a row touch
       phase.length = g_.source_c * (merge ? phase.w.taps : 1);
-      for (int64_t h = 0; h < phase.h.taps; ++h) {
-        for (int64_t w = 0; w < phase.w.taps; w += merge ? phase.w.taps : 1) {
-          *runs++ = (phase.h.offset_first + h * phase.h.offset_step) * pitch_ +
-                    (phase.w.offset_first + w * phase.w.offset_step) * g_.source_c;
-        }
+      phase.row_runs = merge ? std::min<int64_t>(1, phase.w.taps) : phase.w.taps;
+      phase.runs = runs;
+      phase.panel_runs = runs += phase.h.taps * phase.row_runs;
+      for (int64_t run = 0; run < phase.h.taps * phase.row_runs; ++run) {
+        const int64_t h = run / phase.row_runs, w = run % phase.row_runs;
+        phase.runs[run] = (phase.h.offset_first + h * phase.h.offset_step) * pitch_ +
+                          (phase.w.offset_first + w * phase.w.offset_step) * g_.source_c;
+        *runs++ = run * phase.length * kernels_.columns;
       }
-      phase.run_count = runs - phase.runs;
       phase.depth = phase.h.taps * phase.w.taps * g_.source_c;
       phase.panel_step = (phase.depth | 1) * kernels_.columns;
       panels += phase.panel_step * divide_up(g_.dest_c, kernels_.columns);
@@ -204,48 +207,64 @@ class GatherConv {
     for (int64_t i = 0; i < g_.phases_h * g_.phases_w; ++i) run_phase(phases_[i], base, begin, end, epilogue, dest);
   }
 
+  // Filter rows [first, last) that have the image under them for destination row q.
+  void filter_rows(const Phase<T>& phase, int64_t q, int64_t& first, int64_t& last) const {
+    const int64_t above = q * g_.step_h + g_.origin_h + phase.h.offset_first, step = phase.h.offset_step;
+    first = std::clamp<int64_t>(divide_up(std::max<int64_t>(-above, 0), step), 0, phase.h.taps);
+    last = above < g_.source_h ? std::clamp<int64_t>((g_.source_h - 1 - above) / step + 1, first, phase.h.taps) : first;
+  }
+
   void run_phase(const Phase<T>& phase, const T* base, int64_t begin, int64_t end, const Epilogue<T>& epilogue,
                  T* dest) const {
     int64_t a_rows[kMaxPixels], c_rows[kMaxPixels];
-    int64_t pixels = 0;
+    int64_t pixels = 0, first = 0, last = 0;
     GemmBlock<T> block = {.a = base, .a_rows = a_rows, .b_step = kernels_.columns, .c_rows = c_rows};
     auto flush = [&] {
       block.rows = pixels;
-      multiply(phase, block, epilogue, dest);
+      if (pixels > 0) multiply(phase, block, first * phase.row_runs, last * phase.row_runs, epilogue, dest);
       pixels = 0;
     };
     for (int64_t y = std::max(begin, phase.h.begin); y < std::min(end, phase.h.end); ++y) {
+      int64_t row_first, row_last;
+      filter_rows(phase, y, row_first, row_last);
+      if (row_first != first || row_last != last) flush();
+      first = row_first;
+      last = row_last;
       for (int64_t x = phase.w.begin; x < phase.w.end; ++x) {
+        if (pixels == kMaxPixels) flush();
         a_rows[pixels] = (y - begin) * g_.step_h * pitch_ + (x - g_.begin_w) * g_.step_w * g_.source_c;
         c_rows[pixels] = ((phase.h.dest_first + y * phase.h.dest_step) * g_.dest_w + phase.w.dest_first +
                           x * phase.w.dest_step) * g_.dest_c;
-        if (++pixels == kMaxPixels) flush();  // only for rows wider than a band may be
+        ++pixels;
       }
     }
-    if (pixels > 0) flush();
+    flush();
   }
 
-  // Some pixels, all channels of the destination. The sum is cut where a panel would leave the first-level cache.
-  void multiply(const Phase<T>& phase, GemmBlock<T> block, const Epilogue<T>& epilogue, T* dest) const {
+  // Some pixels, all channels of the destination, runs [first, last). The sum is cut where a panel would leave the
+  // first-level cache.
+  void multiply(const Phase<T>& phase, GemmBlock<T> block, int64_t first, int64_t last, const Epilogue<T>& epilogue,
+                T* dest) const {
     const int64_t pieces = std::max<int64_t>(1, divide_up(phase.length, kernels_.depth));
     const int64_t piece = std::max<int64_t>(1, divide_up(phase.length, pieces));
     const int64_t at_once = std::max<int64_t>(1, kernels_.depth / std::max<int64_t>(1, phase.length));
     const T* base = block.a;
-    for (int64_t run = 0; run == 0 || run < phase.run_count; run += at_once) {
+    for (int64_t run = first; run == first || run < last; run += at_once) {
       for (int64_t at = 0; at == 0 || at < phase.length; at += piece) {
         block.a = base + at;
-        block.segments = phase.runs + run;
-        block.segment_count = std::min(at_once, phase.run_count - run);
+        block.a_segments = phase.runs + run;
+        block.b_segments = phase.panel_runs + run;
+        block.segment_count = std::min(at_once, last - run);
         block.length = std::min(piece, phase.length - at);
-        block.accumulate = run > 0 || at > 0;
-        const bool last = run + at_once >= phase.run_count && at + piece >= phase.length;
-        block.activation = last ? epilogue.activation : Activation::None;
-        const T* panel = phase.panels + (run * phase.length + at) * kernels_.columns;
+        block.accumulate = run > first || at > 0;
+        const bool final = run + at_once >= last && at + piece >= phase.length;
+        block.activation = final ? epilogue.activation : Activation::None;
+        const T* panel = phase.panels + at * kernels_.columns;
         for (int64_t j = 0; j < g_.dest_c; j += kernels_.columns, panel += phase.panel_step) {
           block.columns = std::min(kernels_.columns, g_.dest_c - j);
           block.b = panel;
           block.c = dest + j;
-          block.bias = last && epilogue.bias ? epilogue.bias + j : nullptr;
+          block.bias = final && epilogue.bias ? epilogue.bias + j : nullptr;
           kernels_.block(block);
         }
       }

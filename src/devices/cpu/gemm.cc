@@ -118,9 +118,8 @@ Plan make_plan(const Gemm<T>& g, const GemmKernels<T>& kernels, int threads) {
   plan.slice = divide_up(std::max<int64_t>(plan.part_depth, 1), slices);
   choose_tasks(g, kernels, threads, plan);
   plan.packed_b = round_up((plan.slice | 1) * round_up(plan.columns, kernels.columns), 16);
-  // Rows that lie a large power of two apart fall into the same few sets of the cache.
-  const bool aliases = g.transpose_a || g.lda * static_cast<int64_t>(sizeof(T)) % 2048 == 0;
-  plan.copy_a = plan.columns > 4 * kernels.columns && aliases;
+  // Rows of a lie on many pages and in few sets of the cache: a copy pays as soon as some panels use it.
+  plan.copy_a = plan.columns > 6 * kernels.columns;
   if (plan.copy_a) {
     const int64_t rows = std::min(plan.rows, kMaxRows);
     plan.copied_a = round_up(g.transpose_a ? plan.slice * (rows + kRowPad) : rows * (plan.slice + kRowPad), 16);
@@ -210,7 +209,8 @@ class Product {
     const int64_t segment = 0;
     GemmBlock<T> block = {.rows = rows,
                           .a_rows = a_rows,
-                          .segments = &segment,
+                          .a_segments = &segment,
+                          .b_segments = &segment,
                           .segment_count = 1,
                           .length = depth,
                           .b_step = kernels_.columns,

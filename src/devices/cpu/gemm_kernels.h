@@ -12,10 +12,10 @@ enum class Activation { None, Relu, Relu6 };
 // The one inner loop under matrix products and convolutions: some rows times one panel of columns,
 //
 //   c[c_rows[i] + j] = act(bias[j] + (accumulate ? c[c_rows[i] + j] : 0)
-//                          + sum over s, t of a[a_rows[i] + segments[s] + t * a_step] * b[(s * length + t) * b_step + j])
+//                          + sum over s, t of a[a_rows[i] + a_segments[s] + t * a_step] * b[b_segments[s] + t * b_step + j])
 //
-// Rows of a and c may lie anywhere, and the inner dimension is made of equal segments that may lie anywhere in a: a
-// convolution reads its (padded) image as it stands, with no copy of patches. Each element is summed in the order of
+// Rows of a and c may lie anywhere, and the inner dimension is made of equal segments that may lie anywhere in a and b:
+// a convolution reads its (padded) image as it stands, with no copy of patches, and leaves out what lies beyond it. Each element is summed in the order of
 // (s, t) whatever the number of rows and columns of the block, so how a result is cut into blocks does not change it.
 template <class T>
 struct GemmBlock {
@@ -24,7 +24,8 @@ struct GemmBlock {
   const T* a = nullptr;
   const int64_t* a_rows = nullptr;
   int64_t a_step = 1;
-  const int64_t* segments = nullptr;
+  const int64_t* a_segments = nullptr;
+  const int64_t* b_segments = nullptr;
   int64_t segment_count = 0;
   int64_t length = 0;
   const T* b = nullptr;

@@ -3,6 +3,6 @@
 #define WEIR_VECTOR_BYTES 64
 #define WEIR_TILE_ROWS 8
 #define WEIR_SLIM_ROWS 8
-#define WEIR_PANEL_BYTES 32768
+#define WEIR_PANEL_BYTES 24576
 #include "devices/cpu/gemm_kernels.inc"
 #endif

@@ -229,7 +229,7 @@ TYPED_TEST(GemmOf, EveryBuildOfTheKernelsAgrees) {
     const auto& kernels = gemm_kernels<TypeParam>(static_cast<Isa>(level));
     for (int64_t columns = 1; columns <= kernels.columns; ++columns) {
       for (int64_t rows : {1, 2, 3, 5, 8, 14, 29}) {
-        const int64_t k = 21, segment_at[] = {0, 500};
+        const int64_t k = 21, a_segments[] = {0, 500}, b_segments[] = {0, k * kernels.columns};
         const auto a = random_values<TypeParam>(2000, 5);
         for (bool transposed : {false, true}) {
           const auto b = random_values<TypeParam>(static_cast<size_t>(2 * k * columns), 6);
@@ -242,13 +242,13 @@ TYPED_TEST(GemmOf, EveryBuildOfTheKernelsAgrees) {
             c_rows.push_back((rows - 1 - i) * columns);
           }
           kernels.block({.rows = rows, .columns = columns, .a = a.data(), .a_rows = a_rows.data(), .a_step = 2,
-                         .segments = segment_at, .segment_count = 2, .length = k, .b = panel.data(),
+                         .a_segments = a_segments, .b_segments = b_segments, .segment_count = 2, .length = k, .b = panel.data(),
                          .b_step = kernels.columns, .c = c.data(), .c_rows = c_rows.data(), .accumulate = true});
           for (int64_t i = 0; i < rows; ++i) {
             for (int64_t j = 0; j < columns; ++j) {
               double sum = 1;
               for (int64_t t = 0; t < 2 * k; ++t) {
-                const double x = a[static_cast<size_t>(a_rows[static_cast<size_t>(i)] + segment_at[t / k] + t % k * 2)];
+                const double x = a[static_cast<size_t>(a_rows[static_cast<size_t>(i)] + a_segments[t / k] + t % k * 2)];
                 sum += x * b[static_cast<size_t>(transposed ? j * 2 * k + t : t * columns + j)];
               }
               ASSERT_NEAR(c[static_cast<size_t>((rows - 1 - i) * columns + j)], sum, 1e-5)
