@@ -101,8 +101,8 @@ WEIR_API Output logical_and(const In& x, const In& y, std::string_view name = {}
 WEIR_API Output logical_or(const In& x, const In& y, std::string_view name = {});
 WEIR_API Output logical_xor(const In& x, const In& y, std::string_view name = {});
 
-// x where the condition holds, y elsewhere. x and y have one shape; the condition has that shape too, or is a scalar, or
-// a vector that chooses among rows.
+// x where the condition holds, y elsewhere. x and y have one shape; the condition has that shape too, or is a scalar,
+// or a vector that chooses among rows.
 WEIR_API Output where(const In& condition, const In& x, const In& y, std::string_view name = {});
 // The same with broadcasting of all three.
 WEIR_API Output where_v2(const In& condition, const In& x, const In& y, std::string_view name = {});
@@ -192,7 +192,8 @@ WEIR_API Output clip_by_value(const In& t, const In& low, const In& high, std::s
 // Scales t down so that its Euclidean norm is at most clip_norm: over all of t, or along the axes.
 WEIR_API Output clip_by_norm(const In& t, const In& clip_norm, const Axes& axes = {}, std::string_view name = {});
 // sqrt of the sum of squares of all elements. Empty outputs of the list are passed over.
-WEIR_API Output global_norm(const std::vector<Output>& tensors, std::string_view name = {});
+WEIR_API Output global_norm(const std::vector<Output>& tensors, std::string_view name = {},
+                            In::Where where = In::Where::current());
 // Scales all tensors by clip_norm / max(global norm, clip_norm). Gives the tensors and the norm before.
 WEIR_API std::pair<std::vector<Output>, Output> clip_by_global_norm(const std::vector<Output>& tensors,
                                                                     const In& clip_norm, Output use_norm = {},

@@ -72,11 +72,17 @@ struct BinaryKernel {
     R* y = c.output<R>();
     // A functor that does not take every operand looks at them first.
     if constexpr (requires { F::check(c, b); }) F::check(c, b);
-    c.pool().parallel_for(s.plan.elements(), grain_of<F>(), [&](int64_t begin, int64_t end) {
-      s.plan.for_each_piece(begin, end, [&](const int64_t* at, int64_t out, int64_t n) {
-        binary_row<F>(a + at[0], b + at[1], y + out, n, s.operands);
+    auto each_piece = [&](auto row) {
+      c.pool().parallel_for(s.plan.elements(), grain_of<F>(), [&](int64_t begin, int64_t end) {
+        s.plan.for_each_piece(
+            begin, end, [&](const int64_t* at, int64_t out, int64_t n) { row(a + at[0], b + at[1], y + out, n); });
       });
-    });
+    };
+    if constexpr (std::is_same_v<T, float> && std::is_same_v<R, float> && requires { F::kTile; }) {
+      each_piece(cpu::binary_tile(F::kTile, s.operands));
+    } else {
+      each_piece([&](const T* pa, const T* pb, R* py, int64_t n) { binary_row<F>(pa, pb, py, n, s.operands); });
+    }
   }
 };
 

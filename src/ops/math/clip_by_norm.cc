@@ -33,8 +33,9 @@ Output clip_by_norm(const In& t, const In& clip_norm, const Axes& axes, std::str
   return identity(scaled / limit, scope.name());
 }
 
-Output global_norm(const std::vector<Output>& tensors, std::string_view name) {
+Output global_norm(const std::vector<Output>& tensors, std::string_view name, In::Where where) {
   Graph& graph = first_of(tensors).graph();
+  LineScope line(graph, source_line(where));
   Scope scope = graph.name_scope(name.empty() ? "global_norm" : name);
   std::vector<Output> halves;
   for (const Output& t : tensors) {
@@ -51,7 +52,7 @@ std::pair<std::vector<Output>, Output> clip_by_global_norm(const std::vector<Out
                                                            Output use_norm, std::string_view name) {
   Graph& graph = first_of(tensors).graph();
   LineScope line(graph, source_line(clip_norm.where()));
-  if (!use_norm) use_norm = global_norm(tensors, name);
+  if (!use_norm) use_norm = global_norm(tensors, name, clip_norm.where());
   Scope scope = graph.name_scope(name.empty() ? "clip_by_global_norm" : name);
   Output inverse = 1.0 / use_norm;
   Output one = graph.constant(1.0, use_norm.dtype());

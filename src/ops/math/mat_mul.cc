@@ -56,7 +56,7 @@ Output matmul(const In& a, const In& b, const MatMulOptions& options, std::strin
   auto rank = [](const In& in) { return in.output() ? in.output().shape().rank() : in.value().shape().rank(); };
   if (rank(a) == 2 && rank(b) == 2) {
     // MatMul knows no adjoint: conjugate and transpose.
-    return NodeBuilder("MatMul", name)
+    return NodeBuilder("MatMul", name, a.where())
         .input(options.adjoint_a ? conj(a) : a)
         .input(options.adjoint_b ? conj(b) : b)
         .attr("transpose_a", options.transpose_a || options.adjoint_a)
@@ -64,7 +64,7 @@ Output matmul(const In& a, const In& b, const MatMulOptions& options, std::strin
         .output();
   }
   // BatchMatMul knows no plain transpose: conjugate first, and take the adjoint.
-  return NodeBuilder("BatchMatMulV2", name.empty() ? "MatMul" : name)
+  return NodeBuilder("BatchMatMulV2", name.empty() ? "MatMul" : name, a.where())
       .input(options.transpose_a ? conj(a) : a)
       .input(options.transpose_b ? conj(b) : b)
       .attr("adj_x", options.transpose_a || options.adjoint_a)

@@ -3,17 +3,17 @@
 // clang-format off
 #define ROWS(row) \
   row(abs) row(acos) row(acosh) row(add) row(add_n) row(add_v2) row(all) row(any) row(arg_max) row(arg_min) \
-  row(asin) row(asinh) row(atan) row(atan2) row(atanh) row(batch_mat_mul) row(batch_mat_mul_v2) row(cast) \
-  row(ceil) row(clip_by_value) row(complex) row(complex_abs) row(conj) row(cos) row(cosh) row(cumprod) \
-  row(cumsum) row(digamma) row(div) row(div_no_nan) row(equal) row(erf) row(erfc) row(exp) row(expm1) \
-  row(floor) row(floor_div) row(floor_mod) row(fused_elementwise) row(fused_mat_mul) row(greater) row(greater_equal) row(imag) \
-  row(inv) row(inv_grad) row(is_finite) row(is_inf) row(is_nan) row(l2_loss) row(less) row(less_equal) \
-  row(lgamma) row(log) row(log1p) row(logical_and) row(logical_not) row(logical_or) row(mat_mul) row(max) \
-  row(maximum) row(mean) row(min) row(minimum) row(mod) row(mul) row(mul_no_nan) row(neg) row(not_equal) \
-  row(pow) row(prod) row(real) row(real_div) row(reciprocal) row(reciprocal_grad) row(rint) row(round) \
-  row(rsqrt) row(rsqrt_grad) row(segment_sum) row(select) row(select_v2) row(sigmoid) row(sigmoid_grad) \
-  row(sign) row(sin) row(sinh) row(sqrt) row(sqrt_grad) row(square) row(squared_difference) row(sub) row(sum) \
-  row(tan) row(tanh) row(tanh_grad) row(truncate_div) row(truncate_mod) row(xdivy) row(xlogy)
+  row(asin) row(asinh) row(atan) row(atan2) row(atanh) row(batch_mat_mul) row(batch_mat_mul_v2) row(cast) row(ceil) \
+  row(clip_by_value) row(complex) row(complex_abs) row(conj) row(cos) row(cosh) row(cumprod) row(cumsum) \
+  row(digamma) row(div) row(div_no_nan) row(equal) row(erf) row(erfc) row(exp) row(expm1) row(floor) row(floor_div) \
+  row(floor_mod) row(fused_elementwise) row(fused_mat_mul) row(greater) row(greater_equal) row(imag) row(inv) \
+  row(inv_grad) row(is_finite) row(is_inf) row(is_nan) row(l2_loss) row(less) row(less_equal) row(lgamma) row(log) \
+  row(log1p) row(logical_and) row(logical_not) row(logical_or) row(mat_mul) row(max) row(maximum) row(mean) \
+  row(min) row(minimum) row(mod) row(mul) row(mul_no_nan) row(neg) row(not_equal) row(pow) row(prod) row(real) \
+  row(real_div) row(reciprocal) row(reciprocal_grad) row(rint) row(round) row(rsqrt) row(rsqrt_grad) \
+  row(segment_sum) row(select) row(select_v2) row(sigmoid) row(sigmoid_grad) row(sign) row(sin) row(sinh) row(sqrt) \
+  row(sqrt_grad) row(square) row(squared_difference) row(sub) row(sum) row(tan) row(tanh) row(tanh_grad) \
+  row(truncate_div) row(truncate_mod) row(xdivy) row(xlogy)
 // clang-format on
 
 WEIR_OP_TABLE(math_ops, ROWS)
