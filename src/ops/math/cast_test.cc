@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "ops/math/test_reference.h"
+#include "weir/gradients.h"
 
 namespace weir::testing {
 namespace {
@@ -70,7 +71,7 @@ TEST(Cast, PassesGradientsBetweenContinuousTypesOnly) {
             .outputs = {{1.0, 2.0}},
             .gradient = false});
   Graph g;
-  Output x = g.placeholder(float64, {2}), i = g.placeholder(int32, {2});
+  Output x = g.placeholder(float64, {2});
   EXPECT_EQ(gradients({cast(x, float32)}, {x})[0].dense().dtype(), float64);
   EXPECT_TRUE(gradients({cast(cast(x, int32), float32)}, {x})[0].none());
 }

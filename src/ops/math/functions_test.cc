@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "ops/math/test_reference.h"
+#include "weir/gradients.h"
 
 namespace weir::testing {
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/errors.h"
+#include "devices/cpu/gemm.h"
 
 namespace weir::ops {
 namespace {
@@ -30,12 +31,9 @@ cpu::Gemm<T> gemm_of(const Product& p, const T* a, const T* b, T* c, int64_t bat
 }
 
 template <class T>
-void tuned(const Product& p, const T* a, const T* b, T* c, void* scratch, ThreadPool& pool,
-           const cpu::Epilogue<T>& epilogue = {}) {
+void tuned(const Product& p, const T* a, const T* b, T* c, void* scratch, ThreadPool& pool) {
   p.batches.for_each_piece(0, p.batches.elements(), [&](const int64_t* at, int64_t to, int64_t batch) {
-    auto gemm = gemm_of(p, a + at[0] * p.m * p.k, b + at[1] * p.k * p.n, c + to * p.m * p.n, batch);
-    gemm.epilogue = epilogue;
-    cpu::gemm(pool, gemm, scratch);
+    cpu::gemm(pool, gemm_of(p, a + at[0] * p.m * p.k, b + at[1] * p.k * p.n, c + to * p.m * p.n, batch), scratch);
   });
 }
 
@@ -114,10 +112,6 @@ Product prepare_product(PrepareContext& c, const ProductFlags& flags) {
     c.set_scratch(bytes);
   }
   return p;
-}
-
-void float_product(KernelContext& c, const Product& product, const cpu::Epilogue<float>& epilogue) {
-  tuned(product, c.input<float>(0), c.input<float>(1), c.output<float>(), c.scratch(), c.pool(), epilogue);
 }
 
 template <class T>

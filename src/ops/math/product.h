@@ -1,6 +1,5 @@
 #pragma once
 
-#include "devices/cpu/gemm.h"
 #include "graph/infer_context.h"
 #include "ops/broadcast.h"
 #include "ops/math/unary.h"
@@ -21,9 +20,6 @@ struct ProductFlags {
 };
 // Asks for the scratch memory too.
 Product prepare_product(PrepareContext& c, const ProductFlags& flags);
-
-// One product in float, with a bias and an activation at its end.
-void float_product(KernelContext& c, const Product& product, const cpu::Epilogue<float>& epilogue);
 
 // float and double go to the tuned product, half and bfloat16 too, as float.
 struct ProductKernel {

@@ -111,13 +111,5 @@ TEST(BatchMatMul, AdjointsAreConjugated) {
             .types = {complex64}});
 }
 
-TEST(FusedMatMul, AddsABiasAndActivates) {
-  AttrMap attrs = {{"num_args", int64_t{1}}, {"fused_ops", std::vector<std::string>{"BiasAdd", "Relu"}}};
-  check_op({.op = "_FusedMatMul",
-            .inputs = {{{1, 2}, {3, 4}}, {{1, -1}, {1, -1}}, {1, 1}},
-            .attrs = attrs,
-            .outputs = {{{4, 0}, {8, 0}}}});
-}
-
 }  // namespace
 }  // namespace weir::testing
