@@ -82,7 +82,7 @@ const UnaryCase kUnaryCases[] = {
     {UnaryFn::Sqrt, 0.5, [](double x) { return std::sqrt(x); }},
     {UnaryFn::Rsqrt, 1.5, [](double x) { return 1 / std::sqrt(x); }},
     {UnaryFn::Reciprocal, 0.5, [](double x) { return 1 / x; }},
-    {UnaryFn::Exp, 1, [](double x) { return std::exp(x); }},
+    {UnaryFn::Exp, 1.1, [](double x) { return std::exp(x); }},
     {UnaryFn::Expm1, 2, [](double x) { return std::expm1(x); }},
     {UnaryFn::Log, 1, [](double x) { return std::log(x); }},
     {UnaryFn::Log1p, 2, [](double x) { return std::log1p(x); }},
