@@ -48,9 +48,8 @@ tsan: build-tsan  ## run the tests under the thread sanitizer
 fuzz: clang-packages build-fuzz  ## fuzz each target of tests/fuzz for FUZZ_SECONDS=60
 	@tools/fuzz.sh build/fuzz/bin $(FUZZ_SECONDS)
 
-lint: clang-packages configure-release  ## check the format (clang-format) and the code (clang-tidy)
-	@cmake --build --preset release --target weir_proto_headers
-	@tools/lint.sh build/release $(JOBS)
+lint: clang-packages build-lint  ## check the format (clang-format) and the code (clang-tidy)
+	@tools/lint.sh build/lint $(JOBS)
 
 format: clang-packages  ## rewrite the sources with clang-format
 	@git ls-files -co --exclude-standard -- '*.cc' '*.h' '*.inc' | xargs clang-format -i
