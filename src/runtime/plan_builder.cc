@@ -95,11 +95,8 @@ void Plan::Builder::make_steps(const std::vector<int>& order) {
       step_nodes_.push_back(id);
     }
   }
-  // Steps have their final addresses now.
   for (std::vector<Step>* steps : {&plan_.once_, &plan_.steps_}) {
     for (Step& step : *steps) {
-      step.node = std::make_unique<NodeView>(*step.op, step.attrs, step.name);
-      step.view.node = step.node.get();
       step.view.inputs = step.slots.data();
       step.view.outputs = step.slots.data() + step.view.input_count;
     }
@@ -183,6 +180,9 @@ void Plan::Builder::find_last_uses() {
 void Plan::Builder::prepare_steps() {
   for (std::vector<Step>* steps : {&plan_.once_, &plan_.steps_}) {
     for (Step& step : *steps) {
+      // Steps have their final addresses by now.
+      step.node = std::make_unique<NodeView>(*step.op, step.attrs, step.name);
+      step.view.node = step.node.get();
       if (step.kind == Step::Kind::Alias) continue;
       try {
         step.compute = select_kernel(*step.node);
