@@ -84,19 +84,6 @@ WEIR_API Output lrn(const In& input, const LrnOptions& options = {}, std::string
 WEIR_API Output lrn_grad(const In& grads, const In& image, const In& output, const LrnOptions& options = {},
                          std::string_view name = {});
 
-// Batch normalisation in one operation.
-struct FusedBatchNormOptions {
-  std::optional<In> mean = {}, variance = {};  // needed when not training
-  float epsilon = 0.001f;
-  std::string data_format = "NHWC";
-  bool is_training = true;
-};
-struct BatchNorm {
-  Output y, mean, variance;
-};
-WEIR_API BatchNorm fused_batch_norm(const In& x, const In& scale, const In& offset,
-                                    const FusedBatchNormOptions& options = {}, std::string_view name = {});
-
 // Whether the target is among the k classes with the highest predictions; ties count, classes that are not finite
 // never.
 WEIR_API Output in_top_k(const In& predictions, const In& targets, const In& k, std::string_view name = {});
