@@ -171,18 +171,28 @@ def seeds(directory):
                 f.write(graph.as_graph_def().SerializeToString())
 
 
+def constants_of(graph_def):
+    """The value of every constant, as TensorFlow reads it, whatever its encoding."""
+    alone = tf.GraphDef()
+    for node in graph_def.node:
+        if node.op == 'Const':
+            copy = alone.node.add(name=node.name, op='Const')
+            for name in ('dtype', 'value'):
+                copy.attr[name].CopyFrom(node.attr[name])
+    with tf.Graph().as_default() as graph, tf.Session(graph=graph) as session:
+        tf.import_graph_def(alone, name='')
+        values = session.run({node.name: node.name + ':0' for node in alone.node})
+    arrays = {name: np.asarray(value) for name, value in values.items()}
+    return {name: (str(array.dtype), array.shape, array.tolist()) for name, array in arrays.items()}
+
+
 def nodes(graph_def):
-    """Every node as (op, inputs, device, attributes), constants by value."""
+    """Every node as (op, inputs, device, attributes, constant value)."""
+    values = constants_of(graph_def)
     result = {}
     for node in graph_def.node:
-        attrs = {}
-        for name, value in node.attr.items():
-            if value.HasField('tensor'):
-                array = tf.make_ndarray(value.tensor)
-                attrs[name] = (str(array.dtype), array.shape, array.tobytes() if array.dtype != object else array.tolist())
-            else:
-                attrs[name] = value.SerializeToString()
-        result[node.name] = (node.op, list(node.input), node.device, attrs)
+        attrs = {name: value.SerializeToString() for name, value in node.attr.items() if not value.HasField('tensor')}
+        result[node.name] = (node.op, list(node.input), node.device, attrs, values.get(node.name))
     return result
 
 
