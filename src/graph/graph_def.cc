@@ -3,7 +3,9 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/stubs/logging.h>
 #include <google/protobuf/text_format.h>
+#include <google/protobuf/util/message_differencer.h>
 
 #include <algorithm>
 #include <charconv>
@@ -255,11 +257,11 @@ class Importer {
     std::string& kept = graph_.impl().function_library;
     proto::FunctionDefLibrary library;
     library.ParseFromString(kept);
-    std::unordered_map<std::string, std::string> known;
-    for (const auto& function : library.function()) known[function.signature().name()] = function.SerializeAsString();
+    std::unordered_map<std::string, proto::FunctionDef> known;
+    for (const auto& function : library.function()) known[function.signature().name()] = function;
     for (const auto& function : message_.library().function()) {
-      auto [it, is_new] = known.emplace(function.signature().name(), function.SerializeAsString());
-      if (!is_new && it->second != function.SerializeAsString()) {
+      auto [it, is_new] = known.emplace(function.signature().name(), function);
+      if (!is_new && !google::protobuf::util::MessageDifferencer::Equals(it->second, function)) {
         throw invalid_argument("function '{}' differs from the one that the graph has", function.signature().name());
       }
       if (is_new) *library.add_function() = function;
@@ -441,6 +443,7 @@ std::string Graph::to_graph_def_text() const {
 
 ImportResult Graph::import_graph_def(std::string_view bytes, const ImportOptions& options) {
   proto::GraphDef message;
+  google::protobuf::LogSilencer silence;  // what is wrong is said by the exception, not on the terminal
   if (bytes.size() > INT32_MAX || !message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
     throw invalid_argument("these {} bytes are no GraphDef", bytes.size());
   }
