@@ -11,19 +11,38 @@ constexpr double kLargeStep = 40;
 constexpr double kHandOver = 1;
 constexpr double kLeastGain = 15;
 
-// The time of a stretch on `threads` threads: greedy list scheduling in step order.
+// Bounds the time that planning takes.
+constexpr int kMostSteps = 256;
+
+// The time of a stretch on `threads` threads: whoever is free takes the step that can begin first.
 double makespan(const std::vector<StepFacts>& steps, int begin, int end, int threads) {
-  std::vector<double> finish(static_cast<size_t>(end - begin), 0), free_at(static_cast<size_t>(threads), 0);
-  double total = 0;
-  for (int i = begin; i < end; ++i) {
-    double ready = 0;
-    for (int before : steps[static_cast<size_t>(i)].before) {
-      if (before >= begin) ready = std::max(ready, finish[static_cast<size_t>(before - begin)] + kHandOver);
+  auto count = static_cast<size_t>(end - begin);
+  std::vector<double> ready(count, 0), free_at(static_cast<size_t>(threads), 0);
+  std::vector<int> waiting(count, 0);
+  std::vector<std::vector<size_t>> successors(count);
+  for (size_t i = 0; i < count; ++i) {
+    for (int before : steps[static_cast<size_t>(begin) + i].before) {
+      if (before < begin) continue;
+      ++waiting[i];
+      successors[static_cast<size_t>(before - begin)].push_back(i);
     }
+  }
+  double total = 0;
+  for (size_t done = 0; done < count; ++done) {
     auto thread = std::min_element(free_at.begin(), free_at.end());
-    double done = std::max(ready, *thread) + steps[static_cast<size_t>(i)].microseconds + kHandOver;
-    *thread = finish[static_cast<size_t>(i - begin)] = done;
-    total = std::max(total, done);
+    size_t next = count;
+    for (size_t i = 0; i < count; ++i) {
+      if (waiting[i] != 0) continue;
+      if (next == count || std::max(ready[i], *thread) < std::max(ready[next], *thread)) next = i;
+    }
+    double finish = std::max(ready[next], *thread) + steps[static_cast<size_t>(begin) + next].microseconds + kHandOver;
+    waiting[next] = -1;
+    *thread = finish;
+    total = std::max(total, finish);
+    for (size_t i : successors[next]) {
+      ready[i] = std::max(ready[i], finish);
+      --waiting[i];
+    }
   }
   return total;
 }
@@ -60,7 +79,7 @@ std::vector<Region> find_regions(const std::vector<StepFacts>& steps, int thread
   for (int begin = 0; begin < count;) {
     int end = begin;
     double serial = 0;
-    while (end < count && steps[static_cast<size_t>(end)].microseconds < kLargeStep) {
+    while (end < count && end - begin < kMostSteps && steps[static_cast<size_t>(end)].microseconds < kLargeStep) {
       serial += steps[static_cast<size_t>(end++)].microseconds;
     }
     if (serial - makespan(steps, begin, end, threads) >= kLeastGain) regions.push_back(make_region(steps, begin, end));

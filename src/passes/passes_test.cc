@@ -1,0 +1,165 @@
+#include <gtest/gtest.h>
+
+#include "passes/ir.h"
+#include "weir/weir.h"
+
+namespace weir {
+namespace {
+
+// The nodes that are left for some fetches after inference and one pass.
+class Passes : public ::testing::Test {
+ protected:
+  Ir ir_for(std::vector<Output> fetches, std::vector<Operation> targets = {}, std::vector<Output> feeds = {},
+            std::vector<Tensor> values = {}) {
+    std::vector<const Tensor*> pointers;
+    for (const Tensor& value : values) pointers.push_back(&value);
+    Ir ir = build_ir(fetches, feeds, pointers, targets);
+    infer_ir(ir, context_);
+    return ir;
+  }
+
+  // Operations that would run, in the order in which they would.
+  static std::vector<std::string> running(Ir& ir) {
+    ir.sweep();
+    std::vector<std::string> names;
+    for (int id : schedule(ir)) {
+      const IrNode& node = ir[id];
+      if (!node.is_feed() && !node.is_constant()) names.push_back(node.op->name);
+    }
+    return names;
+  }
+  using Names = std::vector<std::string>;
+
+  ThreadPool pool_{1};
+  PassOptions options_;
+  PassContext context_{options_, pool_};
+  Graph g;
+};
+
+TEST_F(Passes, PruningKeepsOnlyWhatIsNeeded) {
+  Output x = g.placeholder(float32, {2});
+  Output used = tanh(x), unused = exp(x);
+  (void)unused;
+  Ir ir = ir_for({used}, {}, {x}, {Tensor::zeros(float32, {2})});
+  EXPECT_EQ(running(ir), Names{"Tanh"});
+}
+
+TEST_F(Passes, PruningStopsAtFedTensors) {
+  Output x = g.placeholder(float32, {2});
+  Output middle = tanh(x), last = exp(middle);
+  Ir ir = ir_for({last}, {}, {middle}, {Tensor::zeros(float32, {2})});
+  EXPECT_EQ(running(ir), Names{"Exp"});
+}
+
+TEST_F(Passes, InferenceKnowsValuesThatFollowFromShapes) {
+  Output x = g.placeholder(float32);
+  Output rows = gather(shape(x), 0);
+  Output flat = reshape(x, stack({rows, -1}, 0));
+  Ir ir = ir_for({flat}, {}, {x}, {Tensor::zeros(float32, {4, 3, 2})});
+  EXPECT_EQ(ir.shape(ir.fetches[0]), (Shape{4, 6}));
+}
+
+TEST_F(Passes, FoldConstantsComputesWhatDependsOnConstantsAlone) {
+  Output x = g.placeholder(float32, {2});
+  Output y = x * (g.constant(Tensor(2.f)) + 3.f);
+  Ir ir = ir_for({y}, {}, {x}, {Tensor::zeros(float32, {2})});
+  fold_constants(ir, context_);
+  EXPECT_EQ(running(ir), Names{"Mul"});
+}
+
+TEST_F(Passes, FoldConstantsLeavesRandomNumbersAndLargeResultsAlone) {
+  Output random = random_uniform(g, {2}, {.seed = 1});
+  Output large = fill(g, {1 << 20}, 1.f);
+  Ir ir = ir_for({random, large});
+  fold_constants(ir, context_);
+  Names names = running(ir);
+  EXPECT_NE(std::find(names.begin(), names.end(), "RandomUniform"), names.end());
+  EXPECT_NE(std::find(names.begin(), names.end(), "Fill"), names.end());
+}
+
+TEST_F(Passes, RemoveIdentitiesDropsThemAndNoOps) {
+  Output x = g.placeholder(float32, {2});
+  Output y = tanh(identity(stop_gradient(identity(x))));
+  Operation all = g.group(std::vector<Operation>{y.op()});
+  Ir ir = ir_for({identity(y)}, {all}, {x}, {Tensor::zeros(float32, {2})});
+  remove_identities(ir, context_);
+  EXPECT_EQ(running(ir), (Names{"Tanh", "NoOp"}));
+}
+
+TEST_F(Passes, RemoveIdentitiesKeepsThoseThatWaitForSomething) {
+  Variable v = g.variable("v", 1.f);
+  Output x = g.placeholder(float32, {});
+  Operation write = assign(v, 2.f).op();
+  Output late;
+  {
+    auto scope = g.control_dependencies({write});
+    late = identity(x);
+  }
+  Ir ir = ir_for({late}, {}, {x}, {Tensor(1.f)});
+  remove_identities(ir, context_);
+  EXPECT_EQ(running(ir), (Names{"VariableV2", "Assign", "Identity"}));
+}
+
+TEST_F(Passes, ShareCommonSubexpressionsComputesEqualNodesOnce) {
+  Output x = g.placeholder(float32, {2});
+  Output y = tanh(x * 2.f) + tanh(x * 2.f);
+  Ir ir = ir_for({y}, {}, {x}, {Tensor::zeros(float32, {2})});
+  share_common_subexpressions(ir, context_);
+  EXPECT_EQ(running(ir), (Names{"Mul", "Tanh", "AddV2"}));
+}
+
+TEST_F(Passes, ShareCommonSubexpressionsKeepsRandomNumbersApart) {
+  Output y = random_uniform(g, {2}) + random_uniform(g, {2});
+  Ir ir = ir_for({y});
+  share_common_subexpressions(ir, context_);
+  Names names = running(ir);
+  EXPECT_EQ(std::count(names.begin(), names.end(), "RandomUniform"), 2);
+}
+
+TEST_F(Passes, FuseBiasActivationMakesOneKernelOfThree) {
+  Output x = g.placeholder(float32, {4, 3});
+  Output y = nn::relu(matmul(x, Tensor::zeros(float32, {3, 5})) + Tensor::zeros(float32, {5}));
+  Ir ir = ir_for({y}, {}, {x}, {Tensor::zeros(float32, {4, 3})});
+  fuse_bias_activation(ir, context_);
+  EXPECT_EQ(running(ir), Names{"_FusedMatMul"});
+}
+
+TEST_F(Passes, FuseBiasActivationKeepsWhatIsReadElsewhere) {
+  Output x = g.placeholder(float32, {4, 3});
+  Output product = matmul(x, Tensor::zeros(float32, {3, 5}));
+  Output y = nn::relu(product + Tensor::zeros(float32, {5}));
+  Ir ir = ir_for({y, product}, {}, {x}, {Tensor::zeros(float32, {4, 3})});
+  fuse_bias_activation(ir, context_);
+  Names names = running(ir);
+  EXPECT_NE(std::find(names.begin(), names.end(), "MatMul"), names.end());
+}
+
+TEST_F(Passes, FuseElementwiseMakesOneLoopOfAChain) {
+  Output x = g.placeholder(float32, {100});
+  Output mask = cast(x > 0.5f, float32);
+  Output y = tanh(x * 2.f + 1.f) * mask;
+  Ir ir = ir_for({y}, {}, {x}, {Tensor::zeros(float32, {100})});
+  fuse_elementwise(ir, context_);
+  EXPECT_EQ(running(ir), Names{"_FusedElementwise"});
+}
+
+TEST_F(Passes, FuseElementwiseKeepsFetchedAndSharedValues) {
+  Output x = g.placeholder(float32, {100});
+  Output middle = x * 2.f;
+  Output a = tanh(middle + 1.f), b = exp(middle - 1.f);
+  Ir ir = ir_for({a, b}, {}, {x}, {Tensor::zeros(float32, {100})});
+  fuse_elementwise(ir, context_);
+  EXPECT_EQ(running(ir), (Names{"Mul", "_FusedElementwise", "_FusedElementwise"}));
+}
+
+TEST_F(Passes, ScheduleWritesAfterIndependentReads) {
+  Variable v = g.variable("v", 1.f);
+  Output a = v * 2.f, b = v * 3.f;
+  Operation write = assign_add(v, 1.f).op();
+  Ir ir = ir_for({a, b}, {write});
+  Names names = running(ir);
+  EXPECT_EQ(names.back(), "AssignAdd");
+}
+
+}  // namespace
+}  // namespace weir

@@ -1,0 +1,124 @@
+// A steady run allocates nothing: every allocation of the process is counted while plans run again and again.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+
+#include "weir/weir.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define WEIR_OWN_ALLOCATOR 1  // a sanitizer's; it cannot be counted
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define WEIR_OWN_ALLOCATOR 1
+#endif
+#endif
+
+namespace {
+std::atomic<bool> counting{false};
+std::atomic<int64_t> allocations{0};
+
+void count() {
+  if (counting.load(std::memory_order_relaxed)) allocations.fetch_add(1, std::memory_order_relaxed);
+}
+}  // namespace
+
+#ifndef WEIR_OWN_ALLOCATOR
+extern "C" {
+void* __libc_malloc(size_t);
+void* __libc_calloc(size_t, size_t);
+void* __libc_realloc(void*, size_t);
+void* __libc_memalign(size_t, size_t);
+
+void* malloc(size_t size) {
+  count();
+  return __libc_malloc(size);
+}
+void* calloc(size_t n, size_t size) {
+  count();
+  return __libc_calloc(n, size);
+}
+void* realloc(void* old, size_t size) {
+  count();
+  return __libc_realloc(old, size);
+}
+void* aligned_alloc(size_t alignment, size_t size) {
+  count();
+  return __libc_memalign(alignment, size);
+}
+}
+#endif
+
+namespace weir {
+namespace {
+
+class SteadyState : public ::testing::Test {
+ protected:
+  void SetUp() override {
+#ifdef WEIR_OWN_ALLOCATOR
+    GTEST_SKIP() << "allocations cannot be counted under a sanitizer";
+#endif
+  }
+
+  // Allocations of ten runs after three that warm up, through run() and through a callable.
+  void expect_none(Graph& g, const Output& fetch, const Operation& train, const std::vector<Feed>& feeds) {
+    Session session(g, {.intra_op_parallelism_threads = 2});
+    session.run(g.global_variables_initializer());
+    std::vector<Operation> targets = {train};
+    for (int i = 0; i < 3; ++i) session.run(fetch, feeds, targets);
+    EXPECT_EQ(during([&] { session.run(fetch, feeds, targets); }), 0) << "through Session::run";
+
+    CallableSpec spec{.feeds = {}, .fetches = {fetch}, .targets = targets};
+    std::vector<Tensor> values;
+    for (const Feed& feed : feeds) {
+      spec.feeds.push_back(feed.output);
+      values.push_back(feed.value);
+    }
+    auto step = session.make_callable(spec);
+    Tensor result;
+    for (int i = 0; i < 3; ++i) step.call(values, {&result, 1});
+    EXPECT_EQ(during([&] { step.call(values, {&result, 1}); }), 0) << "through a callable";
+  }
+
+  template <class Step>
+  int64_t during(const Step& step) {
+    allocations = 0;
+    counting = true;
+    for (int i = 0; i < 10; ++i) step();
+    counting = false;
+    return allocations;
+  }
+};
+
+Tensor ramp(const Shape& shape) {
+  Tensor t(float32, shape);
+  for (int64_t i = 0; i < t.elements(); ++i) t.mutable_data<float>()[i] = static_cast<float>(i % 17) * 0.05f;
+  return t;
+}
+
+TEST_F(SteadyState, LinearRegressionAllocatesNothing) {
+  Graph g;
+  Output x = g.placeholder(float32, {kUnknown}), y = g.placeholder(float32, {kUnknown});
+  Variable w = g.variable("w", 0.5f);
+  Output cost = reduce_mean(square(w * x - y));
+  Operation train = train::GradientDescent(0.1f).minimize(cost);
+  expect_none(g, cost, train, {{x, ramp({101})}, {y, ramp({101})}});
+}
+
+TEST_F(SteadyState, ConvolutionalNetworkWithDropoutAndAdamAllocatesNothing) {
+  Graph g;
+  Output x = g.placeholder(float32, {kUnknown, 12, 12, 3}), labels = g.placeholder(int64, {kUnknown});
+  Variable filter = g.variable("filter", truncated_normal(g, {5, 5, 3, 16}, {.stddev = 0.1f}));
+  Variable bias = g.variable("bias", fill(g, {16}, 0.1f));
+  Output h = nn::max_pool(nn::relu(nn::bias_add(nn::conv2d(x, filter), bias)));
+  h = nn::lrn(h, {.depth_radius = 4, .alpha = 0.001f, .beta = 0.75f});
+  Variable weights = g.variable("weights", truncated_normal(g, {6 * 6 * 16, 10}, {.stddev = 0.1f}));
+  Output logits = matmul(nn::dropout(reshape(h, {-1, 6 * 6 * 16}), 0.5f), weights);
+  Output loss = reduce_mean(nn::sparse_softmax_cross_entropy_with_logits(labels, logits)) + 0.01f * nn::l2_loss(weights);
+  Operation train = train::Adam(1e-3f).minimize(loss);
+  expect_none(g, loss, train, {{x, ramp({32, 12, 12, 3})}, {labels, Tensor::zeros(int64, {32})}});
+}
+
+}  // namespace
+}  // namespace weir
