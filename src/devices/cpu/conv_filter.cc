@@ -191,6 +191,7 @@ template <class T>
 size_t conv_backward_filter_scratch_bytes(const ConvParams& p, int threads) {
   if (!has_output(p)) return 0;
   if (is_matrix_product(p)) return gemm_scratch_bytes(backward_filter_product<T>(p), threads);
+  if (uses_winograd<T>(p)) return winograd_backward_filter_scratch_bytes(p, threads);
   return FilterGrad<T>(p, threads, nullptr).scratch_bytes();
 }
 
@@ -207,6 +208,9 @@ void conv_backward_filter(ThreadPool& pool, const ConvParams& p, const T* input,
     g.b = output_grad;
     g.c = filter_grad;
     return gemm(pool, g, scratch);
+  }
+  if constexpr (std::is_same_v<T, float>) {
+    if (uses_winograd<T>(p)) return winograd_backward_filter(pool, p, input, output_grad, filter_grad, scratch);
   }
   FilterGrad<T>(p, pool.threads(), scratch).run(pool, input, output_grad, filter_grad);
 }

@@ -290,6 +290,7 @@ template <class T>
 size_t conv_forward_scratch_bytes(const ConvParams& p, int threads) {
   if (!has_output(p)) return 0;
   if (is_matrix_product(p)) return gemm_scratch_bytes(forward_product<T>(p), threads);
+  if (uses_winograd<T>(p)) return winograd_forward_scratch_bytes(p, threads);
   return GatherConv<T>(forward_gather(p), threads, nullptr).scratch_bytes();
 }
 
@@ -305,6 +306,9 @@ void conv_forward(ThreadPool& pool, const ConvParams& p, const T* input, const T
     g.epilogue = epilogue;
     return gemm(pool, g, scratch);
   }
+  if constexpr (std::is_same_v<T, float>) {
+    if (uses_winograd<T>(p)) return winograd_forward(pool, p, input, filter, epilogue, output, scratch);
+  }
   GatherConv<T>(forward_gather(p), pool.threads(), scratch).run(pool, input, filter, epilogue, output);
 }
 
@@ -312,6 +316,7 @@ template <class T>
 size_t conv_backward_input_scratch_bytes(const ConvParams& p, int threads) {
   if (!has_input(p) || !has_output(p)) return 0;
   if (is_matrix_product(p)) return gemm_scratch_bytes(backward_input_product<T>(p), threads);
+  if (uses_winograd<T>(p)) return winograd_backward_input_scratch_bytes(p, threads);
   return GatherConv<T>(backward_gather(p), threads, nullptr).scratch_bytes();
 }
 
@@ -329,6 +334,9 @@ void conv_backward_input(ThreadPool& pool, const ConvParams& p, const T* filter,
     g.b = filter;
     g.c = input_grad;
     return gemm(pool, g, scratch);
+  }
+  if constexpr (std::is_same_v<T, float>) {
+    if (uses_winograd<T>(p)) return winograd_backward_input(pool, p, filter, output_grad, input_grad, scratch);
   }
   GatherConv<T>(backward_gather(p), pool.threads(), scratch).run(pool, output_grad, filter, {}, input_grad);
 }

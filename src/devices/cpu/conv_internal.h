@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
+#include <type_traits>
 
 #include "devices/cpu/conv.h"
 
@@ -33,6 +33,23 @@ template <class T>
 Gemm<T> backward_filter_product(const ConvParams& p) {
   const int64_t m = p.k_h * p.k_w * p.in_c, k = p.batch * p.out_h() * p.out_w(), n = p.out_c;
   return {.m = m, .n = n, .k = k, .lda = m, .transpose_a = true, .ldb = n, .ldc = n};
+}
+
+// Winograd's method, for the shapes where it pays (conv_winograd.cc). The contracts are those of conv.h.
+bool winograd_pays(const ConvParams& p);
+size_t winograd_forward_scratch_bytes(const ConvParams& p, int threads);
+size_t winograd_backward_input_scratch_bytes(const ConvParams& p, int threads);
+size_t winograd_backward_filter_scratch_bytes(const ConvParams& p, int threads);
+void winograd_forward(ThreadPool& pool, const ConvParams& p, const float* input, const float* filter,
+                      const Epilogue<float>& epilogue, float* output, void* scratch);
+void winograd_backward_input(ThreadPool& pool, const ConvParams& p, const float* filter, const float* output_grad,
+                             float* input_grad, void* scratch);
+void winograd_backward_filter(ThreadPool& pool, const ConvParams& p, const float* input, const float* output_grad,
+                              float* filter_grad, void* scratch);
+
+template <class T>
+bool uses_winograd(const ConvParams& p) {
+  return std::is_same_v<T, float> && p.winograd && winograd_pays(p);
 }
 
 inline bool has_output(const ConvParams& p) { return p.batch > 0 && p.out_h() > 0 && p.out_w() > 0 && p.out_c > 0; }

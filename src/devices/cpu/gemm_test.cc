@@ -87,7 +87,7 @@ struct Case {
     SCOPED_TRACE(testing::Message() << g.m << "x" << g.n << "x" << g.k << " transposed " << g.transpose_a
                                     << g.transpose_b << " batch " << g.batch);
     const std::vector<T> out = run(threads);
-    const double tolerance = (sizeof(T) == 4 ? 2e-6 : 4e-15) * (4 + std::sqrt(static_cast<double>(g.k)));
+    const double tolerance = (sizeof(T) == 4 ? 2e-6 : 1e-14) * (4 + std::sqrt(static_cast<double>(g.k)));
     for (int64_t batch = 0; batch < g.batch; ++batch) {
       for (int64_t i = 0; i < g.m; ++i) {
         for (int64_t j = 0; j < g.ldc; ++j) {

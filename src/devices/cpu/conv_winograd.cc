@@ -1,0 +1,316 @@
+#include "devices/cpu/conv_internal.h"
+#include "devices/cpu/conv_winograd_kernels.h"
+
+namespace weir::cpu {
+namespace {
+
+constexpr int64_t kTile = 8, kPlanes = kTile * kTile;
+
+const WinogradKernels& winograd_kernels(Isa level) {
+#if defined(__x86_64__)
+  if (level == Isa::Avx512) return avx512::kWinograd;
+  if (level == Isa::Avx2) return avx2::kWinograd;
+#endif
+  (void)level;
+  return portable::kWinograd;
+}
+
+// An odd number of cache lines keeps pieces of this size that are used side by side in different sets.
+int64_t odd_lines(int64_t elements) { return (divide_up(elements, 16) | 1) * 16; }
+
+// Images cut into tiles. Tile (y, x) covers rows y * step + origin ... of `size` pixels in each direction.
+struct Tiling {
+  int64_t tiles_h, tiles_w;
+  int64_t step, origin_h, origin_w, size;
+  int64_t height, width, channels;
+
+  // Calls set(i, offset) for the pixels of a tile, in rows; offset is that of the pixel in the batch, or -1 for one
+  // that lies beyond its image.
+  template <class Set>
+  void for_pixels(int64_t tile, Set set) const {
+    const int64_t image = tile / (tiles_h * tiles_w), y = tile / tiles_w % tiles_h * step + origin_h,
+                  x = tile % tiles_w * step + origin_w;
+    for (int64_t i = 0; i < size * size; ++i) {
+      const int64_t row = y + i / size, column = x + i % size;
+      const bool inside = row >= 0 && row < height && column >= 0 && column < width;
+      set(i, inside ? ((image * height + row) * width + column) * channels : -1);
+    }
+  }
+
+  void pixels(int64_t tile, const float* images, const float* zeros, const float** to) const {
+    for_pixels(tile, [&](int64_t i, int64_t offset) { to[i] = offset < 0 ? zeros : images + offset; });
+  }
+};
+
+// One plane: rows of a times the panels of b, in slices whose panels stay in the first-level cache.
+void multiply_plane(const GemmKernels<float>& kernels, GemmBlock<float> block, int64_t depth, int64_t columns,
+                    int64_t panel_step) {
+  const int64_t zero = 0;
+  const int64_t slice = divide_up(depth, divide_up(depth, kernels.depth));
+  const float* a = block.a;
+  const float* b = block.b;
+  float* c = block.c;
+  const bool accumulate = block.accumulate;
+  block.a_segments = block.b_segments = &zero;
+  block.segment_count = 1;
+  block.b_step = kernels.columns;
+  for (int64_t k = 0; k < depth; k += slice) {
+    block.a = a + k * block.a_step;
+    block.length = std::min(slice, depth - k);
+    block.accumulate = accumulate || k > 0;
+    for (int64_t j = 0; j < columns; j += kernels.columns) {
+      block.columns = std::min(kernels.columns, columns - j);
+      block.b = b + j / kernels.columns * panel_step + k * kernels.columns;
+      block.c = c + j;
+      kernels.block(block);
+    }
+  }
+}
+
+// Forward, and backward to the input, which is forward with the filter turned around and its channels exchanged.
+class WinogradGather {
+ public:
+  WinogradGather(const ConvParams& p, bool backward, int threads, void* scratch)
+      : p_(p), backward_(backward), kernels_(gemm_kernels<float>(isa())), winograd_(winograd_kernels(isa())) {
+    const int64_t m = kTile + 1 - p.k_h;
+    depth_ = backward ? p.out_c : p.in_c;
+    columns_ = backward ? p.in_c : p.out_c;
+    const int64_t height = backward ? p.in_h : p.out_h(), width = backward ? p.in_w : p.out_w();
+    const int64_t pad_h = backward ? p.k_h - 1 - p.pad_top : p.pad_top;
+    const int64_t pad_w = backward ? p.k_w - 1 - p.pad_left : p.pad_left;
+    dest_ = {divide_up(height, m), divide_up(width, m), m, 0, 0, m, height, width, columns_};
+    source_ = {dest_.tiles_h, dest_.tiles_w, m, -pad_h, -pad_w, kTile, backward ? p.out_h() : p.in_h,
+               backward ? p.out_w() : p.in_w, depth_};
+    tiles_ = p.batch * dest_.tiles_h * dest_.tiles_w;
+
+    // A task's transformed pixels should fit into the second-level cache, and the filter's, which are many more, should
+    // be read for many tiles at a time.
+    constexpr int64_t kBlockElements = 160 * 1024;
+    block_ = std::min(divide_up(tiles_, 3 * threads), kBlockElements / (kPlanes * (depth_ + columns_)));
+    block_ = std::clamp<int64_t>(round_up(block_, kernels_.rows), 2 * kernels_.rows, kMaxBlock);
+
+    Carver carver(scratch);
+    zeros_ = carver.take<float>(depth_);
+    filter_plane_ = odd_lines(p.in_c * p.out_c);
+    filter_ = carver.take<float>(kPlanes * filter_plane_);
+    panel_step_ = (depth_ | 1) * kernels_.columns;
+    panel_plane_ = panel_step_ * divide_up(columns_, kernels_.columns);
+    panels_ = carver.take<float>(kPlanes * panel_plane_);
+    source_tile_ = odd_lines(kPlanes * depth_);
+    dest_tile_ = odd_lines(kPlanes * columns_);
+    blocks_ = carver.take<float>(threads * block_ * (source_tile_ + dest_tile_));
+    scratch_bytes_ = carver.used();
+  }
+
+  size_t scratch_bytes() const { return scratch_bytes_; }
+
+  void run(ThreadPool& pool, const float* source, const float* filter, const Epilogue<float>& epilogue, float* dest) {
+    std::fill_n(zeros_, depth_, 0.0f);
+    const int64_t taps = p_.k_h * p_.k_w, tap = p_.in_c * p_.out_c;
+    pool.parallel_for(p_.in_c, 4, [&](int64_t begin, int64_t end) {
+      for (int64_t c = begin; c < end; ++c) {
+        const float* first = filter + c * p_.out_c + (backward_ ? (taps - 1) * tap : 0);
+        winograd_.filter(p_.k_h, first, backward_ ? -tap : tap, p_.out_c, filter_ + c * p_.out_c, filter_plane_);
+      }
+    });
+    pool.parallel_for(kPlanes, 4, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        kernels_.pack(filter_ + i * filter_plane_, p_.out_c, backward_, depth_, columns_, panels_ + i * panel_plane_,
+                      panel_step_);
+      }
+    });
+    pool.parallel_for(tiles_, block_, [&](int64_t begin, int64_t end) {
+      float* block = blocks_ + ThreadPool::thread_index() * block_ * (source_tile_ + dest_tile_);
+      run_block(begin, end, source, epilogue, dest, block, block + block_ * source_tile_);
+    });
+  }
+
+ private:
+  static constexpr int64_t kMaxBlock = 96;
+
+  void run_block(int64_t begin, int64_t end, const float* source, const Epilogue<float>& epilogue, float* dest,
+                 float* transformed, float* products) const {
+    const float* from[kPlanes];
+    int64_t a_rows[kMaxBlock], c_rows[kMaxBlock];
+    for (int64_t tile = begin; tile < end; ++tile) {
+      source_.pixels(tile, source, zeros_, from);
+      winograd_.data(from, depth_, transformed + (tile - begin) * source_tile_, depth_);
+      a_rows[tile - begin] = (tile - begin) * source_tile_;
+      c_rows[tile - begin] = (tile - begin) * dest_tile_;
+    }
+    for (int64_t i = 0; i < kPlanes; ++i) {
+      multiply_plane(kernels_,
+                     {.rows = end - begin, .a = transformed + i * depth_, .a_rows = a_rows,
+                      .b = panels_ + i * panel_plane_, .c = products + i * columns_, .c_rows = c_rows},
+                     depth_, columns_, panel_step_);
+    }
+    float* to[kPlanes];
+    for (int64_t tile = begin; tile < end; ++tile) {
+      dest_.for_pixels(tile, [&](int64_t i, int64_t offset) { to[i] = offset < 0 ? nullptr : dest + offset; });
+      winograd_.output(p_.k_h, products + (tile - begin) * dest_tile_, columns_, columns_, epilogue.bias,
+                       epilogue.activation, to);
+    }
+  }
+
+  const ConvParams& p_;
+  const bool backward_;
+  const GemmKernels<float>& kernels_;
+  const WinogradKernels& winograd_;
+  int64_t depth_ = 0, columns_ = 0;  // channels of source and destination
+  Tiling source_, dest_;
+  int64_t tiles_ = 0, block_ = 0;    // in the batch, in a task
+  float* zeros_ = nullptr;           // a pixel beyond the image
+  float* filter_ = nullptr;          // transformed, and then packed
+  float* panels_ = nullptr;
+  // Of each thread: transformed source and products, tile by tile, so that a transform stays on few pages.
+  float* blocks_ = nullptr;
+  int64_t filter_plane_ = 0, panel_step_ = 0, panel_plane_ = 0, source_tile_ = 0, dest_tile_ = 0;
+  size_t scratch_bytes_ = 0;
+};
+
+// Backward to the filter, chunk by chunk of tiles: all are transformed, then each plane is multiplied, summing over
+// the tiles. A chunk depends on the shape alone.
+class WinogradFilterGrad {
+ public:
+  WinogradFilterGrad(const ConvParams& p, int threads, void* scratch)
+      : p_(p), kernels_(gemm_kernels<float>(isa())), winograd_(winograd_kernels(isa())) {
+    const int64_t m = kTile + 1 - p.k_h;
+    grad_ = {divide_up(p.out_h(), m), divide_up(p.out_w(), m), m, 0, 0, m, p.out_h(), p.out_w(), p.out_c};
+    input_ = {grad_.tiles_h, grad_.tiles_w, m, -p.pad_top, -p.pad_left, kTile, p.in_h, p.in_w, p.in_c};
+    tiles_ = p.batch * grad_.tiles_h * grad_.tiles_w;
+    constexpr int64_t kChunkElements = 2 << 20;
+    chunk_ = std::clamp<int64_t>(kChunkElements / (kPlanes * (p.in_c + p.out_c)), 32, kernels_.depth);
+    chunk_ = std::min(chunk_, tiles_);
+
+    Carver carver(scratch);
+    a_rows_ = carver.take<int64_t>(p.in_c);
+    c_rows_ = carver.take<int64_t>(p.in_c);
+    zeros_ = carver.take<float>(std::max(p.in_c, p.out_c));
+    input_plane_ = odd_lines(chunk_ * p.in_c);
+    inputs_ = carver.take<float>(kPlanes * input_plane_);
+    panel_step_ = (chunk_ | 1) * kernels_.columns;
+    grad_plane_ = odd_lines(panel_step_ * divide_up(p.out_c, kernels_.columns));
+    grads_ = carver.take<float>(kPlanes * grad_plane_);
+    result_plane_ = odd_lines(p.in_c * p.out_c);
+    results_ = carver.take<float>(kPlanes * result_plane_);
+    tile_ = odd_lines(kPlanes * std::max(p.in_c, p.out_c));
+    tiles_at_once_ = carver.take<float>(threads * kGroup * tile_);
+    scratch_bytes_ = carver.used();
+  }
+
+  size_t scratch_bytes() const { return scratch_bytes_; }
+
+  void run(ThreadPool& pool, const float* input, const float* output_grad, float* filter_grad) {
+    std::fill_n(zeros_, std::max(p_.in_c, p_.out_c), 0.0f);
+    for (int64_t c = 0; c < p_.in_c; ++c) {
+      a_rows_[c] = c;
+      c_rows_[c] = c * p_.out_c;
+    }
+    for (int64_t first = 0; first < tiles_; first += chunk_) {
+      const int64_t count = std::min(chunk_, tiles_ - first);
+      transform_chunk(pool, first, count, input, output_grad);
+      multiply_chunk(pool, count, first > 0);
+    }
+    pool.parallel_for(p_.in_c, 4, [&](int64_t begin, int64_t end) {
+      for (int64_t c = begin; c < end; ++c) {
+        winograd_.filter_grad(p_.k_h, results_ + c * p_.out_c, result_plane_, p_.out_c, filter_grad + c * p_.out_c,
+                              p_.in_c * p_.out_c);
+      }
+    });
+  }
+
+ private:
+  static constexpr int64_t kGroup = 8;
+
+  // Each plane lies on pages of its own, so a few tiles are transformed in one place before they go to the planes.
+  void transform_chunk(ThreadPool& pool, int64_t first, int64_t count, const float* input, const float* output_grad) {
+    pool.parallel_for(count, kGroup, [&](int64_t begin, int64_t end) {
+      float* group = tiles_at_once_ + ThreadPool::thread_index() * kGroup * tile_;
+      const float* from[kPlanes];
+      for (int64_t i = begin; i < end; ++i) {
+        input_.pixels(first + i, input, zeros_, from);
+        winograd_.data(from, p_.in_c, group + (i - begin) * tile_, p_.in_c);
+      }
+      for (int64_t plane = 0; plane < kPlanes; ++plane) {
+        for (int64_t i = begin; i < end; ++i) {
+          std::copy_n(group + (i - begin) * tile_ + plane * p_.in_c, p_.in_c,
+                      inputs_ + plane * input_plane_ + i * p_.in_c);
+        }
+      }
+      for (int64_t i = begin; i < end; ++i) {
+        grad_.pixels(first + i, output_grad, zeros_, from);
+        winograd_.output_grad(p_.k_h, from, p_.out_c, group + (i - begin) * tile_, p_.out_c);
+      }
+      for (int64_t plane = 0; plane < kPlanes; ++plane) {
+        kernels_.pack(group + plane * p_.out_c, tile_, false, end - begin, p_.out_c,
+                      grads_ + plane * grad_plane_ + begin * kernels_.columns, panel_step_);
+      }
+    });
+  }
+
+  void multiply_chunk(ThreadPool& pool, int64_t count, bool accumulate) {
+    pool.parallel_for(kPlanes, 1, [&](int64_t i, int64_t) {
+      multiply_plane(kernels_,
+                     {.rows = p_.in_c, .a = inputs_ + i * input_plane_, .a_rows = a_rows_, .a_step = p_.in_c,
+                      .b = grads_ + i * grad_plane_, .c = results_ + i * result_plane_, .c_rows = c_rows_,
+                      .accumulate = accumulate},
+                     count, p_.out_c, panel_step_);
+    });
+  }
+
+  const ConvParams& p_;
+  const GemmKernels<float>& kernels_;
+  const WinogradKernels& winograd_;
+  Tiling input_, grad_;
+  int64_t tiles_ = 0, chunk_ = 0;
+  int64_t* a_rows_ = nullptr;
+  int64_t* c_rows_ = nullptr;
+  float* zeros_ = nullptr;    // a pixel beyond the image
+  float* inputs_ = nullptr;   // transformed
+  float* grads_ = nullptr;    // transformed, in panels
+  float* results_ = nullptr;
+  float* tiles_at_once_ = nullptr;  // of each thread
+  int64_t tile_ = 0, input_plane_ = 0, panel_step_ = 0, grad_plane_ = 0, result_plane_ = 0;
+  size_t scratch_bytes_ = 0;
+};
+
+}  // namespace
+
+bool winograd_pays(const ConvParams& p) {
+  if (p.k_h != p.k_w || (p.k_h != 3 && p.k_h != 5)) return false;
+  if (p.stride_h != 1 || p.stride_w != 1 || p.dilation_h != 1 || p.dilation_w != 1) return false;
+  // With few channels the transforms cost more than the products; with very many, the transformed filter is read from
+  // memory for each block of tiles.
+  if (p.in_c < 16 || p.out_c < 16 || p.in_c * p.out_c > 128 * 256) return false;
+  const int64_t m = kTile + 1 - p.k_h;
+  auto gain = [&](int64_t height, int64_t width) {
+    const int64_t tiles = divide_up(height, m) * divide_up(width, m);
+    return p.batch * tiles >= 16 && 3 * tiles * kPlanes < 2 * height * width * p.k_h * p.k_w;
+  };
+  return gain(p.out_h(), p.out_w()) && gain(p.in_h, p.in_w);
+}
+
+size_t winograd_forward_scratch_bytes(const ConvParams& p, int threads) {
+  return WinogradGather(p, false, threads, nullptr).scratch_bytes();
+}
+size_t winograd_backward_input_scratch_bytes(const ConvParams& p, int threads) {
+  return WinogradGather(p, true, threads, nullptr).scratch_bytes();
+}
+size_t winograd_backward_filter_scratch_bytes(const ConvParams& p, int threads) {
+  return WinogradFilterGrad(p, threads, nullptr).scratch_bytes();
+}
+
+void winograd_forward(ThreadPool& pool, const ConvParams& p, const float* input, const float* filter,
+                      const Epilogue<float>& epilogue, float* output, void* scratch) {
+  WinogradGather(p, false, pool.threads(), scratch).run(pool, input, filter, epilogue, output);
+}
+void winograd_backward_input(ThreadPool& pool, const ConvParams& p, const float* filter, const float* output_grad,
+                             float* input_grad, void* scratch) {
+  WinogradGather(p, true, pool.threads(), scratch).run(pool, output_grad, filter, {}, input_grad);
+}
+void winograd_backward_filter(ThreadPool& pool, const ConvParams& p, const float* input, const float* output_grad,
+                              float* filter_grad, void* scratch) {
+  WinogradFilterGrad(p, pool.threads(), scratch).run(pool, input, output_grad, filter_grad);
+}
+
+}  // namespace weir::cpu
