@@ -6,6 +6,21 @@
 
 namespace weir::ops {
 
+namespace {
+
+// The axis counted from the front; throws when it is not there or has nothing to choose from.
+int checked_axis(const Shape& x, int64_t axis) {
+  const int rank = x.rank();
+  if (axis < -rank || axis >= rank) {
+    throw invalid_argument("Expected dimension in the range [{}, {}), but got {}", -rank, rank, axis);
+  }
+  const int d = InferContext::normalise_axis(axis, rank);
+  if (x[d] == 0) throw invalid_argument("Reduction axis {} is empty in shape {}", axis, x.str());
+  return d;
+}
+
+}  // namespace
+
 void infer_arg_extremum(InferContext& c) {
   const Shape& x = c.input(0);
   c.require_scalar(1);
@@ -13,12 +28,7 @@ void infer_arg_extremum(InferContext& c) {
   if (!x.has_rank()) return;
   auto axis = c.value_as_ints(1);
   if (!axis) return c.set_output(0, Shape::unknown_dims(x.rank() - 1));
-  int64_t a = axis->at(0);
-  if (a < -x.rank() || a >= x.rank()) {
-    throw invalid_argument("Expected dimension in the range [{}, {}), but got {}", -x.rank(), x.rank(), a);
-  }
-  int reduced = InferContext::normalise_axis(a, x.rank());
-  if (x[reduced] == 0) throw invalid_argument("Reduction axis {} is empty in shape {}", a, x.str());
+  const int reduced = checked_axis(x, axis->at(0));
   Shape shape;
   for (int d = 0; d < x.rank(); ++d) {
     if (d != reduced) shape.append(x[d]);
@@ -28,8 +38,8 @@ void infer_arg_extremum(InferContext& c) {
 
 cpu::ReduceShape arg_shape(const KernelContext& c) {
   const Shape& x = c.shape(0);
-  int64_t axis = c.dtype(1) == int32 ? c.scalar<int32_t>(1) : c.scalar<int64_t>(1);
-  if (axis < 0) axis += x.rank();
+  // The shape function need not have seen the axis: of a vector the result is a scalar whatever it is.
+  const int axis = checked_axis(x, c.dtype(1) == int32 ? c.scalar<int32_t>(1) : c.scalar<int64_t>(1));
   cpu::ReduceShape s;
   for (int d = 0; d < x.rank(); ++d) (d < axis ? s.outer : d == axis ? s.reduced : s.inner) *= x[d];
   return s;

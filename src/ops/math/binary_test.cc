@@ -79,7 +79,7 @@ TEST(Binary, WorksForEveryWayOfBroadcasting) {
 
 TEST(Binary, RejectsShapesThatDoNotBroadcast) {
   for (const BinaryCase& c : kCases) {
-    check_op({.op = c.op, .bad = {{.inputs = {zeros({2, 3}), zeros({2})}, .message = "[2,3]"}}});
+    check_op({.op = c.op, .bad = {{.inputs = {zeros({2, 3}), zeros({2})}, .message = "[2,3]", .type = float32}}});
   }
 }
 

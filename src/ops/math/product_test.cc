@@ -65,11 +65,15 @@ TEST(MatMul, TakesLargeOddAndEmptyShapes) {
 }
 
 TEST(MatMul, RejectsWhatDoesNotFit) {
-  check_op(
-      {.op = "MatMul",
-       .bad = {{.inputs = {zeros({2, 3}), zeros({2, 3})}, .message = "inner dimensions differ: [2,3] x [2,3]"},
-               {.inputs = {zeros({2, 3}), zeros({3})}, .message = "rank 2"},
-               {.inputs = {zeros({2, 3}), zeros({3, 2})}, .attrs = {{"transpose_a", true}}, .message = "transposed"}}});
+  check_op({.op = "MatMul",
+            .bad = {{.inputs = {zeros({2, 3}), zeros({2, 3})},
+                     .message = "inner dimensions differ: [2,3] x [2,3]",
+                     .type = float32},
+                    {.inputs = {zeros({2, 3}), zeros({3})}, .message = "rank 2", .type = float32},
+                    {.inputs = {zeros({2, 3}), zeros({3, 2})},
+                     .attrs = {{"transpose_a", true}},
+                     .message = "transposed",
+                     .type = float32}}});
 }
 
 TEST(BatchMatMul, MultipliesMatrixByMatrix) {
@@ -82,10 +86,11 @@ TEST(BatchMatMul, MultipliesMatrixByMatrix) {
                 .reference = product(ax, ay)});
     }
   }
-  check_op({.op = "BatchMatMul",
-            .bad = {{.inputs = {zeros({2, 2, 3}), zeros({3, 3, 2})}, .message = "[2]"},
-                    {.inputs = {zeros({2, 2, 3}), zeros({2, 2, 3})}, .message = "inner dimensions differ"},
-                    {.inputs = {zeros({3}), zeros({3})}, .message = "rank 2 or more"}}});
+  check_op(
+      {.op = "BatchMatMul",
+       .bad = {{.inputs = {zeros({2, 2, 3}), zeros({3, 3, 2})}, .message = "[2]", .type = float32},
+               {.inputs = {zeros({2, 2, 3}), zeros({2, 2, 3})}, .message = "inner dimensions differ", .type = float32},
+               {.inputs = {zeros({3}), zeros({3})}, .message = "rank 2 or more", .type = float32}}});
 }
 
 TEST(BatchMatMulV2, BroadcastsBatches) {
@@ -99,7 +104,8 @@ TEST(BatchMatMulV2, BroadcastsBatches) {
   check_op({.op = "BatchMatMulV2",
             .inputs = {ramp({2, 1, 1, 1}), ramp({1, 3, 1, 1}, 10)},
             .outputs = {Tensor::from<double>({10, 11, 12, 20, 22, 24}, {2, 3, 1, 1})}});
-  check_op({.op = "BatchMatMulV2", .bad = {{.inputs = {zeros({2, 2, 3}), zeros({3, 3, 2})}, .message = "[2]"}}});
+  check_op({.op = "BatchMatMulV2",
+            .bad = {{.inputs = {zeros({2, 2, 3}), zeros({3, 3, 2})}, .message = "[2]", .type = float32}}});
 }
 
 TEST(BatchMatMul, AdjointsAreConjugated) {

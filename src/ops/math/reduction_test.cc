@@ -109,10 +109,10 @@ TEST(Reduction, TheSlopeOfAProductWithAZeroIsRight) {
 TEST(Reduction, RejectsAxesThatAreNotThere) {
   for (const char* op : kReductions) {
     check_op({.op = op,
-              .bad = {{.inputs = {zeros({2, 3}), {2}}, .message = "Invalid reduction dimension 2"},
-                      {.inputs = {zeros({2, 3}), {-3}}, .message = "Invalid reduction dimension -3"},
-                      {.inputs = {zeros({2, 3}), {0, 0}}, .message = "duplicate dimension"},
-                      {.inputs = {zeros({2, 3}), {{0}}}, .message = "rank 1"}}});
+              .bad = {{.inputs = {zeros({2, 3}), {2}}, .message = "Invalid reduction dimension 2", .type = float32},
+                      {.inputs = {zeros({2, 3}), {-3}}, .message = "Invalid reduction dimension -3", .type = float32},
+                      {.inputs = {zeros({2, 3}), {0, 0}}, .message = "duplicate dimension", .type = float32},
+                      {.inputs = {zeros({2, 3}), {{0}}}, .message = "rank 1", .type = float32}}});
   }
 }
 
@@ -130,9 +130,12 @@ TEST(ArgMax, FindsTheFirstAlongAnyAxisInBothTypes) {
   check_op({.op = "ArgMax", .inputs = {x, 0}, .attrs = {{"output_type", int32}}, .outputs = {{1, 0, 0}}});
   check_op({.op = "ArgMin", .inputs = {x, -1}, .outputs = {{0, 2}}});
   check_op({.op = "ArgMax", .inputs = {{1.0, kNan, 2.0, 2.0}, 0}, .outputs = {2}, .types = {float32}});
-  check_op({.op = "ArgMax",
-            .bad = {{.inputs = {zeros({0, 2}), 0}, .message = "Reduction axis 0 is empty in shape [0,2]"},
-                    {.inputs = {zeros({2}), 1}, .message = "Expected dimension in the range [-1, 1), but got 1"}}});
+  check_op(
+      {.op = "ArgMax",
+       .bad = {{.inputs = {zeros({0, 2}), 0}, .message = "Reduction axis 0 is empty in shape [0,2]", .type = float32},
+               {.inputs = {zeros({2}), 1},
+                .message = "Expected dimension in the range [-1, 1), but got 1",
+                .type = float32}}});
 }
 
 TEST(L2Loss, IsHalfTheSumOfSquares) {
@@ -151,15 +154,16 @@ TEST(Cumulate, RunsAlongAnyAxisInAnyDirection) {
   check_op({.op = "Cumprod", .inputs = {x, 1}, .outputs = {{{1, 2, 6}, {4, 20, 120}}}});
   check_op({.op = "Cumprod", .inputs = {x, 0}, .attrs = {{"exclusive", true}}, .outputs = {{{1, 1, 1}, {1, 2, 3}}}});
   check_op(
-      {.op = "Cumsum", .bad = {{.inputs = {zeros({2}), 1}, .message = "Expected scan axis in the range [-1, 1)"}}});
+      {.op = "Cumsum",
+       .bad = {{.inputs = {zeros({2}), 1}, .message = "Expected scan axis in the range [-1, 1)", .type = float32}}});
 }
 
 TEST(SegmentSum, SumsRowsWithEqualIds) {
   check_op(
       {.op = "SegmentSum", .inputs = {{{1, 2}, {3, 4}, {5, 6}}, {0, 0, 2}}, .outputs = {{{4, 6}, {0, 0}, {5, 6}}}});
   check_op({.op = "SegmentSum",
-            .bad = {{.inputs = {{1.0, 2.0}, {1, 0}}, .message = "segment id"},
-                    {.inputs = {{1.0, 2.0}, {0, 1, 2}}, .message = "[3]"}}});
+            .bad = {{.inputs = {{1.0, 2.0}, {1, 0}}, .message = "segment id", .type = float32},
+                    {.inputs = {{1.0, 2.0}, {0, 1, 2}}, .message = "[3]", .type = float32}}});
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ TEST(Unary, IntegersStayIntegers) {
   check_op({.op = "Neg", .inputs = {{-3, 0, 5}}, .outputs = {{3, 0, -5}}});
   check_op({.op = "Square", .inputs = {{-3, 0, 5}}, .outputs = {{9, 0, 25}}});
   check_op({.op = "Abs", .inputs = {{-3, 1, 5}}, .outputs = {{3, 1, 5}}});
-  check_op({.op = "Sign", .inputs = {{-3, 0, 5}}, .outputs = {{-1, 0, 1}}});
+  check_op({.op = "Sign", .inputs = {{-3, 0, 5}}, .outputs = {{-1, 0, 1}}, .gradient = false});
   const int32_t least = std::numeric_limits<int32_t>::min();
   check_op({.op = "Abs", .inputs = {Tensor(least)}, .outputs = {Tensor(least)}, .types = {int32}, .gradient = false});
 }
@@ -81,7 +81,11 @@ TEST(Unary, IntegersStayIntegers) {
 // As TensorFlow 1.15.5 answered.
 TEST(Unary, SpecialValuesAreTensorFlows) {
   check_op({.op = "Round", .inputs = {{0.5, 1.5, 2.5, -1.5, 2.4}}, .outputs = {{0, 2, 2, -2, 2}}});
-  check_op({.op = "Sign", .inputs = {{kNan, -3.0, 0.0, 2.0}}, .outputs = {{0, -1, 0, 1}}, .types = kFloatingTypes});
+  check_op({.op = "Sign",
+            .inputs = {{kNan, -3.0, 0.0, 2.0}},
+            .outputs = {{0, -1, 0, 1}},
+            .types = kFloatingTypes,
+            .gradient = false});
   check_op({.op = "Digamma",
             .inputs = {{0.5, 1.0, -0.5, 0.0, -1.0, 30.0}},
             .outputs = {{-1.9635100260214227, -0.5772156649015323, 0.03648997397857645, kInf, kInf, 3.384438132685525}},
