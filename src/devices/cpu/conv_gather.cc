@@ -14,6 +14,7 @@ namespace {
 
 constexpr int64_t kMaxPixels = 1024;          // destination pixels of a band
 constexpr int64_t kBandBytes = 256 * 1024;    // of the source, copied for a band: stays in the second-level cache
+constexpr int64_t kGroupBytes = 768 * 1024;   // the same for small images that are treated together
 
 // One axis of a gather. Destination index x = first + step * q for q in [begin, end) reads source indices
 // q * source_step + origin + tap, with tap = (k * dilation - phase) / stride for backward.
@@ -113,8 +114,7 @@ class GatherConv {
     runs_ = carver.take<int64_t>(2 * g_.k_h * g_.k_w);
     panels_ = carver.take<T>((g_.k_h * g_.k_w * g_.source_c + g_.phases_h * g_.phases_w) *
                              round_up(g_.dest_c, kernels_.columns));
-    window_size_ = round_up(direct_ ? 0 : ((band_ - 1) * g_.step_h + g_.span_h) * pitch_, 16);
-    windows_ = carver.take<T>(window_size_ * threads);
+    windows_ = carver.take<T>(direct_ ? 0 : window_size_ * group_ * threads);
     scratch_bytes_ = carver.used();
   }
 
@@ -123,14 +123,18 @@ class GatherConv {
   void run(ThreadPool& pool, const T* source, const T* filter, const Epilogue<T>& epilogue, T* dest) {
     describe_phases();
     pack_filter(pool, filter);
-    pool.parallel_for(g_.batch * bands_, 1, [&](int64_t begin, int64_t) {
-      const int64_t image = begin / bands_, q = g_.begin_h + begin % bands_ * band_;
-      run_band(source + image * g_.source_h * g_.source_w * g_.source_c, q, std::min(q + band_, g_.end_h), epilogue,
-               dest + image * g_.dest_h * g_.dest_w * g_.dest_c);
+    pool.parallel_for(divide_up(g_.batch, group_) * bands_, 1, [&](int64_t begin, int64_t) {
+      const int64_t image = begin / bands_ * group_, q = g_.begin_h + begin % bands_ * band_;
+      run_band({image, std::min(group_, g_.batch - image), q, std::min(q + band_, g_.end_h)}, source, epilogue, dest);
     });
   }
 
  private:
+  // A task: rows [begin, end) of the destination of some images.
+  struct Band {
+    int64_t image, images, begin, end;
+  };
+
   Window window(int64_t begin, int64_t end) const {
     return {.height = g_.source_h, .width = g_.source_w, .channels = g_.source_c,
             .row_origin = begin * g_.step_h + g_.origin_h, .column_origin = g_.begin_w * g_.step_w + g_.origin_w,
@@ -153,6 +157,16 @@ class GatherConv {
     bands_ = divide_up(rows, band_);
     band_ = divide_up(rows, bands_);
     bands_ = divide_up(rows, band_);
+    window_size_ = direct_ ? g_.source_h * pitch_ : round_up(((band_ - 1) * g_.step_h + g_.span_h) * pitch_, 16);
+
+    // A panel of the filter should serve many pixels, more than a small image has.
+    constexpr int64_t kPixels = 256;
+    group_ = 1;
+    if (bands_ == 1) {
+      const int64_t by_pixel_count = kPixels / std::max<int64_t>(1, rows * (g_.end_w - g_.begin_w));
+      const int64_t by_group_bytes = kGroupBytes / std::max<int64_t>(1, window_size_ * static_cast<int64_t>(sizeof(T)));
+      group_ = std::clamp<int64_t>(std::min({by_pixel_count, by_group_bytes, g_.batch / (2 * threads)}), 1, g_.batch);
+    }
   }
 
   void describe_phases() {
@@ -196,15 +210,20 @@ class GatherConv {
     });
   }
 
-  void run_band(const T* source, int64_t begin, int64_t end, const Epilogue<T>& epilogue, T* dest) const {
-    const Window part = window(begin, end);
+  void run_band(const Band& band, const T* source, const Epilogue<T>& epilogue, T* dest) const {
+    const Window part = window(band.begin, band.end);
+    const int64_t source_size = g_.source_h * g_.source_w * g_.source_c;
+    source += band.image * source_size;
+    dest += band.image * g_.dest_h * g_.dest_w * g_.dest_c;
     const T* base = source + part.row_origin * pitch_ + part.column_origin * g_.source_c;
     if (!direct_) {
-      T* copy = windows_ + ThreadPool::thread_index() * window_size_;
-      copy_window(part, source, pitch_, copy);
-      base = copy;
+      T* copies = windows_ + ThreadPool::thread_index() * group_ * window_size_;
+      for (int64_t i = 0; i < band.images; ++i) {
+        copy_window(part, source + i * source_size, pitch_, copies + i * window_size_);
+      }
+      base = copies;
     }
-    for (int64_t i = 0; i < g_.phases_h * g_.phases_w; ++i) run_phase(phases_[i], base, begin, end, epilogue, dest);
+    for (int64_t i = 0; i < g_.phases_h * g_.phases_w; ++i) run_phase(phases_[i], band, base, epilogue, dest);
   }
 
   // Filter rows [first, last) that have the image under them for destination row q.
@@ -214,8 +233,7 @@ class GatherConv {
     last = above < g_.source_h ? std::clamp<int64_t>((g_.source_h - 1 - above) / step + 1, first, phase.h.taps) : first;
   }
 
-  void run_phase(const Phase<T>& phase, const T* base, int64_t begin, int64_t end, const Epilogue<T>& epilogue,
-                 T* dest) const {
+  void run_phase(const Phase<T>& phase, const Band& band, const T* base, const Epilogue<T>& epilogue, T* dest) const {
     int64_t a_rows[kMaxPixels], c_rows[kMaxPixels];
     int64_t pixels = 0, first = 0, last = 0;
     GemmBlock<T> block = {.a = base, .a_rows = a_rows, .b_step = kernels_.columns, .c_rows = c_rows};
@@ -224,18 +242,21 @@ class GatherConv {
       if (pixels > 0) multiply(phase, block, first * phase.row_runs, last * phase.row_runs, epilogue, dest);
       pixels = 0;
     };
-    for (int64_t y = std::max(begin, phase.h.begin); y < std::min(end, phase.h.end); ++y) {
+    for (int64_t y = std::max(band.begin, phase.h.begin); y < std::min(band.end, phase.h.end); ++y) {
       int64_t row_first, row_last;
       filter_rows(phase, y, row_first, row_last);
       if (row_first != first || row_last != last) flush();
       first = row_first;
       last = row_last;
-      for (int64_t x = phase.w.begin; x < phase.w.end; ++x) {
-        if (pixels == kMaxPixels) flush();
-        a_rows[pixels] = (y - begin) * g_.step_h * pitch_ + (x - g_.begin_w) * g_.step_w * g_.source_c;
-        c_rows[pixels] = ((phase.h.dest_first + y * phase.h.dest_step) * g_.dest_w + phase.w.dest_first +
-                          x * phase.w.dest_step) * g_.dest_c;
-        ++pixels;
+      for (int64_t i = 0; i < band.images; ++i) {
+        const int64_t dest_row = i * g_.dest_h + phase.h.dest_first + y * phase.h.dest_step;
+        const int64_t source_row = i * window_size_ + (y - band.begin) * g_.step_h * pitch_;
+        for (int64_t x = phase.w.begin; x < phase.w.end; ++x) {
+          if (pixels == kMaxPixels) flush();
+          a_rows[pixels] = source_row + (x - g_.begin_w) * g_.step_w * g_.source_c;
+          c_rows[pixels] = (dest_row * g_.dest_w + phase.w.dest_first + x * phase.w.dest_step) * g_.dest_c;
+          ++pixels;
+        }
       }
     }
     flush();
@@ -275,12 +296,13 @@ class GatherConv {
   const GemmKernels<T>& kernels_;
   bool direct_ = false;       // the taps never leave the image, which is then read where it lies
   int64_t pitch_ = 0;         // of the rows that are read
-  int64_t band_ = 0, bands_ = 0;
+  int64_t band_ = 0, bands_ = 0;  // rows of a task, and how many make an image
+  int64_t group_ = 1;         // images of a task
   Phase<T>* phases_ = nullptr;
   int64_t* runs_ = nullptr;
   T* panels_ = nullptr;
   T* windows_ = nullptr;      // one for each thread
-  int64_t window_size_ = 0;
+  int64_t window_size_ = 0;   // from image to image, in the copy or in the source
   size_t scratch_bytes_ = 0;
 };
 

@@ -184,6 +184,8 @@ std::vector<ConvParams> layers() {
           same({.batch = 3, .in_h = 14, .in_w = 14, .in_c = 32, .k_h = 5, .k_w = 5, .out_c = 64}),
           same({.batch = 2, .in_h = 24, .in_w = 24, .in_c = 3, .k_h = 5, .k_w = 5, .out_c = 64}),
           same({.batch = 10, .in_h = 12, .in_w = 12, .in_c = 64, .k_h = 5, .k_w = 5, .out_c = 64}),
+          same({.batch = 21, .in_h = 7, .in_w = 6, .in_c = 20, .k_h = 3, .k_w = 3, .out_c = 18}),
+          {.batch = 21, .in_h = 7, .in_w = 6, .in_c = 20, .k_h = 3, .k_w = 3, .out_c = 18, .stride_w = 2},
           same({.batch = 1, .in_h = 3, .in_w = 1500, .in_c = 2, .k_h = 3, .k_w = 3, .out_c = 5}),
           same({.batch = 1, .in_h = 5, .in_w = 5, .in_c = 700, .k_h = 3, .k_w = 3, .out_c = 9}),
           same({.batch = 1, .in_h = 70, .in_w = 60, .in_c = 32, .k_h = 3, .k_w = 3, .out_c = 4})};
@@ -266,7 +268,8 @@ TYPED_TEST(ConvOf, GivesTheSameBitsForAnyNumberOfThreads) {
        {same({.batch = 9, .in_h = 12, .in_w = 12, .in_c = 64, .k_h = 5, .k_w = 5, .out_c = 64}),
         same({.batch = 20, .in_h = 28, .in_w = 28, .in_c = 1, .k_h = 5, .k_w = 5, .out_c = 32}),
         same({.batch = 2, .in_h = 30, .in_w = 31, .in_c = 5, .k_h = 3, .k_w = 3, .out_c = 40, .stride_h = 2, .stride_w = 2}),
-        ConvParams{.batch = 6, .in_h = 9, .in_w = 9, .in_c = 30, .k_h = 1, .k_w = 1, .out_c = 50}}) {
+        ConvParams{.batch = 6, .in_h = 9, .in_w = 9, .in_c = 30, .k_h = 1, .k_w = 1, .out_c = 50},
+        same({.batch = 33, .in_h = 4, .in_w = 4, .in_c = 12, .k_h = 3, .k_w = 3, .out_c = 20})}) {
     const Case<TypeParam> c(p);
     const auto one = c.run(1);
     for (int threads : {2, 4}) {
