@@ -34,8 +34,8 @@ int64_t count(T start, T limit, T delta) {
 }
 
 template <class T>
-int64_t count(const Tensor& start, const Tensor& limit, const Tensor& delta) {
-  return count(start.scalar<T>(), limit.scalar<T>(), delta.scalar<T>());
+int64_t count_of(const Tensor& start, const Tensor& limit, const Tensor& delta) {
+  return count<T>(start.scalar<T>(), limit.scalar<T>(), delta.scalar<T>());
 }
 
 void infer(InferContext& c) {
@@ -45,16 +45,16 @@ void infer(InferContext& c) {
   if (start.valid() && limit.valid() && delta.valid()) {
     switch (c.attr<DType>("Tidx")) {
       case DType::Int32:
-        size = count<int32_t>(start, limit, delta);
+        size = count_of<int32_t>(start, limit, delta);
         break;
       case DType::Int64:
-        size = count<int64_t>(start, limit, delta);
+        size = count_of<int64_t>(start, limit, delta);
         break;
       case DType::Float64:
-        size = count<double>(start, limit, delta);
+        size = count_of<double>(start, limit, delta);
         break;
       case DType::Float32:
-        size = count<float>(start, limit, delta);
+        size = count_of<float>(start, limit, delta);
         break;
       default:
         size = count<float>(start.scalar<BFloat16>(), limit.scalar<BFloat16>(), delta.scalar<BFloat16>());

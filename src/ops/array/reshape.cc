@@ -10,16 +10,19 @@ namespace {
 void infer(InferContext& c) {
   c.require_rank(1, 1);
   const Shape& from = c.input(0);
-  // A size that is not known yet and one that is given as -1 look the same here, and mean the same: whatever is left.
-  Shape to = c.value_as_shape(1);
+  Shape to;
   if (std::optional<std::vector<int64_t>> sizes = c.value_as_ints(1)) {
     int open = 0;
     for (int64_t size : *sizes) {
-      if (size < -1) throw invalid_argument("size {} of {} is negative", size, to.str());
+      if (size < -1) throw invalid_argument("size {} is negative", size);
       open += size == -1;
     }
+    to = Shape(*sizes);
     if (open > 1) throw invalid_argument("only one size may be -1; the shape is {}", to.str());
+  } else {
+    to = c.value_as_shape(1);
   }
+  // A size that is not known yet and one that is given as -1 look the same here, and mean the same: whatever is left.
   if (!to.has_rank() || !from.is_known()) return c.set_output(0, to);
 
   int64_t elements = from.elements(), known = 1;

@@ -67,24 +67,35 @@ void transpose_tile(uint32_t* tile, const uint32_t* from, int64_t from_stride) {
 
 // to[i * to_stride + k] = from[k * from_stride + i] for i < n1, k < n0. Whole tiles go through a buffer in the
 // first-level cache: every cache line of either array is then touched once, even where strides are powers of two and
-// all lines of a tile compete for one set.
+// all lines of a tile compete for one set. Some tiles side by side read longer stretches of each source row.
 template <class T>
 void transpose_plane(T* to, int64_t to_stride, const T* from, int64_t from_stride, int64_t n1, int64_t n0) {
   constexpr bool kTiles = std::is_trivially_copyable_v<T> && sizeof(T) <= 8;
-  for (int64_t i0 = 0; i0 < n1; i0 += kTile) {
-    int64_t i1 = std::min(i0 + kTile, n1);
-    for (int64_t k0 = 0; k0 < n0; k0 += kTile) {
-      int64_t k1 = std::min(k0 + kTile, n0);
-      if constexpr (kTiles) {
-        if (i1 - i0 == kTile && k1 - k0 == kTile) {
-          T tile[kTile * kTile];
-          transpose_tile(tile, from + k0 * from_stride + i0, from_stride);
-          for (int64_t i = 0; i < kTile; ++i) copy_run(to + (i0 + i) * to_stride + k0, tile + i * kTile, kTile);
-          continue;
-        }
+  constexpr int64_t kStrip = 4 * kTile;
+  auto transpose_part = [&](int64_t i0, int64_t i1, int64_t k0, int64_t k1) {
+    if constexpr (kTiles) {
+      if (i1 - i0 == kTile && k1 - k0 == kTile) {
+        T tile[kTile * kTile];
+        transpose_tile(tile, from + k0 * from_stride + i0, from_stride);
+        for (int64_t i = 0; i < kTile; ++i) copy_run(to + (i0 + i) * to_stride + k0, tile + i * kTile, kTile);
+        return;
       }
-      for (int64_t i = i0; i < i1; ++i) {
-        for (int64_t k = k0; k < k1; ++k) to[i * to_stride + k] = from[k * from_stride + i];
+    }
+    for (int64_t i = i0; i < i1; ++i) {
+      for (int64_t k = k0; k < k1; ++k) to[i * to_stride + k] = from[k * from_stride + i];
+    }
+  };
+  if (n1 < kTile) {
+    // A few interleaved channels: one stream in, a few streams out.
+    for (int64_t k = 0; k < n0; ++k) {
+      for (int64_t i = 0; i < n1; ++i) to[i * to_stride + k] = from[k * from_stride + i];
+    }
+    return;
+  }
+  for (int64_t strip = 0; strip < n1; strip += kStrip) {
+    for (int64_t k0 = 0; k0 < n0; k0 += kTile) {
+      for (int64_t i0 = strip; i0 < std::min(strip + kStrip, n1); i0 += kTile) {
+        transpose_part(i0, std::min(i0 + kTile, n1), k0, std::min(k0 + kTile, n0));
       }
     }
   }

@@ -25,11 +25,10 @@ void infer(InferContext& c) {
   Shape to;
   uint64_t seen = 0;
   for (int64_t p : *perm) {
-    // Negative entries count from the end, as TensorFlow's kernel takes them.
-    int d = InferContext::normalise_axis(p, rank);
-    if (seen >> d & 1) throw invalid_argument("dimension {} stands twice in the permutation", p);
-    seen |= uint64_t{1} << d;
-    to.append(from.has_rank() ? from[d] : kUnknown);
+    if (p < 0 || p >= rank) throw invalid_argument("{} is out of range [0 .. {})", p, rank);
+    if (seen >> p & 1) throw invalid_argument("dimension {} stands twice in the permutation", p);
+    seen |= uint64_t{1} << p;
+    to.append(from.has_rank() ? from[static_cast<int>(p)] : kUnknown);
   }
   c.set_output(0, to);
 }
@@ -41,8 +40,7 @@ void cpu(KernelContext& c) {
   Strides from_strides(from), to_strides(to);
   StridedBox box;
   for (int i = 0; i < to.rank(); ++i) {
-    int d = wrap_axis(int_at(c, 1, i), from.rank());
-    box.add(to.dims()[static_cast<size_t>(i)], to_strides[i], from_strides[d]);
+    box.add(to.dims()[static_cast<size_t>(i)], to_strides[i], from_strides[static_cast<int>(int_at(c, 1, i))]);
   }
   copy_box(c.dtype(0), box, c.raw_output(), c.raw_input(0), c.pool());
 }
