@@ -19,8 +19,8 @@ Output slice_until(const Output& x, const Output& size) {
 
 // [a, b, ..., n] as a matrix [a * b * ..., n].
 Output flatten_outer_dims(const Output& x) {
-  Output ranks = rank(x);
-  Output last = slice_from(shape(x), subtract(ranks, 1));
+  Output ranks = rank(x), sizes = shape(x);
+  Output last = slice_from(sizes, subtract(ranks, 1));
   Output matrix = reshape(x, concat({{-1}, last}, 0));
   if (x.shape().has_rank() && x.shape().rank() > 0) {
     Shape known{1, x.shape()[-1]};
@@ -94,7 +94,8 @@ Output sparse_softmax_cross_entropy_with_logits(const In& labels, const In& logi
 
   Output label_sizes = shape(targets);
   if (logit_shape.rank() == 2) return narrowed(build(precise, targets));
-  Output classes = subscript(shape(raw), {rank(raw) - 1});
+  Output logit_sizes = shape(raw);
+  Output classes = subscript(logit_sizes, {rank(raw) - 1});
   Output matrix = reshape(precise, stack({-1, classes}));
   Output cost = build(matrix, reshape(targets, {-1}));
   cost = reshape(cost, label_sizes);
@@ -116,7 +117,8 @@ Output sigmoid_cross_entropy_with_logits(const In& labels, const In& logits, std
   Output positive = x >= none;
   Output relu_logits = where(positive, x, none);
   Output neg_abs_logits = where(positive, -x, x);
-  return add(relu_logits - x * z, log1p(exp(neg_abs_logits)), scope.name());
+  Output linear = relu_logits - x * z;
+  return add(linear, log1p(exp(neg_abs_logits)), scope.name());
 }
 
 }  // namespace weir::nn

@@ -16,7 +16,8 @@ struct SeluGrad {
 
 void gradient(GradContext& c) {
   c.set_input_grad(0, nn::selu_grad(c.output_grad(), c.input(1)));
-  c.set_input_grad(1, where(c.input(1) < 0., c.output_grad() * c.input(0), zeros_like(c.input(1))));
+  Output negative_part = c.input(1) < 0., product = c.output_grad() * c.input(0);
+  c.set_input_grad(1, where(negative_part, product, zeros_like(c.input(1))));
 }
 
 }  // namespace

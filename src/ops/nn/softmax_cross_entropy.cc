@@ -41,7 +41,8 @@ void gradient(GradContext& c) {
   if (c.has_output_grad(1) && !is_zero(c.output_grad(1))) {
     // A gradient of the gradient: that of softmax.
     Output softmax = nn::softmax(logits), second = c.output_grad(1);
-    Output dot = squeeze(matmul(expand_dims(second, 1), expand_dims(softmax, 2)), {1});
+    Output row = expand_dims(second, 1), column = expand_dims(softmax, 2);
+    Output dot = squeeze(matmul(row, column), {1});
     grad = grad + (second - dot) * softmax;
   }
   c.set_input_grad(0, grad);

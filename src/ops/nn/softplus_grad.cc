@@ -18,7 +18,8 @@ void gradient(GradContext& c) {
   Output dy = c.input(0), x = c.input(1), grad = c.output_grad();
   Scope after = c.graph().control_dependencies({grad.op()});
   c.set_input_grad(0, nn::softplus_grad(grad, x));
-  c.set_input_grad(1, grad * dy / (exp(-x) + 2.0 + exp(x)));
+  Output product = grad * dy, low = exp(-x) + 2.0;
+  c.set_input_grad(1, product / (low + exp(x)));
 }
 
 }  // namespace

@@ -39,13 +39,16 @@ void infer_v2(InferContext& c) {
 void gradient(GradContext& c) {
   Output grad = c.output_grad(0), indices = c.output(1);
   Output in_shape = shape(c.input(0)), index_shape = shape(indices);
-  Output k = gather(cast(index_shape, int64), size(index_shape) - 1);
+  Output wide_index_shape = cast(index_shape, int64);
+  Output k = gather(wide_index_shape, size(index_shape) - 1);
   Output rows = reshape(indices, stack({In(Tensor(int64_t{-1})), k}));
-  Output columns = gather(cast(in_shape, int64), size(in_shape) - 1);
+  Output wide_in_shape = cast(in_shape, int64);
+  Output columns = gather(wide_in_shape, size(in_shape) - 1);
   Output row_count = subscript(shape(rows), {0});
   Output row_begins = range(Tensor(int64_t{0}), cast(row_count, int64) * columns, columns);
   Output flat = reshape(rows + cast(expand_dims(row_begins, -1), int32), {-1});
-  Output scattered = scatter_nd(expand_dims(flat, -1), reshape(grad, {-1}), stack({reduce_prod(in_shape)}));
+  Output places = expand_dims(flat, -1), values = reshape(grad, {-1});
+  Output scattered = scatter_nd(places, values, stack({reduce_prod(in_shape)}));
   c.set_input_grad(0, reshape(scattered, in_shape));
 }
 
