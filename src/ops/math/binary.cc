@@ -9,6 +9,20 @@ BinaryState prepare_binary(PrepareContext& c) {
   return {plan, operands};
 }
 
+BinaryState prepare_binary_fn(PrepareContext& c, cpu::BinaryFn fn) {
+  constexpr int64_t kShortRow = 128;
+  BinaryState state = prepare_binary(c);
+  const BroadcastPlan& plan = state.plan;
+  if (c.node().type() == float32 && plan.row() < kShortRow && plan.elements() > plan.row()) {
+    ElementwiseProgram program{.inputs = 2};
+    program.outputs = {program.add(fn, 0, 1)};
+    const Shape* shapes[] = {&c.input(0), &c.input(1)};
+    state.tiled.emplace(program, shapes, c.output());
+    c.set_scratch(state.tiled->scratch_bytes(c.threads()));
+  }
+  return state;
+}
+
 void set_broadcast_grads(GradContext& c, const Output& x_grad, const Output& y_grad) {
   auto [x, y] = reduce_broadcast(x_grad, c.input(0), y_grad, c.input(1));
   c.set_input_grad(0, x);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -8,6 +9,7 @@
 #include "devices/cpu/tile.h"
 #include "graph/infer_context.h"
 #include "ops/broadcast.h"
+#include "ops/elementwise.h"
 #include "ops/math/functors.h"
 #include "ops/math/narrow.h"
 #include "ops/types.h"
@@ -18,9 +20,20 @@ namespace weir::ops {
 // What a binary operation works out when its plan is made.
 struct BinaryState {
   BroadcastPlan plan;
-  cpu::Operands operands;  // along a row
+  cpu::Operands operands;                       // along a row
+  std::optional<ElementwiseKernel> tiled = {};  // float32 with rows too short for a call each
 };
 BinaryState prepare_binary(PrepareContext& c);
+// The same for an operation whose float32 function is `fn`.
+BinaryState prepare_binary_fn(PrepareContext& c, cpu::BinaryFn fn);
+template <class F>
+BinaryState prepare_binary_for(PrepareContext& c) {
+  if constexpr (requires { F::kTile; }) {
+    return prepare_binary_fn(c, F::kTile);
+  } else {
+    return prepare_binary(c);
+  }
+}
 
 // Gives the operands these gradients, which have the shape of the output, summed where an operand was stretched.
 void set_broadcast_grads(GradContext& c, const Output& x_grad, const Output& y_grad);
@@ -79,7 +92,12 @@ struct BinaryKernel {
       });
     };
     if constexpr (std::is_same_v<T, float> && std::is_same_v<R, float> && requires { F::kTile; }) {
-      each_piece(cpu::binary_tile(F::kTile, s.operands));
+      if (s.tiled) {
+        const float* inputs[] = {a, b};
+        s.tiled->run(inputs, {&y, 1}, c.scratch(), c.pool());
+      } else {
+        each_piece(cpu::binary_tile(F::kTile, s.operands));
+      }
     } else {
       each_piece([&](const T* pa, const T* pb, R* py, int64_t n) { binary_row<F>(pa, pb, py, n, s.operands); });
     }
@@ -120,14 +138,16 @@ struct BinarySpec {
 // List those that have a kernel.
 template <class F, class List>
 OpDef binary_op(const BinarySpec& spec) {
-  return {.name = spec.name,
-          .inputs = spec.inputs,
-          .outputs = "z:T",
-          .attrs = spec.attrs,
-          .flags = spec.flags,
-          .infer = infer::broadcast_binary,
-          .gradient = spec.gradient,
-          .cpu = {.select = kernel_for<List, BinaryKernel<F>>, .prepare = prepared<prepare_binary>, .in_place = 0b11}};
+  return {
+      .name = spec.name,
+      .inputs = spec.inputs,
+      .outputs = "z:T",
+      .attrs = spec.attrs,
+      .flags = spec.flags,
+      .infer = infer::broadcast_binary,
+      .gradient = spec.gradient,
+      .cpu = {
+          .select = kernel_for<List, BinaryKernel<F>>, .prepare = prepared<prepare_binary_for<F>>, .in_place = 0b11}};
 }
 
 // The same for a comparison.
