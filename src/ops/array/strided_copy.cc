@@ -8,6 +8,10 @@
 #include "base/errors.h"
 #include "ops/array/element_type.h"
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 namespace weir::ops {
 namespace {
 
@@ -34,6 +38,7 @@ void copy_row(T* to, int64_t to_stride, const T* from, int64_t from_stride, int6
 }
 
 constexpr int64_t kTile = 16;
+constexpr int64_t kStrip = 4 * kTile;  // tiles side by side, so that source rows are read in longer stretches
 
 template <class T>
 void transpose_tile(T* tile, const T* from, int64_t from_stride) {
@@ -65,19 +70,46 @@ void transpose_tile(uint32_t* tile, const uint32_t* from, int64_t from_stride) {
   }
 }
 
+// Writes the rows of a tile. Past the caches (`stream`) lines that are written whole need not be read first.
+template <class T>
+void write_tile(T* to, int64_t to_stride, const T* tile, bool stream) {
+#if defined(__SSE2__)
+  constexpr size_t kVectors = sizeof(T) * kTile / sizeof(__m128i);
+  if (stream) {
+    for (int64_t i = 0; i < kTile; ++i) {
+      auto* row = reinterpret_cast<__m128i*>(to + i * to_stride);
+      const auto* from = reinterpret_cast<const __m128i*>(tile + i * kTile);
+      for (size_t v = 0; v < kVectors; ++v) _mm_stream_si128(row + v, _mm_load_si128(from + v));
+    }
+    return;
+  }
+#endif
+  (void)stream;
+  for (int64_t i = 0; i < kTile; ++i) copy_run(to + i * to_stride, tile + i * kTile, kTile);
+}
+
+// Whether rows that begin at `to` may be streamed: vectors must be aligned, and so much written that it will not be in
+// the caches when it is read.
+template <class T>
+bool may_stream(const T* to, int64_t to_stride, int64_t elements) {
+  constexpr int64_t kStreamBytes = 8 << 20;
+  auto misaligned = (reinterpret_cast<uintptr_t>(to) | static_cast<uintptr_t>(to_stride) * sizeof(T)) % 16;
+  return misaligned == 0 && elements * static_cast<int64_t>(sizeof(T)) >= kStreamBytes;
+}
+
 // to[i * to_stride + k] = from[k * from_stride + i] for i < n1, k < n0. Whole tiles go through a buffer in the
 // first-level cache: every cache line of either array is then touched once, even where strides are powers of two and
-// all lines of a tile compete for one set. Some tiles side by side read longer stretches of each source row.
+// all lines of a tile compete for one set.
 template <class T>
-void transpose_plane(T* to, int64_t to_stride, const T* from, int64_t from_stride, int64_t n1, int64_t n0) {
+void transpose_plane(T* to, int64_t to_stride, const T* from, int64_t from_stride, int64_t n1, int64_t n0,
+                     bool stream) {
   constexpr bool kTiles = std::is_trivially_copyable_v<T> && sizeof(T) <= 8;
-  constexpr int64_t kStrip = 4 * kTile;
   auto transpose_part = [&](int64_t i0, int64_t i1, int64_t k0, int64_t k1) {
     if constexpr (kTiles) {
       if (i1 - i0 == kTile && k1 - k0 == kTile) {
-        T tile[kTile * kTile];
+        alignas(64) T tile[kTile * kTile];
         transpose_tile(tile, from + k0 * from_stride + i0, from_stride);
-        for (int64_t i = 0; i < kTile; ++i) copy_run(to + (i0 + i) * to_stride + k0, tile + i * kTile, kTile);
+        write_tile(to + i0 * to_stride + k0, to_stride, tile, stream);
         return;
       }
     }
@@ -99,12 +131,17 @@ void transpose_plane(T* to, int64_t to_stride, const T* from, int64_t from_strid
       }
     }
   }
+#if defined(__SSE2__)
+  if (stream) _mm_sfence();
+#endif
 }
 
 template <class T>
-void copy_plane(T* to, const T* from, const StridedBox::Dim& outer, const StridedBox::Dim& inner, int64_t n1) {
+void copy_plane(T* to, const T* from, const StridedBox::Dim& outer, const StridedBox::Dim& inner, int64_t n1,
+                int64_t elements) {
   if (inner.to == 1 && inner.from != 1 && outer.from == 1) {
-    return transpose_plane(to, outer.to, from, inner.from, n1, inner.size);
+    bool stream = may_stream(to, outer.to, elements);
+    return transpose_plane(to, outer.to, from, inner.from, n1, inner.size, stream);
   }
   for (int64_t i = 0; i < n1; ++i) {
     copy_row(to + i * outer.to, inner.to, from + i * outer.from, inner.from, inner.size);
@@ -126,7 +163,7 @@ void copy_planes(const StridedBox& box, T* to, const T* from, ThreadPool& pool) 
   const StridedBox::Dim rows = box[row_dim];
   int64_t row_bytes = inner.size * static_cast<int64_t>(sizeof(T));
   int64_t piece = std::max<int64_t>(kBlockBytes / row_bytes, 1);
-  if (rows.from == 1) piece = (piece + kTile - 1) / kTile * kTile;
+  if (rows.from == 1) piece = (piece + kStrip - 1) / kStrip * kStrip;
   piece = std::min(piece, rows.size);
   int64_t pieces = (rows.size + piece - 1) / piece;
   int64_t planes = box.elements() / (inner.size * rows.size);
@@ -143,7 +180,7 @@ void copy_planes(const StridedBox& box, T* to, const T* from, ThreadPool& pool) 
         to_at += index * box[d].to;
         from_at += index * box[d].from;
       }
-      copy_plane(to + to_at, from + from_at, rows, inner, std::min(piece, rows.size - first_row));
+      copy_plane(to + to_at, from + from_at, rows, inner, std::min(piece, rows.size - first_row), box.elements());
     }
   });
 }
