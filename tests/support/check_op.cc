@@ -13,6 +13,7 @@
 #include "ops/evaluate.h"
 #include "ops/types.h"
 #include "weir/gradients.h"
+#include "weir/session.h"
 
 namespace weir::testing {
 namespace {
@@ -142,11 +143,40 @@ Shape shape_in(Form form, const Shape& shape) {
   }
 }
 
+// A session must agree with the interpreter, to the bit when it rewrites nothing and within rounding when it does, and
+// must do so again when its plan runs anew in used memory.
+void check_sessions(Graph& graph, const std::vector<Output>& fetches, const FeedList& feeds, const Tensors& expected) {
+  for (bool rewrites : {false, true}) {
+    SCOPED_TRACE(rewrites ? "in a session" : "in a session without passes");
+    Session session(graph,
+                    {.intra_op_parallelism_threads = 2, .passes = rewrites ? PassOptions{} : PassOptions::none()});
+    for (int repeat = 0; repeat < 2; ++repeat) {
+      Tensors results = session.run(fetches, feeds);
+      ASSERT_EQ(results.size(), expected.size());
+      for (size_t i = 0; i < results.size(); ++i) {
+        if (rewrites) {
+          expect_near(results[i], expected[i], tolerance_for(results[i].dtype(), 0));
+        } else {
+          expect_same(results[i], expected[i]);
+        }
+      }
+    }
+  }
+}
+
+// Stateful operations keep their state in sessions, so only sessions can run them.
+Tensors execute(Graph& graph, bool stateful, const std::vector<Output>& fetches, const FeedList& feeds) {
+  if (stateful) return Session(graph, {.intra_op_parallelism_threads = 2}).run(fetches, feeds);
+  Tensors results = interpret(fetches, feeds);
+  check_sessions(graph, fetches, feeds, results);
+  return results;
+}
+
 // One node with its inputs, and what to feed.
 struct Built {
   Operation op;
   std::vector<Output> inputs, outputs;
-  Feeds feeds;
+  FeedList feeds;
 };
 
 // What OpCheck means for its row.
@@ -207,10 +237,15 @@ class Checker {
       auto run = [&] {
         Graph graph;
         Built built = build(graph, dtype, attrs, *inputs, form);
-        if (built.outputs.empty()) throw error(Code::Internal, "no output to fetch");
-        interpret(built.outputs, built.feeds);
+        execute(graph, op_->stateful, built.outputs, built.feeds);
       };
       expect_error(run, bad.code, bad.message);
+      auto run_in_session = [&] {
+        Graph graph;
+        Built built = build(graph, dtype, attrs, *inputs, form);
+        Session(graph).run(built.outputs, built.feeds);
+      };
+      expect_error(run_in_session, bad.code, bad.message);
     }
   }
 
@@ -362,7 +397,7 @@ class Checker {
   Tensors run(DType dtype, const Tensors& inputs, Form form) const {
     Graph graph;
     Built built = build(graph, dtype, check_.attrs, inputs, form);
-    Tensors results = interpret(built.outputs, built.feeds);
+    Tensors results = execute(graph, op_->stateful, built.outputs, built.feeds);
     for (size_t i = 0; i < results.size(); ++i) {
       const Shape& inferred = built.outputs[i].shape();
       EXPECT_TRUE(inferred.compatible(results[i].shape()))
@@ -429,7 +464,7 @@ class Checker {
       wanted.push_back(i);
       xs.push_back(built.inputs[i]);
     }
-    auto weighted_sum = [&](const Feeds& feeds) {
+    auto weighted_sum = [&](const FeedList& feeds) {
       Tensors values = interpret(ys, feeds);
       double sum = 0;
       for (size_t i = 0; i < values.size(); ++i) {
@@ -452,7 +487,7 @@ class Checker {
           visit_type(changed.dtype(), [&]<class T>(T) {
             if constexpr (std::is_floating_point_v<T>) changed.mutable_data<T>()[e] += static_cast<T>(by);
           });
-          Feeds feeds = built.feeds;
+          FeedList feeds = built.feeds;
           for (auto& [output, value] : feeds) {
             if (output == built.inputs[at]) value = changed;
           }
@@ -468,7 +503,7 @@ class Checker {
         continue;
       }
       Output rule = rules[k].dense();
-      Tensor value = interpret({rule}, built.feeds)[0];
+      Tensor value = execute(graph, /*stateful=*/false, {rule}, built.feeds)[0];
       EXPECT_TRUE(rule.shape().compatible(value.shape())) << rule.shape().str() << " came as " << value.shape().str();
       expect_near(value, numeric, tolerance);
     }

@@ -29,6 +29,7 @@
 //  - runs the operation on the inputs in every type that its row's T allows and that has a kernel, and compares with
 //    `outputs` (or `reference`). A type that cannot hold the numbers (a fraction in int32, a negative in uint8, an
 //    expected result out of range) still runs, on rounded numbers, and must give the right types and shapes;
+//  - runs it in the interpreter and in sessions, with all passes and with none, twice: all must agree;
 //  - runs it with every input a constant, a placeholder of known shape, of unknown sizes and of unknown rank: all must
 //    give the same bits, and what shape inference said at build time must agree with what came out;
 //  - compares gradients() with numeric differentiation in double, for known and for unknown shapes, when the row has a

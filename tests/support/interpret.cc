@@ -38,7 +38,7 @@ std::vector<Tensor> run_node(const Node& node, const std::map<Key, Tensor>& valu
 
 }  // namespace
 
-std::vector<Tensor> interpret(const std::vector<Output>& fetches, const Feeds& feeds) {
+std::vector<Tensor> interpret(const std::vector<Output>& fetches, const FeedList& feeds) {
   std::map<Key, Tensor> values;
   for (const auto& [output, value] : feeds) values[key(output)] = value;
   Needed needed;
