@@ -4,8 +4,8 @@
 #include <google/protobuf/stubs/logging.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <cstdint>
+#include <cstdlib>
 
 #include "graph/graph_def.h"
 #include "weir/session.h"
