@@ -13,7 +13,9 @@ BinaryState prepare_binary_fn(PrepareContext& c, cpu::BinaryFn fn) {
   constexpr int64_t kShortRow = 128;
   BinaryState state = prepare_binary(c);
   const BroadcastPlan& plan = state.plan;
-  if (c.node().type() == float32 && plan.row() < kShortRow && plan.elements() > plan.row()) {
+  // Where an operand rests along the row, gathering it would cost more than it saves.
+  const bool repeats = state.operands == cpu::Operands::VV && plan.elements() > plan.row();
+  if (repeats && plan.row() < kShortRow && c.node().type() == float32) {
     ElementwiseProgram program{.inputs = 2};
     program.outputs = {program.add(fn, 0, 1)};
     const Shape* shapes[] = {&c.input(0), &c.input(1)};
