@@ -154,7 +154,7 @@ def seeds(directory):
         variable=lambda: tf.Variable(m(2), name='v').assign_add(m(2)),
         resource=lambda: tf.Variable(m(2), name='v', use_resource=True).assign_sub(m(2)),
         train=lambda: tf.train.MomentumOptimizer(0.1, 0.9).minimize(tf.reduce_sum(tf.Variable(m(2), name='v') ** 2)),
-        checks=lambda: [tf.check_numerics(m(2), 'bad'), tf.Assert(tf.reduce_any([True]), [m(1)])],
+        checks=lambda: [tf.check_numerics(m(2), 'bad'), tf.raw_ops.Assert(condition=tf.constant(True), data=[m(1)])],
         control=lambda: tf.group(m(1).op, name='g'),
         strings=lambda: tf.reshape(tf.constant(['a', 'bc']), [2, 1]))
 

@@ -17,8 +17,12 @@ using namespace weir;
 constexpr size_t kMaxNodes = 64;
 constexpr int64_t kMaxElements = 1 << 16;
 
+// Their outputs are as large as their inputs at most, though only a run can tell.
+bool is_bounded(const std::string& op) { return op == "Where" || op == "DynamicPartition" || op == "Unique"; }
+
 // Shapes that are known when the graph is built bound the work of a step.
 bool is_small(const Operation& op) {
+  if (is_bounded(op.type())) return true;
   for (int i = 0; i < op.outputs(); ++i) {
     const Shape& shape = op.output(i).shape();
     try {
