@@ -74,14 +74,24 @@ bool is_vector_product(const Gemm<T>& g) {
 // 1, 2, 3, 4, 6, 8, 12, 16, 24, ...: enough choices to suit any number of threads.
 int64_t next_count(int64_t count) { return (count & (count - 1)) == 0 && count > 1 ? count / 2 * 3 : (count * 4 + 2) / 3; }
 
+// Rows of a lie on many pages and in few sets of the cache: a copy pays as soon as some panels use it.
+template <class T>
+bool pays_to_copy(const GemmKernels<T>& kernels, int64_t columns) {
+  return columns > 6 * kernels.columns;
+}
+
 template <class T>
 void choose_tasks(const Gemm<T>& g, const GemmKernels<T>& kernels, int threads, Plan& plan) {
   // Time of a task in steps of the inner loop over one vector pair. A tile that is not full takes as long as a full
-  // one, and each task packs its own piece of b and copies its own piece of a.
+  // one, each task packs its own piece of b and copies its own piece of a, and tiles on rows that are not copied lose
+  // some percent to the cache.
   auto cost = [&](int64_t rows, int64_t columns) {
+    const bool copies = pays_to_copy(kernels, columns);
     const int64_t tiles = divide_up(rows, kernels.rows) * divide_up(columns, kernels.columns);
-    const double pack = static_cast<double>(columns) * (g.transpose_b ? 0.6 : 0.3) + static_cast<double>(rows) * 0.3;
-    return static_cast<double>(plan.part_depth) * (static_cast<double>(tiles * kernels.rows) + pack) + 500.0;
+    const double multiply = static_cast<double>(tiles * kernels.rows) * (copies ? 1 : 1.07);
+    const double pack = static_cast<double>(columns) * (g.transpose_b ? 0.6 : 0.3);
+    const double copy = copies ? static_cast<double>(rows) * 0.3 : 0;
+    return static_cast<double>(plan.part_depth) * (multiply + pack + copy) + 500.0;
   };
   const int64_t tall = divide_up(g.m, kernels.rows), wide = divide_up(g.n, kernels.columns);
   const int64_t least = divide_up(g.n, kMaxColumns);
@@ -92,7 +102,7 @@ void choose_tasks(const Gemm<T>& g, const GemmKernels<T>& kernels, int threads, 
       const int64_t rows = std::min(g.m, divide_up(tall, down) * kernels.rows);
       const int64_t tasks = g.batch * plan.parts * divide_up(g.m, rows) * divide_up(g.n, columns);
       // The small share favours more tasks, which even out what the threads lose to other programs.
-      const double time = cost(rows, columns) * (static_cast<double>(divide_up(tasks, threads)) + 0.05);
+      const double time = cost(rows, columns) * (static_cast<double>(divide_up(tasks, threads)) + 0.02);
       if (time < best) {
         best = time;
         plan.rows = rows;
@@ -118,8 +128,7 @@ Plan make_plan(const Gemm<T>& g, const GemmKernels<T>& kernels, int threads) {
   plan.slice = divide_up(std::max<int64_t>(plan.part_depth, 1), slices);
   choose_tasks(g, kernels, threads, plan);
   plan.packed_b = round_up((plan.slice | 1) * round_up(plan.columns, kernels.columns), 16);
-  // Rows of a lie on many pages and in few sets of the cache: a copy pays as soon as some panels use it.
-  plan.copy_a = plan.columns > 6 * kernels.columns;
+  plan.copy_a = pays_to_copy(kernels, plan.columns);
   if (plan.copy_a) {
     const int64_t rows = std::min(plan.rows, kMaxRows);
     plan.copied_a = round_up(g.transpose_a ? plan.slice * (rows + kRowPad) : rows * (plan.slice + kRowPad), 16);
