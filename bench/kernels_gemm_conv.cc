@@ -138,8 +138,14 @@ void bench_gemms(const Bench& bench) {
   struct Layer {
     int64_t batch, in, out;
   };
-  for (const Layer& l : {Layer{128, 2304, 384}, {128, 384, 192}, {128, 192, 10}, {50, 3136, 1024}, {50, 1024, 10},
-                         {100, 784, 500}, {100, 784, 10}, {128, 1024, 1024}}) {
+  for (const Layer& l : {Layer{128, 2304, 384},
+                         {128, 384, 192},
+                         {128, 192, 10},
+                         {50, 3136, 1024},
+                         {50, 1024, 10},
+                         {100, 784, 500},
+                         {100, 784, 10},
+                         {128, 1024, 1024}}) {
     bench_gemm(bench, l.batch, l.out, l.in, false, false);
     bench_gemm(bench, l.batch, l.in, l.out, false, true);
     bench_gemm(bench, l.in, l.out, l.batch, true, false);
@@ -193,9 +199,8 @@ class Dnnl {
     const dnnl::convolution_backward_weights::primitive_desc weights_desc(
         {algorithm, src, weights_any, dst, strides, before, after}, engine_, forward_desc);
     Memory grad(weights_desc.diff_weights_desc(), engine_);
-    const auto run_weights =
-        add(dnnl::convolution_backward_weights(weights_desc),
-            {{DNNL_ARG_SRC, source}, {DNNL_ARG_DIFF_DST, dest}, {DNNL_ARG_DIFF_WEIGHTS, grad}});
+    const auto run_weights = add(dnnl::convolution_backward_weights(weights_desc),
+                                 {{DNNL_ARG_SRC, source}, {DNNL_ARG_DIFF_DST, dest}, {DNNL_ARG_DIFF_WEIGHTS, grad}});
     const auto unpack = add(dnnl::reorder(grad, plain), {{DNNL_ARG_FROM, grad}, {DNNL_ARG_TO, plain}});
     backward_filter = [=, this] { run_weights(), unpack(), stream_.wait(); };
   }
@@ -209,8 +214,8 @@ class Dnnl {
 #endif
 
 void bench_conv(const Bench& bench, const weir::cpu::ConvParams& p) {
-  const std::string name = fmt::format("conv {}x{}x{}x{}->{} {}x{}/{}", p.batch, p.in_h, p.in_w, p.in_c, p.out_c, p.k_h,
-                                       p.k_w, p.stride_h);
+  const std::string name =
+      fmt::format("conv {}x{}x{}x{}->{} {}x{}/{}", p.batch, p.in_h, p.in_w, p.in_c, p.out_c, p.k_h, p.k_w, p.stride_h);
   const int64_t input_size = p.batch * p.in_h * p.in_w * p.in_c, filter_size = p.k_h * p.k_w * p.in_c * p.out_c,
                 output_size = p.batch * p.out_h() * p.out_w() * p.out_c;
   Buffer input(static_cast<size_t>(input_size) * 4), filter(static_cast<size_t>(filter_size) * 4),
@@ -223,15 +228,23 @@ void bench_conv(const Bench& bench, const weir::cpu::ConvParams& p) {
                            weir::cpu::conv_backward_input_scratch_bytes<float>(p, threads),
                            weir::cpu::conv_backward_filter_scratch_bytes<float>(p, threads)}));
   std::vector<std::function<void()>> forward = {[&] {
-    weir::cpu::conv_forward<float>(bench.pool, p, input.floats(), filter.floats(), {}, output.floats(), scratch.data());
-  }, nullptr};
+                                                  weir::cpu::conv_forward<float>(bench.pool, p, input.floats(),
+                                                                                 filter.floats(), {}, output.floats(),
+                                                                                 scratch.data());
+                                                },
+                                                nullptr};
   std::vector<std::function<void()>> backward_input = {[&] {
-    weir::cpu::conv_backward_input<float>(bench.pool, p, filter.floats(), output.floats(), input.floats(), scratch.data());
-  }, nullptr};
+                                                         weir::cpu::conv_backward_input<float>(
+                                                             bench.pool, p, filter.floats(), output.floats(),
+                                                             input.floats(), scratch.data());
+                                                       },
+                                                       nullptr};
   std::vector<std::function<void()>> backward_filter = {[&] {
-    weir::cpu::conv_backward_filter<float>(bench.pool, p, input.floats(), output.floats(), filter.floats(),
-                                           scratch.data());
-  }, nullptr};
+                                                          weir::cpu::conv_backward_filter<float>(
+                                                              bench.pool, p, input.floats(), output.floats(),
+                                                              filter.floats(), scratch.data());
+                                                        },
+                                                        nullptr};
 #ifdef WEIR_HAVE_DNNL
   const Dnnl dnnl(p, input.floats(), filter.floats(), output.floats());
   forward[1] = dnnl.forward;
@@ -254,9 +267,18 @@ void bench_conv(const Bench& bench, const weir::cpu::ConvParams& p) {
 void bench_convs(const Bench& bench) {
   auto same = [](int64_t batch, int64_t size, int64_t in_c, int64_t out_c, int64_t k, int64_t stride) {
     const int64_t total = std::max<int64_t>(0, ((size + stride - 1) / stride - 1) * stride + k - size);
-    return weir::cpu::ConvParams{.batch = batch, .in_h = size, .in_w = size, .in_c = in_c, .k_h = k, .k_w = k,
-                                 .out_c = out_c, .stride_h = stride, .stride_w = stride, .pad_top = total / 2,
-                                 .pad_bottom = total - total / 2, .pad_left = total / 2,
+    return weir::cpu::ConvParams{.batch = batch,
+                                 .in_h = size,
+                                 .in_w = size,
+                                 .in_c = in_c,
+                                 .k_h = k,
+                                 .k_w = k,
+                                 .out_c = out_c,
+                                 .stride_h = stride,
+                                 .stride_w = stride,
+                                 .pad_top = total / 2,
+                                 .pad_bottom = total - total / 2,
+                                 .pad_left = total / 2,
                                  .pad_right = total - total / 2};
   };
   bench_conv(bench, same(128, 24, 3, 64, 5, 1));
@@ -273,7 +295,8 @@ void bench_convs(const Bench& bench) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int threads = argc > 1 ? std::max(1, std::atoi(argv[1])) : static_cast<int>(std::thread::hardware_concurrency());
+  const int threads =
+      argc > 1 ? std::max(1, std::atoi(argv[1])) : static_cast<int>(std::thread::hardware_concurrency());
 #ifdef WEIR_HAVE_DNNL
   if (!getenv("OMP_NUM_THREADS")) {  // OpenMP has read its environment before main: begin anew
     setenv("OMP_NUM_THREADS", std::to_string(threads).c_str(), 1);

@@ -20,8 +20,12 @@ class FilterGrad {
  public:
   FilterGrad(const ConvParams& p, int threads, void* scratch)
       : p_(p), kernels_(gemm_kernels<T>(isa())), out_h_(p.out_h()), out_w_(p.out_w()) {
-    window_ = {.height = p.in_h, .width = p.in_w, .channels = p.in_c, .row_origin = -p.pad_top,
-               .column_origin = -p.pad_left, .rows = (out_h_ - 1) * p.stride_h + (p.k_h - 1) * p.dilation_h + 1,
+    window_ = {.height = p.in_h,
+               .width = p.in_w,
+               .channels = p.in_c,
+               .row_origin = -p.pad_top,
+               .column_origin = -p.pad_left,
+               .rows = (out_h_ - 1) * p.stride_h + (p.k_h - 1) * p.dilation_h + 1,
                .columns = (out_w_ - 1) * p.stride_w + (p.k_w - 1) * p.dilation_w + 1};
     direct_ = window_.inside();
     pitch_ = direct_ ? p.in_w * p.in_c : Window::pitch(window_.columns, p.in_c);
@@ -129,9 +133,13 @@ class FilterGrad {
     const Range rows = covered_rows(h), columns = single_taps_ ? covered_columns(band % p_.k_w) : Range{0, out_w_};
     const int64_t width = columns.last - columns.first, segments = width > 0 ? images * (rows.last - rows.first) : 0;
     const int64_t at_once = std::max<int64_t>(1, kernels_.depth / std::max<int64_t>(1, width));
-    const int64_t piece = divide_up(std::max<int64_t>(1, width), divide_up(std::max<int64_t>(1, width), kernels_.depth));
-    GemmBlock<T> block = {.rows = band_rows_, .a_rows = a_rows_ + band * band_rows_, .a_step = p_.stride_w * p_.in_c,
-                          .b_step = kernels_.columns, .c_rows = c_rows_ + band * band_rows_};
+    const int64_t piece =
+        divide_up(std::max<int64_t>(1, width), divide_up(std::max<int64_t>(1, width), kernels_.depth));
+    GemmBlock<T> block = {.rows = band_rows_,
+                          .a_rows = a_rows_ + band * band_rows_,
+                          .a_step = p_.stride_w * p_.in_c,
+                          .b_step = kernels_.columns,
+                          .c_rows = c_rows_ + band * band_rows_};
     for (int64_t segment = 0; segment == 0 || segment < segments; segment += at_once) {
       for (int64_t x = 0; x == 0 || x < width; x += piece) {
         block.a = from + (columns.first + x) * block.a_step;
@@ -165,22 +173,22 @@ class FilterGrad {
   const GemmKernels<T>& kernels_;
   const int64_t out_h_, out_w_;
   Window window_;
-  bool direct_ = false;         // the taps never leave the image, which is then read where it lies
-  int64_t pitch_ = 0;           // of the rows that are read
+  bool direct_ = false;  // the taps never leave the image, which is then read where it lies
+  int64_t pitch_ = 0;    // of the rows that are read
   int64_t image_size_ = 0;
-  int64_t rows_ = 0;            // of the result: taps times channels
-  int64_t group_ = 0;           // images that are multiplied together
+  int64_t rows_ = 0;   // of the result: taps times channels
+  int64_t group_ = 0;  // images that are multiplied together
   int64_t parts_ = 0, part_images_ = 0;
-  bool single_taps_ = false;    // a band of the result is one tap, not one row of the filter
+  bool single_taps_ = false;  // a band of the result is one tap, not one row of the filter
   int64_t bands_ = 0, band_rows_ = 0;
-  int64_t piece_bands_ = 0;     // in a task
+  int64_t piece_bands_ = 0;  // in a task
   int64_t* a_rows_ = nullptr;
   int64_t* c_rows_ = nullptr;
   int64_t* a_segments_ = nullptr;  // for each row of the filter: rows of images ...
   int64_t* b_segments_ = nullptr;  // ... and of panels
   T* partial_ = nullptr;
-  T* panels_ = nullptr;         // of the output gradient, for each thread
-  T* images_ = nullptr;         // for each thread
+  T* panels_ = nullptr;  // of the output gradient, for each thread
+  T* images_ = nullptr;  // for each thread
   int64_t panel_step_ = 0, panels_size_ = 0, images_size_ = 0;
   size_t scratch_bytes_ = 0;
 };

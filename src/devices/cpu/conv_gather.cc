@@ -12,14 +12,14 @@
 namespace weir::cpu {
 namespace {
 
-constexpr int64_t kMaxPixels = 1024;          // destination pixels of a band
-constexpr int64_t kBandBytes = 256 * 1024;    // of the source, copied for a band: stays in the second-level cache
-constexpr int64_t kGroupBytes = 768 * 1024;   // the same for small images that are treated together
+constexpr int64_t kMaxPixels = 1024;         // destination pixels of a band
+constexpr int64_t kBandBytes = 256 * 1024;   // of the source, copied for a band: stays in the second-level cache
+constexpr int64_t kGroupBytes = 768 * 1024;  // the same for small images that are treated together
 
 // One axis of a gather. Destination index x = first + step * q for q in [begin, end) reads source indices
 // q * source_step + origin + tap, with tap = (k * dilation - phase) / stride for backward.
 struct Axis {
-  int64_t begin = 0, end = 0;    // of q
+  int64_t begin = 0, end = 0;  // of q
   int64_t dest_first = 0, dest_step = 1;
   int64_t tap_first = 0, tap_step = 1, taps = 0;  // filter indices that take part
   int64_t offset_first = 0, offset_step = 1;      // of the taps, in source pixels, ascending
@@ -31,9 +31,9 @@ struct Gather {
   int64_t source_h = 0, source_w = 0, source_c = 0;
   int64_t dest_h = 0, dest_w = 0, dest_c = 0;
   int64_t k_h = 0, k_w = 0;
-  int64_t step_h = 1, step_w = 1;          // source pixels from one q to the next
-  int64_t origin_h = 0, origin_w = 0;      // source index of q = 0 and offset 0
-  int64_t span_h = 1, span_w = 1;          // source pixels under the taps
+  int64_t step_h = 1, step_w = 1;                          // source pixels from one q to the next
+  int64_t origin_h = 0, origin_w = 0;                      // source index of q = 0 and offset 0
+  int64_t span_h = 1, span_w = 1;                          // source pixels under the taps
   int64_t begin_h = 0, end_h = 0, begin_w = 0, end_w = 0;  // q of all phases
   int64_t phases_h = 1, phases_w = 1;
   bool backward = false;
@@ -70,19 +70,42 @@ struct Gather {
 };
 
 Gather forward_gather(const ConvParams& p) {
-  return {.batch = p.batch, .source_h = p.in_h, .source_w = p.in_w, .source_c = p.in_c,
-          .dest_h = p.out_h(), .dest_w = p.out_w(), .dest_c = p.out_c, .k_h = p.k_h, .k_w = p.k_w,
-          .step_h = p.stride_h, .step_w = p.stride_w, .origin_h = -p.pad_top, .origin_w = -p.pad_left,
-          .span_h = (p.k_h - 1) * p.dilation_h + 1, .span_w = (p.k_w - 1) * p.dilation_w + 1,
-          .end_h = p.out_h(), .end_w = p.out_w(), .params = p};
+  return {.batch = p.batch,
+          .source_h = p.in_h,
+          .source_w = p.in_w,
+          .source_c = p.in_c,
+          .dest_h = p.out_h(),
+          .dest_w = p.out_w(),
+          .dest_c = p.out_c,
+          .k_h = p.k_h,
+          .k_w = p.k_w,
+          .step_h = p.stride_h,
+          .step_w = p.stride_w,
+          .origin_h = -p.pad_top,
+          .origin_w = -p.pad_left,
+          .span_h = (p.k_h - 1) * p.dilation_h + 1,
+          .span_w = (p.k_w - 1) * p.dilation_w + 1,
+          .end_h = p.out_h(),
+          .end_w = p.out_w(),
+          .params = p};
 }
 
 Gather backward_gather(const ConvParams& p) {
-  Gather g = {.batch = p.batch, .source_h = p.out_h(), .source_w = p.out_w(), .source_c = p.out_c,
-              .dest_h = p.in_h, .dest_w = p.in_w, .dest_c = p.in_c, .k_h = p.k_h, .k_w = p.k_w,
+  Gather g = {.batch = p.batch,
+              .source_h = p.out_h(),
+              .source_w = p.out_w(),
+              .source_c = p.out_c,
+              .dest_h = p.in_h,
+              .dest_w = p.in_w,
+              .dest_c = p.in_c,
+              .k_h = p.k_h,
+              .k_w = p.k_w,
               .span_h = (p.k_h - 1) * p.dilation_h / p.stride_h + 1,
               .span_w = (p.k_w - 1) * p.dilation_w / p.stride_w + 1,
-              .phases_h = p.stride_h, .phases_w = p.stride_w, .backward = true, .params = p};
+              .phases_h = p.stride_h,
+              .phases_w = p.stride_w,
+              .backward = true,
+              .params = p};
   g.origin_h = 1 - g.span_h;
   g.origin_w = 1 - g.span_w;
   g.begin_h = p.pad_top / p.stride_h;
@@ -96,11 +119,11 @@ Gather backward_gather(const ConvParams& p) {
 template <class T>
 struct Phase {
   Axis h, w;
-  int64_t length = 0;         // of a run
-  int64_t row_runs = 0;       // runs of one row of the filter
-  int64_t* runs = nullptr;    // offsets in the source ...
+  int64_t length = 0;             // of a run
+  int64_t row_runs = 0;           // runs of one row of the filter
+  int64_t* runs = nullptr;        // offsets in the source ...
   int64_t* panel_runs = nullptr;  // ... and in a panel
-  T* panels = nullptr;        // the taps' matrices, packed
+  T* panels = nullptr;            // the taps' matrices, packed
   int64_t depth = 0, panel_step = 0;
 };
 
@@ -136,8 +159,11 @@ class GatherConv {
   };
 
   Window window(int64_t begin, int64_t end) const {
-    return {.height = g_.source_h, .width = g_.source_w, .channels = g_.source_c,
-            .row_origin = begin * g_.step_h + g_.origin_h, .column_origin = g_.begin_w * g_.step_w + g_.origin_w,
+    return {.height = g_.source_h,
+            .width = g_.source_w,
+            .channels = g_.source_c,
+            .row_origin = begin * g_.step_h + g_.origin_h,
+            .column_origin = g_.begin_w * g_.step_w + g_.origin_w,
             .rows = (end - 1 - begin) * g_.step_h + g_.span_h,
             .columns = (g_.end_w - 1 - g_.begin_w) * g_.step_w + g_.span_w};
   }
@@ -294,15 +320,15 @@ class GatherConv {
 
   const Gather g_;
   const GemmKernels<T>& kernels_;
-  bool direct_ = false;       // the taps never leave the image, which is then read where it lies
-  int64_t pitch_ = 0;         // of the rows that are read
+  bool direct_ = false;           // the taps never leave the image, which is then read where it lies
+  int64_t pitch_ = 0;             // of the rows that are read
   int64_t band_ = 0, bands_ = 0;  // rows of a task, and how many make an image
-  int64_t group_ = 1;         // images of a task
+  int64_t group_ = 1;             // images of a task
   Phase<T>* phases_ = nullptr;
   int64_t* runs_ = nullptr;
   T* panels_ = nullptr;
-  T* windows_ = nullptr;      // one for each thread
-  int64_t window_size_ = 0;   // from image to image, in the copy or in the source
+  T* windows_ = nullptr;     // one for each thread
+  int64_t window_size_ = 0;  // from image to image, in the copy or in the source
   size_t scratch_bytes_ = 0;
 };
 

@@ -75,9 +75,9 @@ class Carver {
 
 // A window of images with zeros around: [rows, width, channels] with a pitch from row to row.
 struct Window {
-  int64_t height = 0, width = 0, channels = 0;         // of the image
-  int64_t row_origin = 0, column_origin = 0;           // of the window, in the image; may be negative
-  int64_t rows = 0, columns = 0;                       // of the window; may reach beyond the image
+  int64_t height = 0, width = 0, channels = 0;  // of the image
+  int64_t row_origin = 0, column_origin = 0;    // of the window, in the image; may be negative
+  int64_t rows = 0, columns = 0;                // of the window; may reach beyond the image
 
   bool inside() const {
     return row_origin >= 0 && column_origin >= 0 && row_origin + rows <= height && column_origin + columns <= width;

@@ -149,7 +149,8 @@ TYPED_TEST(ConvOf, MatchesDoubleReferenceOnOddShapes) {
       for (int64_t out_c : {1, 5, 16, 33}) {
         Case<TypeParam>(same({.batch = batch, .in_h = 7, .in_w = 9, .in_c = in_c, .k_h = 3, .k_w = 5, .out_c = out_c}))
             .check();
-        Case<TypeParam>({.batch = batch, .in_h = 7, .in_w = 9, .in_c = in_c, .k_h = 3, .k_w = 2, .out_c = out_c}).check();
+        Case<TypeParam>({.batch = batch, .in_h = 7, .in_w = 9, .in_c = in_c, .k_h = 3, .k_w = 2, .out_c = out_c})
+            .check();
       }
     }
   }
@@ -161,8 +162,16 @@ TYPED_TEST(ConvOf, MatchesDoubleReferenceForStridesDilationsAndPads) {
       for (int64_t dilation_h : {1, 2, 3}) {
         for (int64_t dilation_w : {1, 2}) {
           for (int64_t k : {1, 2, 3, 5}) {
-            ConvParams p = {.batch = 2, .in_h = 13, .in_w = 11, .in_c = 3, .k_h = k, .k_w = 3, .out_c = 7,
-                            .stride_h = stride_h, .stride_w = stride_w, .dilation_h = dilation_h,
+            ConvParams p = {.batch = 2,
+                            .in_h = 13,
+                            .in_w = 11,
+                            .in_c = 3,
+                            .k_h = k,
+                            .k_w = 3,
+                            .out_c = 7,
+                            .stride_h = stride_h,
+                            .stride_w = stride_w,
+                            .dilation_h = dilation_h,
                             .dilation_w = dilation_w};
             Case<TypeParam>(p).check();
             Case<TypeParam>(same(p)).check();
@@ -226,14 +235,24 @@ TEST(Winograd, IsChosenForTheLayersItIsMadeFor) {
 TYPED_TEST(ConvOf, IsAMatrixProductForSinglePixelsAndWholeImages) {
   Case<TypeParam>({.batch = 5, .in_h = 6, .in_w = 7, .in_c = 19, .k_h = 1, .k_w = 1, .out_c = 33}).check();
   Case<TypeParam>({.batch = 5, .in_h = 6, .in_w = 7, .in_c = 19, .k_h = 6, .k_w = 7, .out_c = 33}).check();
-  Case<TypeParam>({.batch = 5, .in_h = 6, .in_w = 7, .in_c = 19, .k_h = 1, .k_w = 1, .out_c = 33, .stride_h = 2,
-                   .stride_w = 2})
+  Case<TypeParam>(
+      {.batch = 5, .in_h = 6, .in_w = 7, .in_c = 19, .k_h = 1, .k_w = 1, .out_c = 33, .stride_h = 2, .stride_w = 2})
       .check();
 }
 
 TYPED_TEST(ConvOf, AcceptsPadsLargerThanTheFilter) {
-  Case<TypeParam>({.batch = 2, .in_h = 4, .in_w = 3, .in_c = 2, .k_h = 2, .k_w = 2, .out_c = 3, .stride_h = 2,
-                   .pad_top = 5, .pad_bottom = 4, .pad_left = 6, .pad_right = 7})
+  Case<TypeParam>({.batch = 2,
+                   .in_h = 4,
+                   .in_w = 3,
+                   .in_c = 2,
+                   .k_h = 2,
+                   .k_w = 2,
+                   .out_c = 3,
+                   .stride_h = 2,
+                   .pad_top = 5,
+                   .pad_bottom = 4,
+                   .pad_left = 6,
+                   .pad_right = 7})
       .check();
 }
 
@@ -245,7 +264,8 @@ TYPED_TEST(ConvOf, GivesZeroGradientsForAnEmptyOutput) {
 TYPED_TEST(ConvOf, AppliesBiasAndActivationOnceAtTheEnd) {
   for (int64_t in_c : {3, 30, 1300}) {
     for (int64_t k : {1, 3}) {
-      const Case<TypeParam> c(same({.batch = 4, .in_h = 12, .in_w = 13, .in_c = in_c, .k_h = k, .k_w = k, .out_c = 21}));
+      const Case<TypeParam> c(
+          same({.batch = 4, .in_h = 12, .in_w = 13, .in_c = in_c, .k_h = k, .k_w = k, .out_c = 21}));
       const auto plain = c.run(2).output;
       for (auto activation : {Activation::None, Activation::Relu, Activation::Relu6}) {
         const auto out = c.run(2, {.bias = c.bias.data(), .activation = activation}).output;
@@ -264,12 +284,19 @@ TYPED_TEST(ConvOf, GivesTheSameBitsForAnyNumberOfThreads) {
   auto equal = [](const std::vector<TypeParam>& x, const std::vector<TypeParam>& y) {
     return std::memcmp(x.data(), y.data(), x.size() * sizeof(TypeParam)) == 0;
   };
-  for (const ConvParams& p :
-       {same({.batch = 9, .in_h = 12, .in_w = 12, .in_c = 64, .k_h = 5, .k_w = 5, .out_c = 64}),
-        same({.batch = 20, .in_h = 28, .in_w = 28, .in_c = 1, .k_h = 5, .k_w = 5, .out_c = 32}),
-        same({.batch = 2, .in_h = 30, .in_w = 31, .in_c = 5, .k_h = 3, .k_w = 3, .out_c = 40, .stride_h = 2, .stride_w = 2}),
-        ConvParams{.batch = 6, .in_h = 9, .in_w = 9, .in_c = 30, .k_h = 1, .k_w = 1, .out_c = 50},
-        same({.batch = 33, .in_h = 4, .in_w = 4, .in_c = 12, .k_h = 3, .k_w = 3, .out_c = 20})}) {
+  for (const ConvParams& p : {same({.batch = 9, .in_h = 12, .in_w = 12, .in_c = 64, .k_h = 5, .k_w = 5, .out_c = 64}),
+                              same({.batch = 20, .in_h = 28, .in_w = 28, .in_c = 1, .k_h = 5, .k_w = 5, .out_c = 32}),
+                              same({.batch = 2,
+                              .in_h = 30,
+                              .in_w = 31,
+                              .in_c = 5,
+                              .k_h = 3,
+                              .k_w = 3,
+                              .out_c = 40,
+                              .stride_h = 2,
+                              .stride_w = 2}),
+                              ConvParams{.batch = 6, .in_h = 9, .in_w = 9, .in_c = 30, .k_h = 1, .k_w = 1, .out_c = 50},
+                              same({.batch = 33, .in_h = 4, .in_w = 4, .in_c = 12, .k_h = 3, .k_w = 3, .out_c = 20})}) {
     const Case<TypeParam> c(p);
     const auto one = c.run(1);
     for (int threads : {2, 4}) {
@@ -285,9 +312,19 @@ TYPED_TEST(ConvOf, GenericLoopsMatchDoubleReference) {
   ThreadPool pool(2);
   for (int64_t stride : {1, 2, 3}) {
     for (int64_t dilation : {1, 2}) {
-      Case<TypeParam> c({.batch = 2, .in_h = 9, .in_w = 8, .in_c = 3, .k_h = 3, .k_w = 2, .out_c = 4,
-                         .stride_h = stride, .stride_w = 3 - dilation, .dilation_h = dilation, .pad_top = 2,
-                         .pad_bottom = 1, .pad_right = 3});
+      Case<TypeParam> c({.batch = 2,
+                         .in_h = 9,
+                         .in_w = 8,
+                         .in_c = 3,
+                         .k_h = 3,
+                         .k_w = 2,
+                         .out_c = 4,
+                         .stride_h = stride,
+                         .stride_w = 3 - dilation,
+                         .dilation_h = dilation,
+                         .pad_top = 2,
+                         .pad_bottom = 1,
+                         .pad_right = 3});
       std::vector<double> output, input_grad, filter_grad;
       c.reference(output, input_grad, filter_grad);
       std::vector<TypeParam> got(output.size());

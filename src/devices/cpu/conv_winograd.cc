@@ -79,8 +79,15 @@ class WinogradGather {
     const int64_t pad_h = backward ? p.k_h - 1 - p.pad_top : p.pad_top;
     const int64_t pad_w = backward ? p.k_w - 1 - p.pad_left : p.pad_left;
     dest_ = {divide_up(height, m), divide_up(width, m), m, 0, 0, m, height, width, columns_};
-    source_ = {dest_.tiles_h, dest_.tiles_w, m, -pad_h, -pad_w, kTile, backward ? p.out_h() : p.in_h,
-               backward ? p.out_w() : p.in_w, depth_};
+    source_ = {dest_.tiles_h,
+               dest_.tiles_w,
+               m,
+               -pad_h,
+               -pad_w,
+               kTile,
+               backward ? p.out_h() : p.in_h,
+               backward ? p.out_w() : p.in_w,
+               depth_};
     tiles_ = p.batch * dest_.tiles_h * dest_.tiles_w;
 
     // A task's transformed pixels should fit into the second-level cache, and the filter's, which are many more, should
@@ -140,8 +147,12 @@ class WinogradGather {
     }
     for (int64_t i = 0; i < kPlanes; ++i) {
       multiply_plane(kernels_,
-                     {.rows = end - begin, .a = transformed + i * depth_, .a_rows = a_rows,
-                      .b = panels_ + i * panel_plane_, .c = products + i * columns_, .c_rows = c_rows},
+                     {.rows = end - begin,
+                      .a = transformed + i * depth_,
+                      .a_rows = a_rows,
+                      .b = panels_ + i * panel_plane_,
+                      .c = products + i * columns_,
+                      .c_rows = c_rows},
                      depth_, columns_, panel_step_);
     }
     float* to[kPlanes];
@@ -158,9 +169,9 @@ class WinogradGather {
   const WinogradKernels& winograd_;
   int64_t depth_ = 0, columns_ = 0;  // channels of source and destination
   Tiling source_, dest_;
-  int64_t tiles_ = 0, block_ = 0;    // in the batch, in a task
-  float* zeros_ = nullptr;           // a pixel beyond the image
-  float* filter_ = nullptr;          // transformed, and then packed
+  int64_t tiles_ = 0, block_ = 0;  // in the batch, in a task
+  float* zeros_ = nullptr;         // a pixel beyond the image
+  float* filter_ = nullptr;        // transformed, and then packed
   float* panels_ = nullptr;
   // Of each thread: transformed source and products, tile by tile, so that a transform stays on few pages.
   float* blocks_ = nullptr;
@@ -251,8 +262,13 @@ class WinogradFilterGrad {
   void multiply_chunk(ThreadPool& pool, int64_t count, bool accumulate) {
     pool.parallel_for(kPlanes, 1, [&](int64_t i, int64_t) {
       multiply_plane(kernels_,
-                     {.rows = p_.in_c, .a = inputs_ + i * input_plane_, .a_rows = a_rows_, .a_step = p_.in_c,
-                      .b = grads_ + i * grad_plane_, .c = results_ + i * result_plane_, .c_rows = c_rows_,
+                     {.rows = p_.in_c,
+                      .a = inputs_ + i * input_plane_,
+                      .a_rows = a_rows_,
+                      .a_step = p_.in_c,
+                      .b = grads_ + i * grad_plane_,
+                      .c = results_ + i * result_plane_,
+                      .c_rows = c_rows_,
                       .accumulate = accumulate},
                      count, p_.out_c, panel_step_);
     });
@@ -265,9 +281,9 @@ class WinogradFilterGrad {
   int64_t tiles_ = 0, chunk_ = 0;
   int64_t* a_rows_ = nullptr;
   int64_t* c_rows_ = nullptr;
-  float* zeros_ = nullptr;    // a pixel beyond the image
-  float* inputs_ = nullptr;   // transformed
-  float* grads_ = nullptr;    // transformed, in panels
+  float* zeros_ = nullptr;   // a pixel beyond the image
+  float* inputs_ = nullptr;  // transformed
+  float* grads_ = nullptr;   // transformed, in panels
   float* results_ = nullptr;
   float* tiles_at_once_ = nullptr;  // of each thread
   int64_t tile_ = 0, input_plane_ = 0, panel_step_ = 0, grad_plane_ = 0, result_plane_ = 0;

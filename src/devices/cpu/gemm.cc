@@ -48,7 +48,7 @@ T activate(T x, Activation activation) {
 struct Plan {
   int64_t parts = 1;  // of k, each with a result of its own, added up in the end
   int64_t part_depth = 0;
-  int64_t slice = 0;  // of a part, for which a panel of b stays in the first-level cache
+  int64_t slice = 0;              // of a part, for which a panel of b stays in the first-level cache
   int64_t rows = 0, columns = 0;  // of a task
   bool copy_a = false;
   // Scratch memory in elements: the parts' results, then each thread's copies of pieces of b and a.
@@ -72,7 +72,9 @@ bool is_vector_product(const Gemm<T>& g) {
 }
 
 // 1, 2, 3, 4, 6, 8, 12, 16, 24, ...: enough choices to suit any number of threads.
-int64_t next_count(int64_t count) { return (count & (count - 1)) == 0 && count > 1 ? count / 2 * 3 : (count * 4 + 2) / 3; }
+int64_t next_count(int64_t count) {
+  return (count & (count - 1)) == 0 && count > 1 ? count / 2 * 3 : (count * 4 + 2) / 3;
+}
 
 // Rows of a lie on many pages and in few sets of the cache: a copy pays as soon as some panels use it.
 template <class T>
@@ -153,7 +155,10 @@ template <class T>
 class Product {
  public:
   Product(const Gemm<T>& g, int threads, void* scratch)
-      : g_(g), kernels_(gemm_kernels<T>(isa())), plan_(make_plan(g, kernels_, threads)), scratch_(static_cast<T*>(scratch)) {}
+      : g_(g),
+        kernels_(gemm_kernels<T>(isa())),
+        plan_(make_plan(g, kernels_, threads)),
+        scratch_(static_cast<T*>(scratch)) {}
 
   void run(ThreadPool& pool) {
     const int64_t down = divide_up(g_.m, plan_.rows), across = divide_up(g_.n, plan_.columns);
@@ -191,7 +196,8 @@ class Product {
 
   void run_task(const Task<T>& task) const {
     T* packed_b = scratch_ + plan_.partial + ThreadPool::thread_index() * (plan_.packed_b + plan_.copied_a);
-    is_vector_product(g_) ? multiply_vector(task, packed_b) : multiply_blocks(task, packed_b, packed_b + plan_.packed_b);
+    is_vector_product(g_) ? multiply_vector(task, packed_b)
+                          : multiply_blocks(task, packed_b, packed_b + plan_.packed_b);
   }
 
   int64_t panel_step() const { return (plan_.slice | 1) * kernels_.columns; }
@@ -206,8 +212,8 @@ class Product {
       const int64_t pieces = divide_up(task.rows, kMaxRows);
       const int64_t piece = std::min(kMaxRows, round_up(divide_up(task.rows, pieces), kernels_.rows));
       for (int64_t row = 0; row < task.rows; row += piece) {
-        multiply_rows(task, task.row + row, std::min(piece, task.rows - row), first, depth,
-                      task.accumulate || k > 0, last, packed_b, copied_a);
+        multiply_rows(task, task.row + row, std::min(piece, task.rows - row), first, depth, task.accumulate || k > 0,
+                      last, packed_b, copied_a);
       }
     }
   }

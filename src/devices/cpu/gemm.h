@@ -19,16 +19,16 @@ template <class T>
 struct Gemm {
   int64_t m = 0, n = 0, k = 0;
   const T* a = nullptr;
-  int64_t lda = 0;            // distance of the rows as stored
-  bool transpose_a = false;   // a is stored as [k,m]
+  int64_t lda = 0;           // distance of the rows as stored
+  bool transpose_a = false;  // a is stored as [k,m]
   const T* b = nullptr;
   int64_t ldb = 0;
-  bool transpose_b = false;   // b is stored as [n,k]
-  T* c = nullptr;             // overlaps neither a nor b
+  bool transpose_b = false;  // b is stored as [n,k]
+  T* c = nullptr;            // overlaps neither a nor b
   int64_t ldc = 0;
-  bool accumulate = false;    // add to what c holds; otherwise c is not read
+  bool accumulate = false;  // add to what c holds; otherwise c is not read
   Epilogue<T> epilogue = {};
-  int64_t batch = 1;          // products of the same shape ...
+  int64_t batch = 1;                                 // products of the same shape ...
   int64_t stride_a = 0, stride_b = 0, stride_c = 0;  // ... and the distances of their matrices
 };
 

@@ -12,7 +12,8 @@ enum class Activation { None, Relu, Relu6 };
 // The one inner loop under matrix products and convolutions: some rows times one panel of columns,
 //
 //   c[c_rows[i] + j] = act(bias[j] + (accumulate ? c[c_rows[i] + j] : 0)
-//                          + sum over s, t of a[a_rows[i] + a_segments[s] + t * a_step] * b[b_segments[s] + t * b_step + j])
+//                          + sum over s, t of a[a_rows[i] + a_segments[s] + t * a_step]
+//                                             * b[b_segments[s] + t * b_step + j])
 //
 // Rows of a and c may lie anywhere, and the inner dimension is made of equal segments that may lie anywhere in a and b:
 // a convolution reads its (padded) image as it stands, with no copy of patches, and leaves out what lies beyond it. Each element is summed in the order of

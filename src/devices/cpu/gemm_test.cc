@@ -209,8 +209,13 @@ TYPED_TEST(GemmOf, MultipliesBatches) {
 }
 
 TYPED_TEST(GemmOf, GivesTheSameBitsForAnyNumberOfThreads) {
-  for (auto [m, n, k, batch] : {std::array<int64_t, 4>{128, 384, 2304, 1}, {50, 10, 1024, 1}, {25, 32, 9000, 1},
-                                {1, 500, 3000, 1}, {300, 1, 5000, 1}, {1, 1, 20000, 1}, {40, 30, 500, 7}}) {
+  for (auto [m, n, k, batch] : {std::array<int64_t, 4>{128, 384, 2304, 1},
+                                {50, 10, 1024, 1},
+                                {25, 32, 9000, 1},
+                                {1, 500, 3000, 1},
+                                {300, 1, 5000, 1},
+                                {1, 1, 20000, 1},
+                                {40, 30, 500, 7}}) {
     for (int transposed = 0; transposed < 4; ++transposed) {
       Case<TypeParam> c(m, n, k, transposed & 1, transposed & 2, batch);
       c.g.epilogue.bias = c.bias.data();
@@ -241,9 +246,20 @@ TYPED_TEST(GemmOf, EveryBuildOfTheKernelsAgrees) {
             a_rows.push_back(i * 7 % 29);
             c_rows.push_back((rows - 1 - i) * columns);
           }
-          kernels.block({.rows = rows, .columns = columns, .a = a.data(), .a_rows = a_rows.data(), .a_step = 2,
-                         .a_segments = a_segments, .b_segments = b_segments, .segment_count = 2, .length = k, .b = panel.data(),
-                         .b_step = kernels.columns, .c = c.data(), .c_rows = c_rows.data(), .accumulate = true});
+          kernels.block({.rows = rows,
+                         .columns = columns,
+                         .a = a.data(),
+                         .a_rows = a_rows.data(),
+                         .a_step = 2,
+                         .a_segments = a_segments,
+                         .b_segments = b_segments,
+                         .segment_count = 2,
+                         .length = k,
+                         .b = panel.data(),
+                         .b_step = kernels.columns,
+                         .c = c.data(),
+                         .c_rows = c_rows.data(),
+                         .accumulate = true});
           for (int64_t i = 0; i < rows; ++i) {
             for (int64_t j = 0; j < columns; ++j) {
               double sum = 1;
@@ -277,10 +293,22 @@ TYPED_TEST(GenericGemmOf, IsExactOnIntegers) {
           c(static_cast<size_t>(batch * m * n), T(2));
       for (size_t i = 0; i < a.size(); ++i) a[i] = static_cast<T>(static_cast<int>(i * 7 % 11) - 5);
       for (size_t i = 0; i < b.size(); ++i) b[i] = static_cast<T>(static_cast<int>(i * 5 % 13) - 6);
-      gemm_generic<T>(pool, {.m = m, .n = n, .k = k, .a = a.data(), .lda = transpose_a ? m : k,
-                             .transpose_a = transpose_a, .b = b.data(), .ldb = transpose_b ? k : n,
-                             .transpose_b = transpose_b, .c = c.data(), .ldc = n, .accumulate = accumulate,
-                             .batch = batch, .stride_a = m * k, .stride_b = k * n, .stride_c = m * n});
+      gemm_generic<T>(pool, {.m = m,
+                             .n = n,
+                             .k = k,
+                             .a = a.data(),
+                             .lda = transpose_a ? m : k,
+                             .transpose_a = transpose_a,
+                             .b = b.data(),
+                             .ldb = transpose_b ? k : n,
+                             .transpose_b = transpose_b,
+                             .c = c.data(),
+                             .ldc = n,
+                             .accumulate = accumulate,
+                             .batch = batch,
+                             .stride_a = m * k,
+                             .stride_b = k * n,
+                             .stride_c = m * n});
       for (int64_t at = 0; at < batch * m * n; ++at) {
         const int64_t i = at / n % m, j = at % n, image = at / (m * n);
         T sum = accumulate ? T(2) : T(0);
@@ -313,8 +341,8 @@ struct Rounded {
 TEST(GenericGemm, SumsConvertedTypesInFloat) {
   ThreadPool pool(2);
   std::vector<Rounded> a(100, Rounded(3)), b(100, Rounded(5)), c(1);
-  gemm_generic<Rounded>(pool, {.m = 1, .n = 1, .k = 100, .a = a.data(), .lda = 100, .b = b.data(), .ldb = 1,
-                               .c = c.data(), .ldc = 1});
+  gemm_generic<Rounded>(
+      pool, {.m = 1, .n = 1, .k = 100, .a = a.data(), .lda = 100, .b = b.data(), .ldb = 1, .c = c.data(), .ldc = 1});
   EXPECT_EQ(c[0].value, 1500);
 }
 
