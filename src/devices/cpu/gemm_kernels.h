@@ -16,8 +16,9 @@ enum class Activation { None, Relu, Relu6 };
 //                                             * b[b_segments[s] + t * b_step + j])
 //
 // Rows of a and c may lie anywhere, and the inner dimension is made of equal segments that may lie anywhere in a and b:
-// a convolution reads its (padded) image as it stands, with no copy of patches, and leaves out what lies beyond it. Each element is summed in the order of
-// (s, t) whatever the number of rows and columns of the block, so how a result is cut into blocks does not change it.
+// a convolution reads its (padded) image as it stands, with no copy of patches, and leaves out what lies beyond it.
+// Each element is summed in the order of (s, t) whatever the number of rows and columns of the block, so how a result
+// is cut into blocks does not change it.
 template <class T>
 struct GemmBlock {
   int64_t rows = 0;
