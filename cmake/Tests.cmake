@@ -15,7 +15,7 @@ target_link_libraries(weir_test_support ${scope} weir_static weir_internal GTest
 target_include_directories(weir_test_support ${scope} ${PROJECT_SOURCE_DIR})
 target_compile_definitions(weir_test_support ${scope} WEIR_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 target_precompile_headers(weir_test_support PRIVATE
-  <gtest/gtest.h> <memory> <string> <vector> include/weir/weir.h src/ops/kernel.h tests/support/check_op.h)
+  <gtest/gtest.h> <memory> <string> <vector> include/weir/weir.h src/ops/kernel.h)
 
 file(GLOB_RECURSE WEIR_TEST_SOURCES CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/src/*_test.cc ${PROJECT_SOURCE_DIR}/tests/*_test.cc)
@@ -33,9 +33,7 @@ foreach(folder IN LISTS folders)
   string(REPLACE "/" "_" name test_${name})
   add_executable(${name} ${sources_of_${folder}})
   target_link_libraries(${name} PRIVATE weir_test_support)
-  if(NOT name STREQUAL "test_devices_cpu")  # kernels, and their tests, know nothing of graphs
-    target_precompile_headers(${name} REUSE_FROM weir_test_support)
-  endif()
+  target_precompile_headers(${name} REUSE_FROM weir_test_support)
   add_test(NAME ${name} COMMAND ${name})
   # Against hangs only: sanitizers on a busy machine need most of it.
   set_tests_properties(${name} PROPERTIES TIMEOUT 1800 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
