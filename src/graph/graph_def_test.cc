@@ -82,8 +82,6 @@ TEST_P(TensorFlowGraphs, SurviveTheTextForm) {
 // A file that is cut short or damaged is refused, or is still a graph; it never changes the graph when refused.
 TEST_P(TensorFlowGraphs, CutShortOrDamagedAreRefusedWhole) {
   std::string bytes = tensorflow_graph(GetParam());
-  Graph g;
-  Output kept = g.constant(Tensor(1.f), "kept");
   std::mt19937 random(2);
   int refused = 0;
   for (int i = 0; i < 300; ++i) {

@@ -67,7 +67,7 @@ int64_t sparse_softmax_cross_entropy(const float* logits, const int64_t* labels,
   return sparse(table().sparse_cross_entropy_int64, logits, labels, rows, classes, loss, backprop, pool);
 }
 
-void add_bias(const float* x, const float* bias, float* y, int64_t rows, int64_t channels, Activation activation,
+void add_bias(const float* x, const float* bias, float* y, int64_t rows, int64_t channels, RowActivation activation,
               ThreadPool& pool) {
   pool.parallel_for(rows, grain(kAddTask, channels), [&, f = table().add_bias](int64_t begin, int64_t end) {
     f(x + begin * channels, bias, y + begin * channels, end - begin, channels, activation);

@@ -27,8 +27,8 @@ int64_t sparse_softmax_cross_entropy(const float* logits, const int64_t* labels,
                                      float* loss, float* backprop, ThreadPool& pool);
 
 // y = x + bias in every row, negative values replaced by 0 if asked. y may be x.
-enum class Activation : uint8_t { None, Relu };
-void add_bias(const float* x, const float* bias, float* y, int64_t rows, int64_t channels, Activation activation,
+enum class RowActivation : uint8_t { None, Relu };
+void add_bias(const float* x, const float* bias, float* y, int64_t rows, int64_t channels, RowActivation activation,
               ThreadPool& pool);
 
 }  // namespace weir::cpu

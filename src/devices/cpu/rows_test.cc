@@ -150,11 +150,11 @@ TEST(AddBias, AddsToEveryRowWithOrWithoutRelu) {
   for (int64_t channels : {1, 2, 3, 7, 8, 10, 33, 64, 70, 255, 256, 300}) {
     for (int64_t rows : {1, 2, 5, 100, 2000}) {
       const Floats x = numbers(rows * channels), bias = numbers(channels, 5);
-      for (Activation activation : {Activation::None, Activation::Relu}) {
+      for (RowActivation activation : {RowActivation::None, RowActivation::Relu}) {
         Floats y(rows * channels + 1, 5.0f), want(rows * channels);
         for (int64_t i = 0; i < rows * channels; ++i) {
           want[i] = x[i] + bias[i % channels];
-          if (activation == Activation::Relu) want[i] = std::max(want[i], 0.0f);
+          if (activation == RowActivation::Relu) want[i] = std::max(want[i], 0.0f);
         }
         add_bias(x.data(), bias.data(), y.data(), rows, channels, activation, pool);
         EXPECT_TRUE(std::equal(want.begin(), want.end(), y.begin())) << rows << "x" << channels;
@@ -167,7 +167,7 @@ TEST(AddBias, AddsToEveryRowWithOrWithoutRelu) {
       }
     }
   }
-  add_bias(nullptr, nullptr, nullptr, 3, 0, Activation::None, pool);
+  add_bias(nullptr, nullptr, nullptr, 3, 0, RowActivation::None, pool);
 }
 
 TEST(Rows, BitsDoNotDependOnTheNumberOfThreads) {

@@ -65,7 +65,7 @@ struct Cpu {
     const int64_t runs = c.output_elements() / inner;  // of one channel each
     if constexpr (std::is_same_v<T, float>) {
       if (inner == 1) {
-        cpu::add_bias(x, bias, y, runs / channels, channels, cpu::Activation::None, c.pool());
+        cpu::add_bias(x, bias, y, runs / channels, channels, cpu::RowActivation::None, c.pool());
         return;
       }
     }
