@@ -154,7 +154,7 @@ void rows(Bench& bench) {
   for (auto [count, channels] : {std::pair<int64_t, int64_t>{100, 10}, {100000, 10}, {73728, 64}, {128, 384}}) {
     Floats x = numbers(count * channels), bias = numbers(channels), y(count * channels);
     bench(fmt::format("bias + relu {}x{}", count, channels), 2 * count * channels,
-          [&] { add_bias(x.data(), bias.data(), y.data(), count, channels, Activation::Relu, bench.pool); });
+          [&] { add_bias(x.data(), bias.data(), y.data(), count, channels, RowActivation::Relu, bench.pool); });
   }
 }
 
