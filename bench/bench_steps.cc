@@ -26,9 +26,7 @@ struct Options {
   std::string trace;
 };
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 // Warms up, then times blocks of steps; prints the median and the best block as microseconds a step.
 void report(const std::string& workload, const std::function<void()>& step, double seconds = 6.0) {
@@ -46,8 +44,8 @@ void report(const std::string& workload, const std::function<void()>& step, doub
     times.push_back((now() - begin) / block);
   }
   std::sort(times.begin(), times.end());
-  std::printf("{\"system\": \"weir\", \"workload\": \"%s\", \"median_us\": %.2f, \"best_us\": %.2f}\n", workload.c_str(),
-              1e6 * times[times.size() / 2], 1e6 * times.front());
+  std::printf("{\"system\": \"weir\", \"workload\": \"%s\", \"median_us\": %.2f, \"best_us\": %.2f}\n",
+              workload.c_str(), 1e6 * times[times.size() / 2], 1e6 * times.front());
   std::fflush(stdout);
 }
 

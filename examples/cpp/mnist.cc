@@ -68,7 +68,8 @@ class Progress {
   void show(int64_t step, float loss, float accuracy) const {
     double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
     double rate = static_cast<double>(step * options_.batch) / std::max(seconds, 1e-9);
-    double left = static_cast<double>(options_.steps - step) * seconds / static_cast<double>(std::max<int64_t>(step, 1));
+    double left =
+        static_cast<double>(options_.steps - step) * seconds / static_cast<double>(std::max<int64_t>(step, 1));
     std::printf("%sstep %5lld/%lld  loss %.4f  accuracy %.2f  %6.0f images/s  %3.0f s left%s", terminal_ ? "\r" : "",
                 static_cast<long long>(step), static_cast<long long>(options_.steps), static_cast<double>(loss),
                 static_cast<double>(accuracy), rate, left, terminal_ ? "   " : "\n");
@@ -94,9 +95,9 @@ float test_accuracy(Session& session, const Model& m, const data::Labelled& test
     int64_t n = std::min(kBatch, count - at);
     auto images = test.images.data<float>().subspan(static_cast<size_t>(at * 784), static_cast<size_t>(n * 784));
     auto labels = test.labels.data<int64_t>().subspan(static_cast<size_t>(at), static_cast<size_t>(n));
-    Tensor accuracy = session.run(m.accuracy, {{m.images, Tensor::from(images, {n, 784})},
-                                               {m.labels, Tensor::from(labels, {n})},
-                                               {m.keep_prob, 1.0f}});
+    Tensor accuracy = session.run(
+        m.accuracy,
+        {{m.images, Tensor::from(images, {n, 784})}, {m.labels, Tensor::from(labels, {n})}, {m.keep_prob, 1.0f}});
     correct += static_cast<double>(accuracy.scalar<float>()) * static_cast<double>(n);
   }
   return static_cast<float>(correct / static_cast<double>(count));
@@ -116,8 +117,10 @@ void train_mnist(const Options& options) {
   for (int64_t step = 1; step <= options.steps; ++step) {
     data::Batches::Batch batch = batches.next(options.batch);
     if (progress.wanted(step)) {
-      Tensor accuracy = session.run(m.accuracy, {{m.images, batch.images}, {m.labels, batch.labels}, {m.keep_prob, 1.0f}});
-      Tensor loss = session.run(m.loss, {{m.images, batch.images}, {m.labels, batch.labels}, {m.keep_prob, 0.5f}}, {m.train});
+      Tensor accuracy =
+          session.run(m.accuracy, {{m.images, batch.images}, {m.labels, batch.labels}, {m.keep_prob, 1.0f}});
+      Tensor loss =
+          session.run(m.loss, {{m.images, batch.images}, {m.labels, batch.labels}, {m.keep_prob, 0.5f}}, {m.train});
       progress.show(step, loss.scalar<float>(), accuracy.scalar<float>());
     } else {
       session.run(m.train, {{m.images, batch.images}, {m.labels, batch.labels}, {m.keep_prob, 0.5f}});

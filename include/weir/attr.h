@@ -15,7 +15,6 @@
 
 namespace weir {
 
-
 // The name of a function and the attributes it is instantiated with.
 struct WEIR_API FunctionName {
   std::string name;
@@ -24,10 +23,9 @@ struct WEIR_API FunctionName {
 };
 
 // An attribute of a node: one of TensorFlow's kinds, or a list of them.
-using AttrValue =
-    std::variant<int64_t, float, bool, std::string, DType, Shape, Tensor, FunctionName, std::vector<int64_t>,
-                 std::vector<float>, std::vector<bool>, std::vector<std::string>, std::vector<DType>,
-                 std::vector<Shape>, std::vector<Tensor>, std::vector<FunctionName>>;
+using AttrValue = std::variant<int64_t, float, bool, std::string, DType, Shape, Tensor, FunctionName,
+                               std::vector<int64_t>, std::vector<float>, std::vector<bool>, std::vector<std::string>,
+                               std::vector<DType>, std::vector<Shape>, std::vector<Tensor>, std::vector<FunctionName>>;
 
 // Attributes by name, sorted. Small: look-ups happen when nodes and plans are made, never while a plan runs.
 class WEIR_API AttrMap {

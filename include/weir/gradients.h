@@ -18,7 +18,7 @@ struct IndexedSlices {
 class WEIR_API Gradient {
  public:
   Gradient() = default;
-  Gradient(const Output& dense) : value_(dense) {}          // NOLINT
+  Gradient(const Output& dense) : value_(dense) {}           // NOLINT
   Gradient(const IndexedSlices& sparse) : value_(sparse) {}  // NOLINT
 
   bool none() const { return std::holds_alternative<std::monostate>(value_); }
@@ -42,7 +42,6 @@ struct GradientsOptions {
 // Adds the nodes that compute d(sum of ys)/dx for every x. An x that no y depends on gets none. Throws NotFound, naming
 // the node, where an operation on the way has no gradient.
 WEIR_API std::vector<Gradient> gradients(const std::vector<Output>& ys, const std::vector<Output>& xs,
-                                         const GradientsOptions& options = {},
-                                         In::Where where = In::Where::current());
+                                         const GradientsOptions& options = {}, In::Where where = In::Where::current());
 
 }  // namespace weir

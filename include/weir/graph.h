@@ -42,15 +42,15 @@ class WEIR_API Operation {
 
   Graph& graph() const;
   const std::string& name() const;
-  const std::string& type() const;      // "MatMul"
-  const std::string& device() const;    // as asked for; empty when the placer may choose
+  const std::string& type() const;    // "MatMul"
+  const std::string& device() const;  // as asked for; empty when the placer may choose
   const AttrMap& attrs() const;
-  const SourceLine& line() const;       // where the program made it
+  const SourceLine& line() const;  // where the program made it
   int inputs() const;
   Output input(int index) const;
   std::vector<Operation> control_inputs() const;
   int outputs() const;
-  Output output(int index = 0) const;   // throws OutOfRange
+  Output output(int index = 0) const;  // throws OutOfRange
 
  private:
   Node* node_ = nullptr;
@@ -69,10 +69,10 @@ class WEIR_API Output {
 
   Graph& graph() const;
   Operation op() const { return Operation(node_); }
-  std::string name() const;             // "MatMul:0"
+  std::string name() const;  // "MatMul:0"
   DType dtype() const;
-  bool is_ref() const;                  // a reference to a variable (TensorFlow's Ref types)
-  const Shape& shape() const;           // what is known when the graph is built
+  bool is_ref() const;                       // a reference to a variable (TensorFlow's Ref types)
+  const Shape& shape() const;                // what is known when the graph is built
   void set_shape(const Shape& shape) const;  // adds knowledge; throws InvalidArgument when it contradicts
 
  private:
@@ -84,11 +84,10 @@ class WEIR_API Output {
 class WEIR_API Literal {
  public:
   template <class T>
-    requires std::is_arithmetic_v<T>
-  Literal(T number) : tensor_(to_literal(number)) {}  // NOLINT
-  Literal(const char* text) : tensor_(text) {}                    // NOLINT
-  Literal(std::string text) : tensor_(std::move(text)) {}         // NOLINT
-  Literal(std::initializer_list<Literal> list);                   // NOLINT
+  requires std::is_arithmetic_v<T> Literal(T number) : tensor_(to_literal(number)) {}  // NOLINT
+  Literal(const char* text) : tensor_(text) {}                                         // NOLINT
+  Literal(std::string text) : tensor_(std::move(text)) {}                              // NOLINT
+  Literal(std::initializer_list<Literal> list);                                        // NOLINT
   const Tensor& tensor() const { return tensor_; }
 
  private:
@@ -115,21 +114,20 @@ class WEIR_API In {
   In(const Variable& variable, Where where = Where::current());                                 // NOLINT
   In(const Tensor& value, Where where = Where::current()) : value_(value), where_(where) {}     // NOLINT
   template <class T>
-    requires std::is_arithmetic_v<T>
-  In(T number, Where where = Where::current())  // NOLINT
+  requires std::is_arithmetic_v<T> In(T number, Where where = Where::current())  // NOLINT
       : value_(Literal(number).tensor()), weak_(true), where_(where) {}
-  In(const char* text, Where where = Where::current()) : value_(text), where_(where) {}           // NOLINT
-  In(const std::string& text, Where where = Where::current()) : value_(text), where_(where) {}    // NOLINT
+  In(const char* text, Where where = Where::current()) : value_(text), where_(where) {}         // NOLINT
+  In(const std::string& text, Where where = Where::current()) : value_(text), where_(where) {}  // NOLINT
   In(std::initializer_list<Literal> list, Where where = Where::current())                       // NOLINT
       : value_(Literal(list).tensor()), weak_(true), where_(where) {}
   template <class T>
-    requires(dtype_of<T> != DType::Invalid)
-  In(const std::vector<T>& values, Where where = Where::current()) : value_(values), where_(where) {}  // NOLINT
+  requires(dtype_of<T> != DType::Invalid) In(const std::vector<T>& values, Where where = Where::current())
+      : value_(values), where_(where) {}                   // NOLINT
   In(const Shape& shape, Where where = Where::current());  // NOLINT: an int32 vector; throws when not fully known
 
   const Output& output() const { return output_; }  // empty for a value
   const Tensor& value() const { return value_; }
-  bool weak() const { return weak_; }               // a literal whose type follows its neighbours
+  bool weak() const { return weak_; }  // a literal whose type follows its neighbours
   Where where() const { return where_; }
 
  private:
@@ -142,8 +140,8 @@ class WEIR_API In {
 // A list of arguments: concat({a, b}, 0).
 class WEIR_API InList {
  public:
-  InList(std::initializer_list<In> values) : values_(values) {}  // NOLINT
-  InList(std::vector<In> values) : values_(std::move(values)) {}  // NOLINT
+  InList(std::initializer_list<In> values) : values_(values) {}                        // NOLINT
+  InList(std::vector<In> values) : values_(std::move(values)) {}                       // NOLINT
   InList(const std::vector<Output>& values, In::Where where = In::Where::current()) {  // NOLINT
     for (const Output& value : values) values_.emplace_back(value, where);
   }
@@ -172,7 +170,7 @@ class [[nodiscard]] WEIR_API Scope {
 // Everything that makes a node. Inputs stand in the order of the operation's signature, lists flattened.
 struct NodeArgs {
   std::string op;
-  std::string name = {};  // empty: the operation's name. Made unique within the current name scope...
+  std::string name = {};    // empty: the operation's name. Made unique within the current name scope...
   bool exact_name = false;  // ...unless this says that `name` is the full and final name
   std::vector<Output> inputs = {};
   AttrMap attrs = {};  // defaults, and types that follow from the inputs, are filled in
@@ -182,7 +180,7 @@ struct NodeArgs {
 };
 
 struct ImportOptions {
-  std::string prefix = {};  // TensorFlow's Python default is "import"; here nothing
+  std::string prefix = {};                                     // TensorFlow's Python default is "import"; here nothing
   std::vector<std::pair<std::string, Output>> input_map = {};  // "name:0" or "name" of the file -> tensor of this graph
   std::vector<std::string> return_elements = {};               // "name:0"; operations are wanted as "name"
 };
@@ -225,7 +223,7 @@ class WEIR_API Graph {
   int64_t version() const;                     // number of nodes ever made
 
   // Names.
-  Scope name_scope(std::string_view name);     // "" returns to the root; a name that ends in '/' is re-entered as it is
+  Scope name_scope(std::string_view name);  // "" returns to the root; a name that ends in '/' is re-entered as it is
   std::string unique_name(std::string_view name, bool mark_as_used = true);
   const std::string& current_name_scope() const;  // "" or "a/b" without the last slash
 
@@ -327,7 +325,7 @@ class WEIR_API Variable {
   Operation initializer() const { return initializer_; }
   Output initial_value() const { return initial_value_; }
   bool is_resource() const;
-  const std::string& name() const;            // of the node: "layer1/weights"
+  const std::string& name() const;  // of the node: "layer1/weights"
   Graph& graph() const { return handle_.graph(); }
   DType dtype() const;
   const Shape& shape() const;

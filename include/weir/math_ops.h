@@ -73,8 +73,8 @@ WEIR_API Output complex(const In& real, const In& imag, std::string_view name = 
 WEIR_API Output add(const In& x, const In& y, std::string_view name = {});  // also joins strings
 WEIR_API Output subtract(const In& x, const In& y, std::string_view name = {});
 WEIR_API Output multiply(const In& x, const In& y, std::string_view name = {});
-WEIR_API Output divide(const In& x, const In& y, std::string_view name = {});    // operator/
-WEIR_API Output truediv(const In& x, const In& y, std::string_view name = {});   // int32 and wider as double
+WEIR_API Output divide(const In& x, const In& y, std::string_view name = {});   // operator/
+WEIR_API Output truediv(const In& x, const In& y, std::string_view name = {});  // int32 and wider as double
 WEIR_API Output realdiv(const In& x, const In& y, std::string_view name = {});
 WEIR_API Output div(const In& x, const In& y, std::string_view name = {});       // integers: rounds down
 WEIR_API Output floordiv(const In& x, const In& y, std::string_view name = {});  // rounds down
@@ -82,10 +82,10 @@ WEIR_API Output floormod(const In& x, const In& y, std::string_view name = {}); 
 WEIR_API Output mod(const In& x, const In& y, std::string_view name = {});       // floormod
 WEIR_API Output truncatediv(const In& x, const In& y, std::string_view name = {});
 WEIR_API Output truncatemod(const In& x, const In& y, std::string_view name = {});
-WEIR_API Output div_no_nan(const In& x, const In& y, std::string_view name = {});  // 0 where y is 0
+WEIR_API Output div_no_nan(const In& x, const In& y, std::string_view name = {});       // 0 where y is 0
 WEIR_API Output multiply_no_nan(const In& x, const In& y, std::string_view name = {});  // 0 where y is 0
-WEIR_API Output xlogy(const In& x, const In& y, std::string_view name = {});  // x * log(y), 0 where x is 0
-WEIR_API Output xdivy(const In& x, const In& y, std::string_view name = {});  // x / y, 0 where x is 0
+WEIR_API Output xlogy(const In& x, const In& y, std::string_view name = {});            // x * log(y), 0 where x is 0
+WEIR_API Output xdivy(const In& x, const In& y, std::string_view name = {});            // x / y, 0 where x is 0
 WEIR_API Output pow(const In& x, const In& y, std::string_view name = {});
 WEIR_API Output maximum(const In& x, const In& y, std::string_view name = {});
 WEIR_API Output minimum(const In& x, const In& y, std::string_view name = {});
@@ -118,9 +118,9 @@ class WEIR_API Axes {
  public:
   Axes() = default;
   Axes(std::initializer_list<Literal> axes, In::Where where = In::Where::current()) : in_(In(axes, where)) {}  // NOLINT
-  Axes(const std::vector<int>& axes, In::Where where = In::Where::current()) : in_(In(axes, where)) {}  // NOLINT
-  Axes(const In& axes) : in_(axes) {}                                                                   // NOLINT
-  Axes(const Output& axes, In::Where where = In::Where::current()) : in_(In(axes, where)) {}            // NOLINT
+  Axes(const std::vector<int>& axes, In::Where where = In::Where::current()) : in_(In(axes, where)) {}         // NOLINT
+  Axes(const In& axes) : in_(axes) {}                                                                          // NOLINT
+  Axes(const Output& axes, In::Where where = In::Where::current()) : in_(In(axes, where)) {}                   // NOLINT
 
   const std::optional<In>& in() const { return in_; }
 
@@ -139,8 +139,8 @@ class WEIR_API Reduction {
   constexpr explicit Reduction(std::string_view op) : op_(op) {}
   Output operator()(const In& x, const ReduceOptions& options = {}, std::string_view name = {}) const;
   template <class A>
-    requires std::convertible_to<const A&, In>
-  Output operator()(const In& x, const A& axes, bool keep_dims = false, std::string_view name = {}) const {
+  requires std::convertible_to<const A&, In> Output operator()(const In& x, const A& axes, bool keep_dims = false,
+                                                               std::string_view name = {}) const {
     return (*this)(x, ReduceOptions{Axes(In(axes)), keep_dims}, name);
   }
   template <std::signed_integral T>

@@ -25,8 +25,8 @@ struct PassOptions {
 };
 
 struct SessionOptions {
-  int intra_op_parallelism_threads = 0;  // threads of one kernel, the calling one included; 0: one a core
-  int inter_op_parallelism_threads = 0;  // branches of a plan that may run at once; 0: the runtime decides
+  int intra_op_parallelism_threads = 0;            // threads of one kernel, the calling one included; 0: one a core
+  int inter_op_parallelism_threads = 0;            // branches of a plan that may run at once; 0: the runtime decides
   std::chrono::milliseconds operation_timeout{0};  // default of RunOptions::timeout; 0: none
   bool allow_soft_placement = false;
   bool log_device_placement = false;
@@ -70,7 +70,7 @@ class WEIR_API RunTrace {
 struct RunOptions {
   std::chrono::milliseconds timeout{0};  // 0: the session's; throws DeadlineExceeded
   const CancelToken* cancel = nullptr;
-  RunTrace* trace = nullptr;             // filled when given
+  RunTrace* trace = nullptr;  // filled when given
 };
 
 struct Feed {

@@ -17,21 +17,21 @@ inline constexpr int64_t kUnknown = -1;
 // live inside the object, so copying a usual shape allocates nothing.
 class WEIR_API Shape {
  public:
-  Shape() = default;                                   // a scalar
-  Shape(std::initializer_list<int64_t> dims);          // NOLINT
-  Shape(std::span<const int64_t> dims);                // NOLINT
-  Shape(const std::vector<int64_t>& dims);             // NOLINT
-  static Shape unknown();                              // of unknown rank
-  static Shape unknown_dims(int rank);                 // of known rank, every size unknown
+  Shape() = default;                           // a scalar
+  Shape(std::initializer_list<int64_t> dims);  // NOLINT
+  Shape(std::span<const int64_t> dims);        // NOLINT
+  Shape(const std::vector<int64_t>& dims);     // NOLINT
+  static Shape unknown();                      // of unknown rank
+  static Shape unknown_dims(int rank);         // of known rank, every size unknown
   Shape(const Shape& other);
   Shape(Shape&& other) noexcept = default;
   Shape& operator=(const Shape& other);
   Shape& operator=(Shape&& other) noexcept = default;
 
   bool has_rank() const { return rank_ >= 0; }
-  int rank() const { return rank_; }                   // -1 when unknown
+  int rank() const { return rank_; }  // -1 when unknown
   bool is_scalar() const { return rank_ == 0; }
-  bool is_known() const;                               // rank and every size
+  bool is_known() const;  // rank and every size
   std::span<const int64_t> dims() const { return {data(), static_cast<size_t>(rank_ < 0 ? 0 : rank_)}; }
   // Negative indices count from the end. Throws InvalidArgument when out of range or of unknown rank.
   int64_t dim(int index) const;
@@ -50,7 +50,7 @@ class WEIR_API Shape {
   // TensorFlow's broadcasting; throws InvalidArgument when the shapes do not fit.
   static Shape broadcast(const Shape& a, const Shape& b);
 
-  std::string str() const;                             // "[128,?,10]", "<unknown>"
+  std::string str() const;  // "[128,?,10]", "<unknown>"
 
  private:
   static constexpr int kInline = 6;

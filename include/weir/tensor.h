@@ -64,14 +64,12 @@ class WEIR_API Tensor {
 
   // A scalar, and a vector, of T. Numbers keep their C++ type: Tensor(2) is int32, Tensor(2.f) float.
   template <class T>
-    requires(dtype_of<T> != DType::Invalid)
-  Tensor(T value) : Tensor(dtype_of<T>, Shape{}) {  // NOLINT
+  requires(dtype_of<T> != DType::Invalid) Tensor(T value) : Tensor(dtype_of<T>, Shape{}) {  // NOLINT
     *mutable_data<T>() = std::move(value);
   }
   Tensor(const char* text) : Tensor(std::string(text)) {}  // NOLINT
   template <class T>
-    requires(dtype_of<T> != DType::Invalid)
-  Tensor(const std::vector<T>& values)  // NOLINT
+  requires(dtype_of<T> != DType::Invalid) Tensor(const std::vector<T>& values)  // NOLINT
       : Tensor(dtype_of<T>, Shape{static_cast<int64_t>(values.size())}) {
     std::copy(values.begin(), values.end(), mutable_data<T>());
   }

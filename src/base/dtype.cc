@@ -59,9 +59,9 @@ uint16_t float_to_half(float value) {
   uint32_t bits = std::bit_cast<uint32_t>(value);
   auto sign = static_cast<uint16_t>((bits >> 16) & 0x8000);
   bits &= 0x7fffffffu;
-  if (bits > 0x7f800000u) return sign | 0x7e00;                      // NaN
-  if (bits >= 0x477ff000u) return sign | 0x7c00;                     // rounds to infinity
-  if (bits < 0x38800000u) {                                          // denormal half: let the adder round
+  if (bits > 0x7f800000u) return sign | 0x7e00;   // NaN
+  if (bits >= 0x477ff000u) return sign | 0x7c00;  // rounds to infinity
+  if (bits < 0x38800000u) {                       // denormal half: let the adder round
     float shifted = std::bit_cast<float>(bits) + 0.5f;
     return static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(shifted) - 0x3f000000u));
   }
@@ -111,8 +111,10 @@ bool is_integer(DType dtype) {
     case DType::UInt8:
     case DType::UInt16:
     case DType::UInt32:
-    case DType::UInt64: return true;
-    default: return false;
+    case DType::UInt64:
+      return true;
+    default:
+      return false;
   }
 }
 

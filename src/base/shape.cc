@@ -16,9 +16,7 @@ Shape Shape::unknown() {
   return s;
 }
 
-Shape Shape::unknown_dims(int rank) {
-  return Shape(std::vector<int64_t>(static_cast<size_t>(rank), kUnknown));
-}
+Shape Shape::unknown_dims(int rank) { return Shape(std::vector<int64_t>(static_cast<size_t>(rank), kUnknown)); }
 
 Shape::Shape(const Shape& other) { *this = other; }
 
@@ -96,9 +94,8 @@ bool Shape::operator==(const Shape& other) const {
 
 bool Shape::compatible(const Shape& other) const {
   if (rank_ < 0 || other.rank_ < 0) return true;
-  return rank_ == other.rank_ && std::equal(data(), data() + rank_, other.data(), [](int64_t a, int64_t b) {
-           return a < 0 || b < 0 || a == b;
-         });
+  return rank_ == other.rank_ && std::equal(data(), data() + rank_, other.data(),
+                                            [](int64_t a, int64_t b) { return a < 0 || b < 0 || a == b; });
 }
 
 Shape Shape::merged(const Shape& other) const {

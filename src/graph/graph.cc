@@ -25,8 +25,9 @@ std::vector<size_t> argument_lengths(const Op& op, const AttrMap& attrs, size_t 
     } else if (!arg.type_list_attr.empty() && attrs.has(arg.type_list_attr)) {
       length = attrs.get<std::vector<DType>>(arg.type_list_attr).size();
     } else if (arg.is_list()) {
-      if (open >= 0) throw invalid_argument("the lengths of inputs '{}' and '{}' are not given",
-                                            op.inputs[static_cast<size_t>(open)].name, arg.name);
+      if (open >= 0)
+        throw invalid_argument("the lengths of inputs '{}' and '{}' are not given",
+                               op.inputs[static_cast<size_t>(open)].name, arg.name);
       open = static_cast<int>(lengths.size());
       length = 0;
     }
@@ -94,9 +95,15 @@ void check_attr(const AttrSpec& spec, const AttrValue& value) {
   if (spec.minimum) {
     int64_t size = std::visit(
         [](const auto& v) -> int64_t {
-          if constexpr (std::is_same_v<std::decay_t<decltype(v)>, int64_t>) return v;
-          else if constexpr (requires { v.begin() != v.end(); v.size(); }) return static_cast<int64_t>(v.size());
-          else return INT64_MAX;
+          if constexpr (std::is_same_v<std::decay_t<decltype(v)>, int64_t>)
+            return v;
+          else if constexpr (requires {
+                               v.begin() != v.end();
+                               v.size();
+                             })
+            return static_cast<int64_t>(v.size());
+          else
+            return INT64_MAX;
         },
         value);
     if (size < *spec.minimum) {

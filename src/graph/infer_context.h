@@ -72,10 +72,10 @@ class InferContext {
 
 // Shape functions that many operations share.
 namespace infer {
-void scalar(InferContext& c);             // every output a scalar
-void unchanged(InferContext& c);          // output 0 is shaped like input 0
-void broadcast_binary(InferContext& c);   // output 0 is inputs 0 and 1 broadcast together
-void merged(InferContext& c);             // all inputs and output 0 have one shape
+void scalar(InferContext& c);            // every output a scalar
+void unchanged(InferContext& c);         // output 0 is shaped like input 0
+void broadcast_binary(InferContext& c);  // output 0 is inputs 0 and 1 broadcast together
+void merged(InferContext& c);            // all inputs and output 0 have one shape
 }  // namespace infer
 
 }  // namespace weir

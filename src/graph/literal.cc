@@ -67,10 +67,18 @@ Literal::Literal(std::initializer_list<Literal> list) {
     }
     auto copy = [&](auto* to, auto from) { std::copy(from.begin(), from.end(), to + static_cast<int64_t>(i) * each); };
     switch (tensor_.dtype()) {
-      case DType::Int64: copy(tensor_.mutable_data<int64_t>(), items[i].data<int64_t>()); break;
-      case DType::Float64: copy(tensor_.mutable_data<double>(), items[i].data<double>()); break;
-      case DType::Bool: copy(tensor_.mutable_data<bool>(), items[i].data<bool>()); break;
-      default: copy(tensor_.mutable_data<std::string>(), items[i].data<std::string>()); break;
+      case DType::Int64:
+        copy(tensor_.mutable_data<int64_t>(), items[i].data<int64_t>());
+        break;
+      case DType::Float64:
+        copy(tensor_.mutable_data<double>(), items[i].data<double>());
+        break;
+      case DType::Bool:
+        copy(tensor_.mutable_data<bool>(), items[i].data<bool>());
+        break;
+      default:
+        copy(tensor_.mutable_data<std::string>(), items[i].data<std::string>());
+        break;
     }
   }
 }
@@ -78,16 +86,20 @@ Literal::Literal(std::initializer_list<Literal> list) {
 In::In(const Variable& variable, Where where) : output_(variable.value()), where_(where) {}
 
 In::In(const Shape& shape, Where where) : where_(where) {
-  if (!shape.is_known()) throw invalid_argument("the shape {} is not fully known and cannot be a constant", shape.str());
+  if (!shape.is_known())
+    throw invalid_argument("the shape {} is not fully known and cannot be a constant", shape.str());
   value_ = Tensor(DType::Int32, Shape{shape.rank()});
   for (int i = 0; i < shape.rank(); ++i) value_.mutable_data<int32_t>()[i] = convert_number<int32_t>(shape[i]);
 }
 
 DType default_literal_type(const Tensor& literal) {
   switch (literal.dtype()) {
-    case DType::Int64: return DType::Int32;
-    case DType::Float64: return DType::Float32;
-    default: return literal.dtype();
+    case DType::Int64:
+      return DType::Int32;
+    case DType::Float64:
+      return DType::Float32;
+    default:
+      return literal.dtype();
   }
 }
 
@@ -95,21 +107,36 @@ Tensor convert_literal(const Tensor& literal, DType dtype) {
   if (literal.dtype() == dtype && dtype != DType::Int64 && dtype != DType::Float64) return literal;
   if (literal.dtype() == DType::Int64 || literal.dtype() == DType::Float64) {
     switch (dtype) {
-      case DType::Float32: return convert_numbers<float>(literal);
-      case DType::Float64: return convert_numbers<double>(literal);
-      case DType::Float16: return convert_numbers<Half>(literal);
-      case DType::BFloat16: return convert_numbers<BFloat16>(literal);
-      case DType::Int8: return convert_numbers<int8_t>(literal);
-      case DType::Int16: return convert_numbers<int16_t>(literal);
-      case DType::Int32: return convert_numbers<int32_t>(literal);
-      case DType::Int64: return convert_numbers<int64_t>(literal);
-      case DType::UInt8: return convert_numbers<uint8_t>(literal);
-      case DType::UInt16: return convert_numbers<uint16_t>(literal);
-      case DType::UInt32: return convert_numbers<uint32_t>(literal);
-      case DType::UInt64: return convert_numbers<uint64_t>(literal);
-      case DType::Complex64: return convert_numbers<std::complex<float>>(literal);
-      case DType::Complex128: return convert_numbers<std::complex<double>>(literal);
-      default: break;
+      case DType::Float32:
+        return convert_numbers<float>(literal);
+      case DType::Float64:
+        return convert_numbers<double>(literal);
+      case DType::Float16:
+        return convert_numbers<Half>(literal);
+      case DType::BFloat16:
+        return convert_numbers<BFloat16>(literal);
+      case DType::Int8:
+        return convert_numbers<int8_t>(literal);
+      case DType::Int16:
+        return convert_numbers<int16_t>(literal);
+      case DType::Int32:
+        return convert_numbers<int32_t>(literal);
+      case DType::Int64:
+        return convert_numbers<int64_t>(literal);
+      case DType::UInt8:
+        return convert_numbers<uint8_t>(literal);
+      case DType::UInt16:
+        return convert_numbers<uint16_t>(literal);
+      case DType::UInt32:
+        return convert_numbers<uint32_t>(literal);
+      case DType::UInt64:
+        return convert_numbers<uint64_t>(literal);
+      case DType::Complex64:
+        return convert_numbers<std::complex<float>>(literal);
+      case DType::Complex128:
+        return convert_numbers<std::complex<double>>(literal);
+      default:
+        break;
     }
   }
   throw invalid_argument("expected {}, got {}", dtype_name(dtype), literal.str());

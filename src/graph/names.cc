@@ -7,7 +7,9 @@
 namespace weir {
 namespace {
 
-bool is_name_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-' || c == '/'; }
+bool is_name_char(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-' || c == '/';
+}
 
 void check_name(std::string_view name, bool inside_scope, std::string_view kind) {
   bool valid = std::all_of(name.begin(), name.end(), is_name_char);

@@ -69,7 +69,8 @@ Operation NodeBuilder::build() {
 
   // The node's name is taken first, so that its constants can stand below it.
   std::string full = label.ends_with('/') ? label.substr(0, label.size() - 1) : graph->unique_name(label);
-  NodeArgs args{.op = op_, .name = full, .exact_name = true, .attrs = {}, .control_inputs = control_inputs_, .line = line};
+  NodeArgs args{
+      .op = op_, .name = full, .exact_name = true, .attrs = {}, .control_inputs = control_inputs_, .line = line};
   for (size_t a = 0; a < arguments_.size(); ++a) {
     const ArgSpec& spec = op->inputs[a];
     const std::vector<In>& values = arguments_[a].values;
@@ -102,14 +103,15 @@ Operation NodeBuilder::build() {
         std::string name = graph->unique_name(suffix);
         graph->impl().name_scope = scope;
         DType dtype = value.dtype();
-        output = graph->add({.op = "Const",
-                             .name = name,
-                             .exact_name = true,
-                             .inputs = {},
-                             .attrs = {{"value", value}, {"dtype", dtype}},
-                             .control_inputs = {},
-                             .device = {},
-                             .line = line})
+        output = graph
+                     ->add({.op = "Const",
+                            .name = name,
+                            .exact_name = true,
+                            .inputs = {},
+                            .attrs = {{"value", value}, {"dtype", dtype}},
+                            .control_inputs = {},
+                            .device = {},
+                            .line = line})
                      .output();
       }
       types.push_back(output.dtype());

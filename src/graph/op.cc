@@ -77,14 +77,21 @@ std::string parse_string(std::string_view text) {
 
 AttrValue parse_value(AttrKind kind, std::string_view text) {
   switch (kind) {
-    case AttrKind::Int: return parse_int(text);
-    case AttrKind::Float: return std::stof(std::string(text));
-    case AttrKind::Bool: return text == "True";
-    case AttrKind::String: return parse_string(text);
-    case AttrKind::Type: return parse_type(text);
-    case AttrKind::Shape: return Shape::unknown();
+    case AttrKind::Int:
+      return parse_int(text);
+    case AttrKind::Float:
+      return std::stof(std::string(text));
+    case AttrKind::Bool:
+      return text == "True";
+    case AttrKind::String:
+      return parse_string(text);
+    case AttrKind::Type:
+      return parse_type(text);
+    case AttrKind::Shape:
+      return Shape::unknown();
     case AttrKind::Tensor:
-    case AttrKind::Func: break;
+    case AttrKind::Func:
+      break;
   }
   throw invalid_argument("'{}' cannot be a default value", text);
 }
@@ -101,21 +108,27 @@ AttrValue parse_default(const AttrSpec& spec, std::string_view text) {
   if (!take_prefix(text, "[") || text.empty()) throw invalid_argument("'{}' is no list", text);
   text.remove_suffix(1);
   switch (spec.kind) {
-    case AttrKind::Int: return parse_list<int64_t>(spec.kind, text);
-    case AttrKind::Float: return parse_list<float>(spec.kind, text);
-    case AttrKind::Bool: return parse_list<bool>(spec.kind, text);
-    case AttrKind::String: return parse_list<std::string>(spec.kind, text);
-    case AttrKind::Type: return parse_list<DType>(spec.kind, text);
-    case AttrKind::Shape: return parse_list<Shape>(spec.kind, text);
-    default: throw invalid_argument("a default of kind {}", attr_kind_name(spec.kind, true));
+    case AttrKind::Int:
+      return parse_list<int64_t>(spec.kind, text);
+    case AttrKind::Float:
+      return parse_list<float>(spec.kind, text);
+    case AttrKind::Bool:
+      return parse_list<bool>(spec.kind, text);
+    case AttrKind::String:
+      return parse_list<std::string>(spec.kind, text);
+    case AttrKind::Type:
+      return parse_list<DType>(spec.kind, text);
+    case AttrKind::Shape:
+      return parse_list<Shape>(spec.kind, text);
+    default:
+      throw invalid_argument("a default of kind {}", attr_kind_name(spec.kind, true));
   }
 }
 
 AttrKind parse_kind(std::string_view& text) {
   static constexpr std::pair<std::string_view, AttrKind> kKinds[] = {
-      {"int", AttrKind::Int},     {"float", AttrKind::Float}, {"bool", AttrKind::Bool},
-      {"string", AttrKind::String}, {"type", AttrKind::Type}, {"shape", AttrKind::Shape},
-      {"tensor", AttrKind::Tensor}, {"func", AttrKind::Func}};
+      {"int", AttrKind::Int},   {"float", AttrKind::Float}, {"bool", AttrKind::Bool},     {"string", AttrKind::String},
+      {"type", AttrKind::Type}, {"shape", AttrKind::Shape}, {"tensor", AttrKind::Tensor}, {"func", AttrKind::Func}};
   for (auto [name, kind] : kKinds) {
     if (take_prefix(text, name)) return kind;
   }
@@ -265,21 +278,27 @@ std::string attr_kind_name(AttrKind kind, bool is_list) {
 
 bool attr_matches(const AttrSpec& spec, const AttrValue& value) {
   switch (spec.kind) {
-    case AttrKind::Int: return holds<int64_t>(spec, value);
-    case AttrKind::Float: return holds<float>(spec, value);
-    case AttrKind::Bool: return holds<bool>(spec, value);
-    case AttrKind::String: return holds<std::string>(spec, value);
-    case AttrKind::Type: return holds<DType>(spec, value);
-    case AttrKind::Shape: return holds<Shape>(spec, value);
-    case AttrKind::Tensor: return holds<Tensor>(spec, value);
-    case AttrKind::Func: return holds<FunctionName>(spec, value);
+    case AttrKind::Int:
+      return holds<int64_t>(spec, value);
+    case AttrKind::Float:
+      return holds<float>(spec, value);
+    case AttrKind::Bool:
+      return holds<bool>(spec, value);
+    case AttrKind::String:
+      return holds<std::string>(spec, value);
+    case AttrKind::Type:
+      return holds<DType>(spec, value);
+    case AttrKind::Shape:
+      return holds<Shape>(spec, value);
+    case AttrKind::Tensor:
+      return holds<Tensor>(spec, value);
+    case AttrKind::Func:
+      return holds<FunctionName>(spec, value);
   }
   return false;
 }
 
-std::string attr_to_string(const AttrValue& value) {
-  return std::visit(Printer{}, value);
-}
+std::string attr_to_string(const AttrValue& value) { return std::visit(Printer{}, value); }
 
 void AttrMap::bad_access(std::string_view name, bool present) {
   throw invalid_argument("attribute '{}' is {}", name, present ? "of another kind" : "missing");

@@ -216,8 +216,12 @@ std::vector<Tensor> run_kernel(const NodeView& node, std::span<const Tensor> inp
   if (op.def->cpu.prepare) state = op.def->cpu.prepare(prepare);
   Tensor scratch(DType::UInt8, Shape{static_cast<int64_t>(prepare.scratch_bytes())});
 
-  StepView step{slots.data(), slots.data() + inputs.size(), static_cast<int>(inputs.size()),
-                static_cast<int>(output_types.size()), state.get(), &node};
+  StepView step{slots.data(),
+                slots.data() + inputs.size(),
+                static_cast<int>(inputs.size()),
+                static_cast<int>(output_types.size()),
+                state.get(),
+                &node};
   KernelContext context(step, values.data(), scratch.mutable_raw(), pool, nullptr);
   compute(context);
 

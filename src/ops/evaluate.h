@@ -10,8 +10,8 @@ namespace weir {
 // Runs the kernel of one stateless node on values and gives its outputs: constant folding, shape inference and the
 // tests' reference use it. Throws Unimplemented when there is no kernel for the node's types, and whatever the shape
 // function and the kernel throw (without the node's name).
-std::vector<Tensor> run_kernel(const NodeView& node, std::span<const Tensor> inputs, std::span<const DType> output_types,
-                               ThreadPool& pool);
+std::vector<Tensor> run_kernel(const NodeView& node, std::span<const Tensor> inputs,
+                               std::span<const DType> output_types, ThreadPool& pool);
 
 // The kernel's function; throws Unimplemented, naming the operation and its types, when there is none.
 ComputeFn select_kernel(const NodeView& node);

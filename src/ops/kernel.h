@@ -23,9 +23,9 @@ struct Value {
   void* data = nullptr;
   const Shape* shape = nullptr;  // concrete
   DType dtype = DType::Invalid;
-  Buffer* owner = nullptr;               // one reference, held until the last reader is done
-  VariableState* variable = nullptr;     // of a Ref output or a resource handle
-  Shape own_shape;                       // what `shape` points to when only the run knows it
+  Buffer* owner = nullptr;            // one reference, held until the last reader is done
+  VariableState* variable = nullptr;  // of a Ref output or a resource handle
+  Shape own_shape;                    // what `shape` points to when only the run knows it
 };
 
 // A node as kernels see it when they are chosen and prepared.
@@ -87,7 +87,7 @@ class PrepareContext {
 
  private:
   const NodeView& node_;
-  std::span<const Shape* const> inputs_, outputs_;
+  std::span<const Shape*const> inputs_, outputs_;
   ThreadPool& pool_;
   ResourceStore* resources_;
   size_t scratch_bytes_ = 0;
@@ -112,7 +112,7 @@ struct RunControl {
 
 // What one step of a plan needs to run its kernel; see plan.h for how steps are made.
 struct StepView {
-  const int* inputs = nullptr;   // slots
+  const int* inputs = nullptr;  // slots
   const int* outputs = nullptr;
   int input_count = 0, output_count = 0;
   void* state = nullptr;

@@ -61,7 +61,8 @@ class Builder {
         continue;
       }
       stack.emplace_back(node, true);
-      for (auto it = node->control_inputs.rbegin(); it != node->control_inputs.rend(); ++it) stack.emplace_back(*it, false);
+      for (auto it = node->control_inputs.rbegin(); it != node->control_inputs.rend(); ++it)
+        stack.emplace_back(*it, false);
       for (auto it = node->inputs.rbegin(); it != node->inputs.rend(); ++it) {
         if (!feeds_.count(*it)) stack.emplace_back(it->node(), false);
       }

@@ -27,9 +27,10 @@ void fold_constants(Ir& ir, PassContext& context) {
   for (int id : ir.topological_order()) {
     IrNode& node = ir[id];
     if (node.is_feed() || node.types.empty()) continue;
-    bool known_inputs = !node.inputs.empty() && std::all_of(node.inputs.begin(), node.inputs.end(), [&](const IrEdge& e) {
-      return ir[e.node].values[static_cast<size_t>(e.output)].valid();
-    });
+    bool known_inputs =
+        !node.inputs.empty() && std::all_of(node.inputs.begin(), node.inputs.end(), [&](const IrEdge& e) {
+          return ir[e.node].values[static_cast<size_t>(e.output)].valid();
+        });
     if (!node.is_constant() && node.op->pure() && known_inputs && small_enough(ir, node)) {
       std::vector<Tensor> inputs;
       for (const IrEdge& e : node.inputs) inputs.push_back(ir[e.node].values[static_cast<size_t>(e.output)]);

@@ -11,8 +11,8 @@ namespace {
 constexpr size_t kMaxInstructions = 64;
 constexpr size_t kMaxInputs = 24;
 
-// Grows groups of elementwise float nodes from their last node upwards. A node joins when everything that reads it is in
-// the group already, so the group has one result and can never be part of a cycle.
+// Grows groups of elementwise float nodes from their last node upwards. A node joins when everything that reads it is
+// in the group already, so the group has one result and can never be part of a cycle.
 class Fuser {
  public:
   explicit Fuser(Ir& ir) : ir_(ir), uses_(ir.use_counts()), controlled_(ir.has_control_readers()) {
@@ -39,7 +39,8 @@ class Fuser {
   bool fusible(int id) const {
     const IrNode& node = ir_[id];
     if (node.is_feed() || node.is_constant() || node.types.size() != 1 || !node.shapes[0].is_known()) return false;
-    bool known = node.is("Select") || node.is("Cast") || (node.is("AddN") && node.inputs.size() > 1) || unary_fn(node.op->name) || binary_fn(node.op->name);
+    bool known = node.is("Select") || node.is("Cast") || (node.is("AddN") && node.inputs.size() > 1) ||
+                 unary_fn(node.op->name) || binary_fn(node.op->name);
     if (!known || (node.types[0] != DType::Float32 && node.types[0] != DType::Bool)) return false;
     if (node.is("Cast") && (ir_.type(node.inputs[0]) != DType::Bool || node.types[0] != DType::Float32)) return false;
     // A vector condition picks whole rows: not elementwise.
@@ -66,9 +67,8 @@ class Fuser {
     }
     // Truth values exist inside a group only: drop members whose readers were cut off by the size limit.
     if (members.size() < 2 || members.size() >= kMaxInstructions) return;
-    std::sort(members.begin(), members.end(), [&](int a, int b) {
-      return position_[static_cast<size_t>(a)] < position_[static_cast<size_t>(b)];
-    });
+    std::sort(members.begin(), members.end(),
+              [&](int a, int b) { return position_[static_cast<size_t>(a)] < position_[static_cast<size_t>(b)]; });
     replace(root, members);
   }
 
@@ -115,7 +115,8 @@ class Fuser {
   template <class Value>
   static int emit(ElementwiseProgram& program, const IrNode& node, const Value& value) {
     if (node.is("Cast")) return value(node.inputs[0]);
-    if (node.is("Select")) return program.add_select(value(node.inputs[0]), value(node.inputs[1]), value(node.inputs[2]));
+    if (node.is("Select"))
+      return program.add_select(value(node.inputs[0]), value(node.inputs[1]), value(node.inputs[2]));
     if (node.is("AddN")) {
       int sum = value(node.inputs[0]);
       for (size_t i = 1; i < node.inputs.size(); ++i) sum = program.add(cpu::BinaryFn::Add, sum, value(node.inputs[i]));

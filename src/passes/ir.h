@@ -27,15 +27,15 @@ struct IrNode {
   AttrMap attrs;
   std::vector<IrEdge> inputs;
   std::vector<int> control;
-  std::vector<DType> types;      // of the outputs
-  std::vector<Shape> shapes;     // with this plan's feeds; unknown where only the run will tell
-  std::vector<Tensor> values;    // per output: its value when it is the same in every run, else invalid
-  int feed = -1;                 // index of the feed that this node stands for
+  std::vector<DType> types;    // of the outputs
+  std::vector<Shape> shapes;   // with this plan's feeds; unknown where only the run will tell
+  std::vector<Tensor> values;  // per output: its value when it is the same in every run, else invalid
+  int feed = -1;               // index of the feed that this node stands for
   bool dead = false;
 
   bool is(std::string_view op_name) const { return op->name == op_name; }
   bool is_feed() const { return feed >= 0; }
-  bool is_constant() const;      // every output has a value
+  bool is_constant() const;  // every output has a value
 };
 
 struct Ir {

@@ -20,10 +20,12 @@ double flops(std::string_view op, std::span<const Shape* const> in, std::span<co
   }
   if (op == "BatchMatMul" || op == "BatchMatMulV2") {
     const Shape& x = *in[0];
-    double batch = x.is_known() && x.rank() > 2 ? elements(x) / static_cast<double>(std::max<int64_t>(x[-1] * x[-2], 1)) : 1;
+    double batch =
+        x.is_known() && x.rank() > 2 ? elements(x) / static_cast<double>(std::max<int64_t>(x[-1] * x[-2], 1)) : 1;
     return 2 * std::sqrt(elements(x) * elements(*in[1]) * elements(*out[0]) / std::max(batch, 1.0));
   }
-  if (op == "Conv2D" || op == "_FusedConv2D") return 2 * elements(*out[0]) * elements(*in[1]) / std::max(last(*in[1]), 1.0);
+  if (op == "Conv2D" || op == "_FusedConv2D")
+    return 2 * elements(*out[0]) * elements(*in[1]) / std::max(last(*in[1]), 1.0);
   if (op == "Conv2DBackpropInput") return 2 * elements(*in[2]) * elements(*in[1]) / std::max(last(*in[1]), 1.0);
   if (op == "Conv2DBackpropFilter") return 2 * elements(*in[2]) * elements(*out[0]) / std::max(last(*out[0]), 1.0);
   return 0;

@@ -19,15 +19,17 @@ bool is_read(const Step& step) { return step.op->name == "_Read" || step.op->nam
 std::vector<StepFacts> Plan::Builder::step_facts() const {
   const std::vector<Step>& steps = plan_.steps_;
   std::vector<StepFacts> facts(steps.size());
-  std::vector<int> producer(plan_.slots_.size(), -1);    // step of each slot
-  std::vector<int> variable(plan_.slots_.size(), -1);    // slot -> slot of the handle it refers to, or was read from
+  std::vector<int> producer(plan_.slots_.size(), -1);  // step of each slot
+  std::vector<int> variable(plan_.slots_.size(), -1);  // slot -> slot of the handle it refers to, or was read from
   std::vector<Accesses> accesses(plan_.slots_.size());
   std::vector<std::vector<int>> steps_behind(ir_.nodes.size());  // node -> the steps that its readers wait for
   for (const Step& step : plan_.once_) {
-    for (int o = 0; o < step.view.output_count; ++o) variable[static_cast<size_t>(step.view.outputs[o])] = step.view.outputs[o];
+    for (int o = 0; o < step.view.output_count; ++o)
+      variable[static_cast<size_t>(step.view.outputs[o])] = step.view.outputs[o];
   }
   auto source = [&](int s) {
-    while (producer[static_cast<size_t>(s)] < 0 && alias_of_[static_cast<size_t>(s)] >= 0) s = alias_of_[static_cast<size_t>(s)];
+    while (producer[static_cast<size_t>(s)] < 0 && alias_of_[static_cast<size_t>(s)] >= 0)
+      s = alias_of_[static_cast<size_t>(s)];
     return s;
   };
 
@@ -57,7 +59,8 @@ std::vector<StepFacts> Plan::Builder::step_facts() const {
     for (int s : step.slots) shapes.push_back(&plan_.slots_[static_cast<size_t>(s)].shape);
     std::span<const Shape* const> all(shapes);
     auto inputs = static_cast<size_t>(step.view.input_count);
-    facts[static_cast<size_t>(i)].microseconds = estimate_microseconds(step.op->name, all.first(inputs), all.subspan(inputs));
+    facts[static_cast<size_t>(i)].microseconds =
+        estimate_microseconds(step.op->name, all.first(inputs), all.subspan(inputs));
 
     for (int control : ir_[step_nodes_[static_cast<size_t>(i)]].control) {
       const auto& list = steps_behind[static_cast<size_t>(control)];
@@ -83,7 +86,8 @@ std::vector<StepFacts> Plan::Builder::step_facts() const {
       auto out = static_cast<size_t>(step.view.outputs[o]);
       producer[out] = i;
       bool passes_on = plan_.slots_[out].place == Place::Nowhere || is_read(step) || step.kind == Step::Kind::Alias;
-      if (passes_on && step.view.input_count > 0) variable[out] = variable[static_cast<size_t>(source(step.view.inputs[0]))];
+      if (passes_on && step.view.input_count > 0)
+        variable[out] = variable[static_cast<size_t>(source(step.view.inputs[0]))];
     }
     std::sort(before.begin(), before.end());
     before.erase(std::unique(before.begin(), before.end()), before.end());

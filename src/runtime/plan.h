@@ -102,7 +102,7 @@ class Plan {
   ResourceStore& resources_;
   std::vector<Shape> feed_shapes_;
   std::vector<Slot> slots_;
-  std::vector<Step> once_;   // when a frame is made: variables and other handles
+  std::vector<Step> once_;  // when a frame is made: variables and other handles
   std::vector<Step> steps_;
   std::vector<Region> regions_;  // stretches of steps_ that run overlapped
   int inter_op_threads_ = 1;

@@ -60,7 +60,8 @@ Step Plan::Builder::make_step(int id) {
   step.name = node.name;
   step.origin = node.origin;
   for (const IrEdge& input : node.inputs) step.slots.push_back(slot(input));
-  for (size_t o = 0; o < node.types.size(); ++o) step.slots.push_back(first_slot_[static_cast<size_t>(id)] + static_cast<int>(o));
+  for (size_t o = 0; o < node.types.size(); ++o)
+    step.slots.push_back(first_slot_[static_cast<size_t>(id)] + static_cast<int>(o));
   step.view.input_count = static_cast<int>(node.inputs.size());
   step.view.output_count = static_cast<int>(node.types.size());
 
@@ -137,7 +138,8 @@ void Plan::Builder::place_values() {
         if (out.place == Place::Arena) life(s).root = root(in);
       } else {
         out.place = Place::Arena;
-        out.bytes = static_cast<size_t>(checked_multiply(out.shape.elements(), static_cast<int64_t>(dtype_size(out.dtype))));
+        out.bytes =
+            static_cast<size_t>(checked_multiply(out.shape.elements(), static_cast<int64_t>(dtype_size(out.dtype))));
       }
     }
   }

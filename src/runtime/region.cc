@@ -99,7 +99,8 @@ void RegionRun::run(ThreadPool& pool, int threads, FunctionRef<void(int)> run_st
   ready_.clear();
   failed_.store(false);
   left_.store(region_.steps());
-  for (size_t i = 0; i < region_.held.size(); ++i) readers_[i].store(region_.held[i].readers, std::memory_order_relaxed);
+  for (size_t i = 0; i < region_.held.size(); ++i)
+    readers_[i].store(region_.held[i].readers, std::memory_order_relaxed);
   for (int i = region_.steps(); i-- > 0;) {
     waiting_[static_cast<size_t>(i)].store(region_.dependencies[static_cast<size_t>(i)], std::memory_order_relaxed);
     if (region_.dependencies[static_cast<size_t>(i)] == 0) ready_.push_back(i);

@@ -28,8 +28,8 @@ struct Region {
 
 // What is known about a step when it is decided which steps may overlap.
 struct StepFacts {
-  double microseconds = 0;      // on one thread, roughly
-  std::vector<int> before;      // steps that must have ended
+  double microseconds = 0;  // on one thread, roughly
+  std::vector<int> before;  // steps that must have ended
 };
 
 // Finds the stretches where overlap pays: none on one thread.

@@ -68,7 +68,12 @@ TEST(Regions, ForwardTheFirstException) {
   std::vector<Region> regions = find_regions(two_chains(10, 10), 2);
   ThreadPool pool(2);
   RegionRun run(regions[0]);
-  EXPECT_THROW(run.run(pool, 2, [](int step) { if (step == 5) throw std::runtime_error("five"); }, [](int) {}),
+  EXPECT_THROW(run.run(
+                   pool, 2,
+                   [](int step) {
+                     if (step == 5) throw std::runtime_error("five");
+                   },
+                   [](int) {}),
                std::runtime_error);
 }
 

@@ -147,7 +147,9 @@ struct Session::Impl {
     std::lock_guard lock(s.mutex);
     for (size_t i = 0; i < s.plans.size(); ++i) {
       if (s.plans[i]->accepts(feeds)) {
-        if (i > 0) std::rotate(s.plans.begin(), s.plans.begin() + static_cast<std::ptrdiff_t>(i), s.plans.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+        if (i > 0)
+          std::rotate(s.plans.begin(), s.plans.begin() + static_cast<std::ptrdiff_t>(i),
+                      s.plans.begin() + static_cast<std::ptrdiff_t>(i) + 1);
         return s.plans[0];
       }
     }
@@ -160,7 +162,8 @@ struct Session::Impl {
     return made;
   }
 
-  void run(Signature& s, std::span<const Tensor* const> feeds, std::span<Tensor> results, const RunOptions& run_options) {
+  void run(Signature& s, std::span<const Tensor* const> feeds, std::span<Tensor> results,
+           const RunOptions& run_options) {
     if (closed.load(std::memory_order_acquire)) throw Error(Code::Cancelled, "the session has been closed");
     RunControl control;
     control.closed = &closed;
@@ -188,8 +191,8 @@ Session::Session(Graph& graph, const SessionOptions& options) : impl_(std::make_
 Session::~Session() { close(); }
 void Session::close() { impl_->close(); }
 
-void Session::run_into(std::span<const Output> fetches, std::span<const Feed> feeds,
-                       std::span<const Operation> targets, const RunOptions& options, std::span<Tensor> results) {
+void Session::run_into(std::span<const Output> fetches, std::span<const Feed> feeds, std::span<const Operation> targets,
+                       const RunOptions& options, std::span<Tensor> results) {
   if (impl_->closed.load(std::memory_order_acquire)) throw Error(Code::Cancelled, "the session has been closed");
   Signature& s = impl_->signature(fetches, feeds, targets);
   const Tensor* on_stack[kMaxFeedsOnStack];
@@ -232,7 +235,8 @@ Session::Callable Session::make_callable(const CallableSpec& spec) {
 
 size_t Session::Callable::fetches() const { return impl_->signature->fetches.size(); }
 
-void Session::Callable::call(std::span<const Tensor> feeds, std::span<Tensor> results, const RunOptions& options) const {
+void Session::Callable::call(std::span<const Tensor> feeds, std::span<Tensor> results,
+                             const RunOptions& options) const {
   Signature& s = *impl_->signature;
   if (feeds.size() != s.feeds.size() || results.size() != s.fetches.size()) {
     throw invalid_argument("{} feeds and {} results are given; {} and {} are wanted", feeds.size(), results.size(),

@@ -20,11 +20,11 @@ Code code_of(const std::function<void()>& call, std::string* message = nullptr) 
   return Code::Ok;
 }
 
-#define EXPECT_FAILS(code, part, ...)                                        \
-  do {                                                                       \
-    std::string message;                                                     \
-    EXPECT_EQ(code_of([&] { __VA_ARGS__; }, &message), code) << message;     \
-    EXPECT_NE(message.find(part), std::string::npos) << message;             \
+#define EXPECT_FAILS(code, part, ...)                                    \
+  do {                                                                   \
+    std::string message;                                                 \
+    EXPECT_EQ(code_of([&] { __VA_ARGS__; }, &message), code) << message; \
+    EXPECT_NE(message.find(part), std::string::npos) << message;         \
   } while (false)
 
 std::vector<float> values(const Tensor& t) {
@@ -247,8 +247,8 @@ TEST(Session, CancelEndsARunFromAnotherThread) {
   });
   started = true;
   EXPECT_FAILS(Code::Cancelled, "cancelled",
-               for (int i = 0; i < 100; ++i) session.run(y, {{g.output("big:0"), Tensor::zeros(float32, {256, 256})}}, {},
-                                                         {.cancel = &token}));
+               for (int i = 0; i < 100; ++i)
+                   session.run(y, {{g.output("big:0"), Tensor::zeros(float32, {256, 256})}}, {}, {.cancel = &token}));
   canceller.join();
   Output small = g.constant(Tensor(1.f)) + 1.f;
   EXPECT_EQ(session.run(small).scalar<float>(), 2);
@@ -259,8 +259,8 @@ TEST(Session, TimeoutEndsARun) {
   Output y = long_graph(g);
   Session session(g);
   EXPECT_FAILS(Code::DeadlineExceeded, "timeout",
-               for (int i = 0; i < 100; ++i) session.run(y, {{g.output("big:0"), Tensor::zeros(float32, {256, 256})}}, {},
-                                                         {.timeout = std::chrono::milliseconds(1)}));
+               for (int i = 0; i < 100; ++i) session.run(y, {{g.output("big:0"), Tensor::zeros(float32, {256, 256})}},
+                                                         {}, {.timeout = std::chrono::milliseconds(1)}));
 }
 
 TEST(Session, TraceNamesNodesAndGivesStepStats) {
@@ -272,7 +272,8 @@ TEST(Session, TraceNamesNodesAndGivesStepStats) {
   session.run(reduce_sum(y), {{x, Tensor::zeros(float32, {8, 8})}}, {}, {.trace = &trace});
   bool found = false;
   for (const RunTrace::Event& event : trace.events) {
-    found |= event.node == "product" && event.op == "MatMul" && event.output_bytes == 256 && event.end_ns >= event.start_ns;
+    found |=
+        event.node == "product" && event.op == "MatMul" && event.output_bytes == 256 && event.end_ns >= event.start_ns;
   }
   EXPECT_TRUE(found);
   EXPECT_NE(trace.chrome_trace().find("\"product\""), std::string::npos);

@@ -36,9 +36,9 @@ void Plan::execute_traced(Frame& frame, const RunControl& control, RunTrace& tra
   using Clock = std::chrono::steady_clock;
   trace = {};
   trace.arena_bytes = static_cast<int64_t>(arena_bytes_);
-  trace.wall_start_us = std::chrono::duration_cast<std::chrono::microseconds>(
-                            std::chrono::system_clock::now().time_since_epoch())
-                            .count();
+  trace.wall_start_us =
+      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch())
+          .count();
   auto begin = Clock::now();
   auto since_begin = [&] { return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count(); };
   Value* slots = frame.slots.data();

@@ -28,7 +28,8 @@ class HeapBuffer final : public Buffer {
 
 class StringBuffer final : public Buffer {
  public:
-  explicit StringBuffer(size_t count) : Buffer(allocate_bytes(count * sizeof(std::string)), count * sizeof(std::string)) {
+  explicit StringBuffer(size_t count)
+      : Buffer(allocate_bytes(count * sizeof(std::string)), count * sizeof(std::string)) {
     std::uninitialized_default_construct_n(static_cast<std::string*>(data()), count);
   }
   ~StringBuffer() override {
@@ -93,7 +94,11 @@ Tensor::Tensor(DType dtype, const Shape& shape, Buffer* buffer, void* data)
     : dtype_(dtype), shape_(shape), elements_(shape.elements()), buffer_(buffer), data_(data) {}
 
 Tensor::Tensor(const Tensor& other)
-    : dtype_(other.dtype_), shape_(other.shape_), elements_(other.elements_), buffer_(other.buffer_), data_(other.data_) {
+    : dtype_(other.dtype_),
+      shape_(other.shape_),
+      elements_(other.elements_),
+      buffer_(other.buffer_),
+      data_(other.data_) {
   if (buffer_) buffer_->retain();
 }
 
@@ -151,23 +156,57 @@ std::string Tensor::str(int64_t max_elements) const {
   std::string text = fmt::format("{} {} [", dtype_name(dtype_), shape_.str());
   int64_t count = std::min(elements_, max_elements);
   switch (dtype_) {
-    case DType::Float32: append_elements<float>(text, *this, count); break;
-    case DType::Float64: append_elements<double>(text, *this, count); break;
-    case DType::Float16: append_elements<Half>(text, *this, count); break;
-    case DType::BFloat16: append_elements<BFloat16>(text, *this, count); break;
-    case DType::Int8: append_elements<int8_t>(text, *this, count); break;
-    case DType::Int16: append_elements<int16_t>(text, *this, count); break;
-    case DType::Int32: append_elements<int32_t>(text, *this, count); break;
-    case DType::Int64: append_elements<int64_t>(text, *this, count); break;
-    case DType::UInt8: append_elements<uint8_t>(text, *this, count); break;
-    case DType::UInt16: append_elements<uint16_t>(text, *this, count); break;
-    case DType::UInt32: append_elements<uint32_t>(text, *this, count); break;
-    case DType::UInt64: append_elements<uint64_t>(text, *this, count); break;
-    case DType::Bool: append_elements<bool>(text, *this, count); break;
-    case DType::Complex64: append_elements<std::complex<float>>(text, *this, count); break;
-    case DType::Complex128: append_elements<std::complex<double>>(text, *this, count); break;
-    case DType::String: append_elements<std::string>(text, *this, count); break;
-    default: text += "..."; break;
+    case DType::Float32:
+      append_elements<float>(text, *this, count);
+      break;
+    case DType::Float64:
+      append_elements<double>(text, *this, count);
+      break;
+    case DType::Float16:
+      append_elements<Half>(text, *this, count);
+      break;
+    case DType::BFloat16:
+      append_elements<BFloat16>(text, *this, count);
+      break;
+    case DType::Int8:
+      append_elements<int8_t>(text, *this, count);
+      break;
+    case DType::Int16:
+      append_elements<int16_t>(text, *this, count);
+      break;
+    case DType::Int32:
+      append_elements<int32_t>(text, *this, count);
+      break;
+    case DType::Int64:
+      append_elements<int64_t>(text, *this, count);
+      break;
+    case DType::UInt8:
+      append_elements<uint8_t>(text, *this, count);
+      break;
+    case DType::UInt16:
+      append_elements<uint16_t>(text, *this, count);
+      break;
+    case DType::UInt32:
+      append_elements<uint32_t>(text, *this, count);
+      break;
+    case DType::UInt64:
+      append_elements<uint64_t>(text, *this, count);
+      break;
+    case DType::Bool:
+      append_elements<bool>(text, *this, count);
+      break;
+    case DType::Complex64:
+      append_elements<std::complex<float>>(text, *this, count);
+      break;
+    case DType::Complex128:
+      append_elements<std::complex<double>>(text, *this, count);
+      break;
+    case DType::String:
+      append_elements<std::string>(text, *this, count);
+      break;
+    default:
+      text += "...";
+      break;
   }
   if (count < elements_) text += " ...";
   return text + "]";

@@ -115,7 +115,8 @@ TEST_F(SteadyState, ConvolutionalNetworkWithDropoutAndAdamAllocatesNothing) {
   h = nn::lrn(h, {.depth_radius = 4, .alpha = 0.001f, .beta = 0.75f});
   Variable weights = g.variable("weights", truncated_normal(g, {6 * 6 * 16, 10}, {.stddev = 0.1f}));
   Output logits = matmul(nn::dropout(reshape(h, {-1, 6 * 6 * 16}), 0.5f), weights);
-  Output loss = reduce_mean(nn::sparse_softmax_cross_entropy_with_logits(labels, logits)) + 0.01f * nn::l2_loss(weights);
+  Output loss =
+      reduce_mean(nn::sparse_softmax_cross_entropy_with_logits(labels, logits)) + 0.01f * nn::l2_loss(weights);
   Operation train = train::Adam(1e-3f).minimize(loss);
   expect_none(g, loss, train, {{x, ramp({32, 12, 12, 3})}, {labels, Tensor::zeros(int64, {32})}});
 }

@@ -14,7 +14,8 @@ struct RowsTable {
                                      float* loss, float* backprop);
   void (*sparse_cross_entropy_int64)(const float* logits, const int64_t* labels, int64_t rows, int64_t classes,
                                      float* loss, float* backprop);
-  void (*add_bias)(const float* x, const float* bias, float* y, int64_t rows, int64_t channels, RowActivation activation);
+  void (*add_bias)(const float* x, const float* bias, float* y, int64_t rows, int64_t channels,
+                   RowActivation activation);
 };
 
 namespace portable {
