@@ -84,16 +84,32 @@ class [[nodiscard]] WEIR_API VariableScope {
   const std::string& name() const;                 // "tower/conv1", or "" at the root
   const std::string& original_name_scope() const;  // "tower_1/conv1/"
   bool reuse() const;
+  Reuse reuse_mode() const;
+  DType dtype() const;
+  bool use_resource() const;
   // From now on, until the scope is left, get_variable shares.
   void reuse_variables();
+  // What get_variable takes from this scope from now on.
+  void set_initializer(Initializer initializer);
+  void set_regularizer(Regularizer regularizer);
+  void set_dtype(DType dtype);
+  void set_use_resource(bool use_resource);
+  // The same scope without the duty to leave it: to be entered again later.
+  VariableScope handle() const;
 
   struct State;
   VariableScope(std::shared_ptr<State> state, std::vector<Scope> leave);
+  const State& state() const { return *state_; }
 
  private:
   std::shared_ptr<State> state_;
   std::vector<Scope> leave_;  // left from the last to the first
 };
+
+// Enters a scope again, from wherever the program is now: its variables, a new name scope. What the options do not give
+// is taken from the scope, not from the enclosing one.
+WEIR_API VariableScope variable_scope(Graph& graph, const VariableScope& scope,
+                                      const VariableScopeOptions& options = {});
 
 struct GetVariableOptions {
   Initializer initializer = {};

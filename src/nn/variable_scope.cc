@@ -87,35 +87,11 @@ void add_regularization(Graph& graph, const Variable& variable, const std::strin
   if (Output loss = regularizer(variable.value())) graph.add_to_collection("regularization_losses", loss);
 }
 
-}  // namespace
-
-VariableScope::VariableScope(std::shared_ptr<State> state, std::vector<Scope> leave)
-    : state_(std::move(state)), leave_(std::move(leave)) {}
-VariableScope::VariableScope(VariableScope&&) noexcept = default;
-VariableScope::~VariableScope() {
-  while (!leave_.empty()) leave_.pop_back();
-}
-const std::string& VariableScope::name() const { return state_->name; }
-const std::string& VariableScope::original_name_scope() const { return state_->original_name_scope; }
-bool VariableScope::reuse() const { return state_->reuse == Reuse(true); }
-void VariableScope::reuse_variables() { state_->reuse = true; }
-
-VariableScope Graph::variable_scope() { return VariableScope(store_of(*this).current, {}); }
-
-VariableScope Graph::variable_scope(std::string_view name) { return variable_scope(name, {}); }
-
-VariableScope Graph::variable_scope(std::string_view name, const VariableScopeOptions& options) {
-  VariableStore& store = store_of(*this);
-  const VariableScope::State& outer = *store.current;
-  std::string own_name = options.unique ? unique_scope(store, name) : std::string(name);
-  std::vector<Scope> leave;
-  leave.push_back(name_scope(options.unique ? name : own_name));
-
-  auto state = std::make_shared<VariableScope::State>(outer);
-  state->name = join(outer.name, own_name);
-  state->original_name_scope = leave.back().name();
+// Makes `state`, changed by the options, the current scope.
+VariableScope enter(VariableStore& store, std::shared_ptr<VariableScope::State> state,
+                    const VariableScopeOptions& options, std::vector<Scope> leave) {
   // Sharing passes on to inner scopes; they cannot switch it off.
-  if (options.reuse && outer.reuse.mode != Reuse::Mode::Share) state->reuse = *options.reuse;
+  if (options.reuse && state->reuse.mode != Reuse::Mode::Share) state->reuse = *options.reuse;
   if (options.initializer) state->initializer = options.initializer;
   if (options.regularizer) state->regularizer = options.regularizer;
   if (options.dtype) state->dtype = *options.dtype;
@@ -132,6 +108,51 @@ VariableScope Graph::variable_scope(std::string_view name, const VariableScopeOp
   });
   store.current = state;
   return VariableScope(std::move(state), std::move(leave));
+}
+
+}  // namespace
+
+VariableScope::VariableScope(std::shared_ptr<State> state, std::vector<Scope> leave)
+    : state_(std::move(state)), leave_(std::move(leave)) {}
+VariableScope::VariableScope(VariableScope&&) noexcept = default;
+VariableScope::~VariableScope() {
+  while (!leave_.empty()) leave_.pop_back();
+}
+const std::string& VariableScope::name() const { return state_->name; }
+const std::string& VariableScope::original_name_scope() const { return state_->original_name_scope; }
+bool VariableScope::reuse() const { return state_->reuse == Reuse(true); }
+Reuse VariableScope::reuse_mode() const { return state_->reuse; }
+DType VariableScope::dtype() const { return state_->dtype; }
+bool VariableScope::use_resource() const { return state_->use_resource; }
+void VariableScope::reuse_variables() { state_->reuse = true; }
+void VariableScope::set_initializer(Initializer initializer) { state_->initializer = std::move(initializer); }
+void VariableScope::set_regularizer(Regularizer regularizer) { state_->regularizer = std::move(regularizer); }
+void VariableScope::set_dtype(DType dtype) { state_->dtype = dtype; }
+void VariableScope::set_use_resource(bool use_resource) { state_->use_resource = use_resource; }
+VariableScope VariableScope::handle() const { return VariableScope(state_, {}); }
+
+VariableScope Graph::variable_scope() { return VariableScope(store_of(*this).current, {}); }
+
+VariableScope Graph::variable_scope(std::string_view name) { return variable_scope(name, {}); }
+
+VariableScope Graph::variable_scope(std::string_view name, const VariableScopeOptions& options) {
+  VariableStore& store = store_of(*this);
+  const VariableScope::State& outer = *store.current;
+  std::string own_name = options.unique ? unique_scope(store, name) : std::string(name);
+  std::vector<Scope> leave;
+  leave.push_back(name_scope(options.unique ? name : own_name));
+
+  auto state = std::make_shared<VariableScope::State>(outer);
+  state->name = join(outer.name, own_name);
+  state->original_name_scope = leave.back().name();
+  return enter(store, std::move(state), options, std::move(leave));
+}
+
+VariableScope variable_scope(Graph& graph, const VariableScope& scope, const VariableScopeOptions& options) {
+  std::vector<Scope> leave;
+  const std::string& name = scope.name();
+  if (!name.empty()) leave.push_back(graph.name_scope(name.substr(name.rfind('/') + 1)));
+  return enter(store_of(graph), std::make_shared<VariableScope::State>(scope.state()), options, std::move(leave));
 }
 
 Variable Graph::get_variable(std::string_view name, const Shape& shape, Where where) {

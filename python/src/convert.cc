@@ -1,0 +1,471 @@
+#include "convert.h"
+
+#define NPY_NO_DEPRECATED_API NPY_1_19_API_VERSION
+#include <numpy/arrayobject.h>
+
+#include <nanobind/stl/string.h>
+
+#include <cstring>
+
+#include "base/errors.h"
+#include "graph/graph_impl.h"
+
+namespace weir::python {
+namespace {
+
+struct NumpyType {
+  DType dtype;
+  int number;
+};
+constexpr NumpyType kNumpyTypes[] = {{DType::Float32, NPY_FLOAT32},     {DType::Float64, NPY_FLOAT64},
+                                     {DType::Int32, NPY_INT32},         {DType::Int64, NPY_INT64},
+                                     {DType::UInt8, NPY_UINT8},         {DType::Bool, NPY_BOOL},
+                                     {DType::Float16, NPY_FLOAT16},     {DType::Int8, NPY_INT8},
+                                     {DType::Int16, NPY_INT16},         {DType::UInt16, NPY_UINT16},
+                                     {DType::UInt32, NPY_UINT32},       {DType::UInt64, NPY_UINT64},
+                                     {DType::Complex64, NPY_COMPLEX64}, {DType::Complex128, NPY_COMPLEX128}};
+
+// -1 where numpy has none.
+int numpy_number(DType dtype) {
+  for (const NumpyType& type : kNumpyTypes) {
+    if (type.dtype == dtype) return type.number;
+  }
+  return -1;
+}
+
+DType dtype_of_array(PyArrayObject* array) {
+  const int number = PyArray_TYPE(array);
+  for (const NumpyType& type : kNumpyTypes) {
+    if (type.number == number) return type.dtype;
+  }
+  // Types of equal size under other names: long long, and int on other systems.
+  PyArray_Descr* descr = PyArray_DESCR(array);
+  if (PyTypeNum_ISINTEGER(number)) {
+    const bool is_signed = PyTypeNum_ISSIGNED(number);
+    switch (PyDataType_ELSIZE(descr)) {
+      case 4:
+        return is_signed ? DType::Int32 : DType::UInt32;
+      case 8:
+        return is_signed ? DType::Int64 : DType::UInt64;
+      default:
+        break;
+    }
+  }
+  if (number == NPY_STRING || number == NPY_UNICODE || number == NPY_OBJECT) return DType::String;
+  return DType::Invalid;
+}
+
+[[noreturn]] void raise(PyObject* type, const std::string& message) {
+  PyErr_SetString(type, message.c_str());
+  throw nb::python_error();
+}
+
+nb::object checked(PyObject* object) {
+  if (!object) throw nb::python_error();
+  return nb::steal(object);
+}
+
+Shape array_shape(PyArrayObject* array) {
+  Shape shape{};
+  for (int i = 0; i < PyArray_NDIM(array); ++i) shape.append(PyArray_DIM(array, i));
+  return shape;
+}
+
+std::string to_bytes(nb::handle item) {
+  char* data = nullptr;
+  Py_ssize_t size = 0;
+  if (PyBytes_Check(item.ptr())) {
+    PyBytes_AsStringAndSize(item.ptr(), &data, &size);
+    return std::string(data, static_cast<size_t>(size));
+  }
+  if (PyUnicode_Check(item.ptr())) {
+    const char* text = PyUnicode_AsUTF8AndSize(item.ptr(), &size);
+    if (!text) throw nb::python_error();
+    return std::string(text, static_cast<size_t>(size));
+  }
+  if (PyByteArray_Check(item.ptr())) return to_bytes(checked(PyBytes_FromObject(item.ptr())));
+  raise(PyExc_TypeError, "Expected binary or unicode string, got " + std::string(nb::repr(item).c_str()));
+}
+
+Tensor string_tensor(PyArrayObject* array) {
+  // As objects, so that each item is bytes or str.
+  nb::object objects = checked(
+      PyArray_FROMANY(reinterpret_cast<PyObject*>(array), NPY_OBJECT, 0, 0, NPY_ARRAY_CARRAY | NPY_ARRAY_FORCECAST));
+  auto* items = reinterpret_cast<PyArrayObject*>(objects.ptr());
+  Tensor tensor(DType::String, array_shape(items));
+  auto* from = static_cast<PyObject**>(PyArray_DATA(items));
+  for (int64_t i = 0; i < tensor.elements(); ++i) tensor.mutable_data<std::string>()[i] = to_bytes(from[i]);
+  return tensor;
+}
+
+// A plain array of a type that Weir has, as a tensor.
+Tensor tensor_over(PyArrayObject* array, DType dtype, bool borrow) {
+  if (!borrow) {
+    Tensor tensor(dtype, array_shape(array));
+    if (tensor.bytes() > 0) std::memcpy(tensor.mutable_raw(), PyArray_DATA(array), tensor.bytes());
+    return tensor;
+  }
+  auto* object = reinterpret_cast<PyObject*>(array);
+  Py_INCREF(object);
+  Buffer* buffer = Buffer::borrow(PyArray_DATA(array), static_cast<size_t>(PyArray_NBYTES(array)), [object] {
+    nb::gil_scoped_acquire gil;
+    Py_DECREF(object);
+  });
+  return Tensor(dtype, array_shape(array), buffer, PyArray_DATA(array));
+}
+
+Tensor array_to_tensor(PyArrayObject* array, DType want, bool borrow) {
+  DType dtype = dtype_of_array(array);
+  if (dtype == DType::Invalid) {
+    raise(PyExc_TypeError,
+          "Weir has no type for arrays of " +
+              std::string(nb::str(nb::handle(reinterpret_cast<PyObject*>(PyArray_DESCR(array)))).c_str()));
+  }
+  if (want == DType::Invalid) want = dtype;
+  if (want == DType::String || dtype == DType::String) {
+    if (want != dtype) {
+      raise(PyExc_TypeError,
+            "Expected " + std::string(dtype_name(want)) + ", got an array of " + std::string(dtype_name(dtype)));
+    }
+    return string_tensor(array);
+  }
+  if (want == DType::BFloat16) {
+    Tensor floats = array_to_tensor(array, DType::Float32, true);
+    Tensor tensor(want, floats.shape());
+    for (int64_t i = 0; i < floats.elements(); ++i) {
+      tensor.mutable_data<BFloat16>()[i] = BFloat16(floats.data<float>()[static_cast<size_t>(i)]);
+    }
+    return tensor;
+  }
+  const int number = numpy_number(want);
+  if (number < 0) raise(PyExc_TypeError, "an array cannot become " + std::string(dtype_name(want)));
+  if (PyArray_IS_C_CONTIGUOUS(array) && PyArray_ISALIGNED(array) && PyArray_ISNOTSWAPPED(array) && dtype == want) {
+    return tensor_over(array, want, borrow);
+  }
+  nb::object plain = checked(PyArray_FROMANY(reinterpret_cast<PyObject*>(array), number, 0, 0,
+                                             NPY_ARRAY_CARRAY | NPY_ARRAY_FORCECAST | NPY_ARRAY_NOTSWAPPED));
+  return tensor_over(reinterpret_cast<PyArrayObject*>(plain.ptr()), want, true);
+}
+
+const char* kind_of(DType dtype) {
+  if (dtype == DType::Bool) return "bool";
+  if (dtype == DType::String) return "string";
+  if (is_integer(dtype)) return "int";
+  return is_floating(dtype) ? "float" : "complex";
+}
+
+// What Python's own numbers may become: ints anything numeric, floats no ints, and so on.
+bool compatible(DType natural, DType want) {
+  if (natural == want) return true;
+  if (natural == DType::Bool || natural == DType::String || want == DType::Bool || want == DType::String) return false;
+  if (is_integer(want)) return is_integer(natural);
+  if (is_floating(want)) return is_integer(natural) || is_floating(natural);
+  return is_complex(want);
+}
+
+// Python's numbers, strings and (nested) lists of them.
+Tensor python_to_tensor(nb::handle value, DType want) {
+  // Texts become arrays of objects: numpy's own fixed-width strings lose trailing zero bytes.
+  const bool text = PyUnicode_Check(value.ptr()) || PyBytes_Check(value.ptr());
+  if (text || want == DType::String) {
+    if (want != DType::Invalid && want != DType::String) {
+      raise(PyExc_TypeError, "Expected " + std::string(dtype_name(want)) + ", got " + nb::repr(value).c_str() +
+                                 " of type '" + Py_TYPE(value.ptr())->tp_name + "' instead.");
+    }
+    if (text) return Tensor(to_bytes(value));
+  }
+  PyObject* made =
+      PyArray_FROMANY(value.ptr(), want == DType::String ? NPY_OBJECT : NPY_NOTYPE, 0, 0, NPY_ARRAY_CARRAY);
+  if (!made) {
+    PyErr_Clear();
+    raise(PyExc_ValueError, "Argument must be a dense tensor: " + std::string(nb::repr(value).c_str()).substr(0, 200));
+  }
+  nb::object array = nb::steal(made);
+  auto* a = reinterpret_cast<PyArrayObject*>(array.ptr());
+  if (PyArray_TYPE(a) == NPY_OBJECT && want != DType::String && PyArray_SIZE(a) > 0) {
+    nb::handle first(static_cast<PyObject**>(PyArray_DATA(a))[0]);
+    if (!PyBytes_Check(first.ptr()) && !PyUnicode_Check(first.ptr())) {
+      raise(PyExc_TypeError, "Failed to convert " + std::string(nb::repr(value).c_str()).substr(0, 200) + " of type '" +
+                                 Py_TYPE(value.ptr())->tp_name + "' to a tensor.");
+    }
+  }
+  if (PyArray_TYPE(a) == NPY_UNICODE || PyArray_TYPE(a) == NPY_STRING) {
+    array = checked(PyArray_FROMANY(value.ptr(), NPY_OBJECT, 0, 0, NPY_ARRAY_CARRAY));
+    a = reinterpret_cast<PyArrayObject*>(array.ptr());
+  }
+  DType natural = dtype_of_array(a);
+  if (want == DType::Invalid) {
+    want = natural;
+    if (natural == DType::Float64) want = DType::Float32;
+    if (natural == DType::Int64) {
+      want = DType::Int32;
+      const auto* numbers = static_cast<const int64_t*>(PyArray_DATA(a));
+      for (npy_intp i = 0; i < PyArray_SIZE(a); ++i) {
+        if (!std::in_range<int32_t>(numbers[i])) want = DType::Int64;
+      }
+    }
+  } else if (natural != DType::Invalid && !compatible(natural, want) && PyArray_SIZE(a) > 0) {
+    raise(PyExc_TypeError, "Expected " + std::string(dtype_name(want)) + ", got " +
+                               std::string(nb::repr(value).c_str()).substr(0, 200) + " of type '" + kind_of(natural) +
+                               "' instead.");
+  } else if (is_integer(want) && natural == DType::Int64 && want != DType::Int64) {
+    // A number that does not fit is an error, not a remainder.
+    nb::object narrow =
+        checked(PyArray_FROMANY(array.ptr(), numpy_number(want), 0, 0, NPY_ARRAY_CARRAY | NPY_ARRAY_FORCECAST));
+    nb::object back = checked(PyArray_FROMANY(narrow.ptr(), NPY_INT64, 0, 0, NPY_ARRAY_CARRAY | NPY_ARRAY_FORCECAST));
+    if (std::memcmp(PyArray_DATA(reinterpret_cast<PyArrayObject*>(back.ptr())), PyArray_DATA(a),
+                    static_cast<size_t>(PyArray_NBYTES(a))) != 0) {
+      raise(PyExc_ValueError, "a number of " + std::string(nb::repr(value).c_str()).substr(0, 200) +
+                                  " does not fit type " + std::string(dtype_name(want)));
+    }
+  }
+  return array_to_tensor(a, want, true);
+}
+
+// Lists of numpy arrays and of shapes, and objects with __array__, are numpy's business; what it cannot know is not.
+nb::object simplify(nb::handle value) {
+  if (nb::hasattr(value, "_dims")) {  // TensorShape
+    nb::object dims = value.attr("_dims");
+    if (dims.is_none()) raise(PyExc_ValueError, "Cannot convert a partially known TensorShape to a Tensor: <unknown>");
+    for (nb::handle dim : dims) {
+      if (dim.is_none()) {
+        raise(PyExc_ValueError,
+              "Cannot convert a partially known TensorShape to a Tensor: " + std::string(nb::str(value).c_str()));
+      }
+    }
+    if (nb::len(dims) == 0) {
+      npy_intp zero = 0;
+      return checked(PyArray_SimpleNew(1, &zero, NPY_INT32));
+    }
+    return nb::list(dims);
+  }
+  if (PyList_Check(value.ptr()) || PyTuple_Check(value.ptr())) {
+    nb::list items;
+    bool changed = false;
+    for (nb::handle item : value) {
+      nb::object simple = simplify(item);
+      changed |= !simple.is(item);
+      items.append(simple);
+    }
+    return changed ? nb::object(items) : nb::borrow(value);
+  }
+  if (nb::hasattr(value, "_dimension")) {  // Dimension
+    nb::object size = value.attr("value");
+    if (size.is_none()) raise(PyExc_ValueError, "Cannot convert an unknown Dimension to a Tensor: ?");
+    return size;
+  }
+  return nb::borrow(value);
+}
+
+struct FromAttr {
+  nb::object operator()(int64_t v) const { return nb::cast(v); }
+  nb::object operator()(float v) const { return nb::cast(v); }
+  nb::object operator()(bool v) const { return nb::cast(v); }
+  nb::object operator()(const std::string& v) const { return nb::bytes(v.data(), v.size()); }
+  nb::object operator()(DType v) const { return from_dtype(v); }
+  nb::object operator()(const Shape& v) const { return from_shape(v); }
+  nb::object operator()(const Tensor& v) const { return to_numpy(Tensor(v), true); }
+  nb::object operator()(const FunctionName& v) const { return nb::cast(v.name); }
+  template <class T>
+  nb::object operator()(const std::vector<T>& list) const {
+    nb::list items;
+    for (const auto& item : list) items.append((*this)(static_cast<T>(item)));
+    return items;
+  }
+};
+
+}  // namespace
+
+void need_numpy() {
+  static bool loaded = false;
+  if (loaded) return;
+  if (_import_array() < 0) throw nb::python_error();
+  loaded = true;
+}
+
+Tensor to_tensor(nb::handle value, DType want, bool borrow) {
+  need_numpy();
+  if (PyArray_Check(value.ptr())) {
+    return array_to_tensor(reinterpret_cast<PyArrayObject*>(value.ptr()), want, borrow);
+  }
+  if (PyFloat_CheckExact(value.ptr()) && (want == DType::Float32 || want == DType::Invalid)) {
+    return Tensor(static_cast<float>(PyFloat_AS_DOUBLE(value.ptr())));
+  }
+  if (value.is_none()) raise(PyExc_ValueError, "None values not supported.");
+  if (PyArray_CheckScalar(value.ptr())) {
+    nb::object array = checked(PyArray_FROMANY(value.ptr(), NPY_NOTYPE, 0, 0, NPY_ARRAY_CARRAY));
+    return array_to_tensor(reinterpret_cast<PyArrayObject*>(array.ptr()), want, true);
+  }
+  nb::object simple = simplify(value);
+  if (PyArray_Check(simple.ptr())) return array_to_tensor(reinterpret_cast<PyArrayObject*>(simple.ptr()), want, true);
+  if (!PyList_Check(simple.ptr()) && !PyTuple_Check(simple.ptr()) && nb::hasattr(simple, "__array__")) {
+    nb::object array = checked(PyArray_FROMANY(simple.ptr(), NPY_NOTYPE, 0, 0, NPY_ARRAY_CARRAY));
+    return array_to_tensor(reinterpret_cast<PyArrayObject*>(array.ptr()), want, true);
+  }
+  return python_to_tensor(simple, want);
+}
+
+nb::object to_numpy(Tensor&& tensor, bool scalars_as_arrays) {
+  need_numpy();
+  npy_intp dims[32];
+  const int rank = tensor.shape().rank();
+  if (rank > 32) raise(PyExc_ValueError, "numpy has no arrays of more than 32 dimensions");
+  for (int i = 0; i < rank; ++i) dims[i] = static_cast<npy_intp>(tensor.shape()[i]);
+
+  if (tensor.dtype() == DType::String) {
+    auto text = [](const std::string& s) {
+      return PyBytes_FromStringAndSize(s.data(), static_cast<Py_ssize_t>(s.size()));
+    };
+    if (rank == 0 && !scalars_as_arrays) return checked(text(tensor.data<std::string>()[0]));
+    nb::object array = checked(PyArray_SimpleNew(rank, dims, NPY_OBJECT));
+    auto** to = static_cast<PyObject**>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(array.ptr())));
+    for (const std::string& s : tensor.data<std::string>()) {
+      Py_XDECREF(*to);
+      *to++ = checked(text(s)).release().ptr();
+    }
+    return array;
+  }
+  if (tensor.dtype() == DType::BFloat16) {
+    Tensor floats(DType::Float32, tensor.shape());
+    for (int64_t i = 0; i < tensor.elements(); ++i) {
+      floats.mutable_data<float>()[i] = static_cast<float>(tensor.data<BFloat16>()[static_cast<size_t>(i)]);
+    }
+    return to_numpy(std::move(floats), scalars_as_arrays);
+  }
+  const int number = numpy_number(tensor.dtype());
+  if (number < 0) raise(PyExc_TypeError, "a tensor of " + std::string(dtype_name(tensor.dtype())) + " has no value");
+  if (rank == 0 && !scalars_as_arrays) {
+    nb::object descr = checked(reinterpret_cast<PyObject*>(PyArray_DescrFromType(number)));
+    return checked(
+        PyArray_Scalar(const_cast<void*>(tensor.raw()), reinterpret_cast<PyArray_Descr*>(descr.ptr()), nullptr));
+  }
+  // Variables, constants and other fetches may share the buffer; the program owns what it is given.
+  Tensor own = tensor.buffer() && tensor.buffer()->unique() ? std::move(tensor) : tensor.copy();
+  nb::object array = checked(PyArray_SimpleNewFromData(rank, dims, number, own.mutable_raw()));
+  auto* keep = new Tensor(std::move(own));
+  PyObject* capsule =
+      PyCapsule_New(keep, nullptr, [](PyObject* c) { delete static_cast<Tensor*>(PyCapsule_GetPointer(c, nullptr)); });
+  if (!capsule || PyArray_SetBaseObject(reinterpret_cast<PyArrayObject*>(array.ptr()), capsule) < 0) {
+    throw nb::python_error();
+  }
+  return array;
+}
+
+DType to_dtype(nb::handle value) {
+  if (value.is_none()) return DType::Invalid;
+  nb::object dtype = nb::hasattr(value, "_enum") ? nb::borrow(value) : package().as_dtype(value);
+  return static_cast<DType>(nb::cast<int>(dtype.attr("_enum")));
+}
+
+nb::object from_dtype(DType dtype) { return package().dtypes[nb::int_(static_cast<int>(dtype))]; }
+
+Shape to_shape(nb::handle value) {
+  if (value.is_none()) return Shape::unknown();
+  if (nb::hasattr(value, "_dims")) return to_shape(value.attr("_dims"));
+  auto size = [](nb::handle item) -> int64_t {
+    if (item.is_none()) return kUnknown;
+    if (nb::hasattr(item, "_dimension")) {
+      nb::object known = item.attr("value");
+      return known.is_none() ? kUnknown : nb::cast<int64_t>(known);
+    }
+    nb::object index = nb::steal(PyNumber_Index(item.ptr()));
+    if (!index.is_valid()) throw nb::python_error();
+    int64_t number = nb::cast<int64_t>(index);
+    if (number < -1) raise(PyExc_ValueError, "Dimension " + std::to_string(number) + " must be >= 0");
+    return number < 0 ? kUnknown : number;
+  };
+  Shape shape{};
+  if (PyIndex_Check(value.ptr()) && !nb::hasattr(value, "__len__")) {
+    shape.append(size(value));
+    return shape;
+  }
+  if (nb::hasattr(value, "dim") && nb::hasattr(value, "unknown_rank")) {  // TensorShapeProto
+    if (nb::cast<bool>(value.attr("unknown_rank"))) return Shape::unknown();
+    for (nb::handle dim : value.attr("dim")) shape.append(size(dim.attr("size")));
+    return shape;
+  }
+  for (nb::handle item : nb::iter(value)) shape.append(size(item));
+  return shape;
+}
+
+nb::object from_shape(const Shape& shape) {
+  if (!shape.has_rank()) return nb::none();
+  nb::list dims;
+  for (int64_t dim : shape.dims()) dims.append(dim == kUnknown ? nb::object(nb::none()) : nb::cast(dim));
+  return nb::tuple(dims);
+}
+
+std::string to_name(nb::handle value) {
+  if (value.is_none()) return {};
+  return to_bytes(value);
+}
+
+const Output* find_tensor(nb::handle value) {
+  if (const Output* output = tensor_of(value)) return output;
+  if (const Variable* variable = variable_of(value)) {
+    static thread_local Output read;
+    read = variable->value();
+    return &read;
+  }
+  if (PyList_Check(value.ptr()) || PyTuple_Check(value.ptr())) {
+    for (nb::handle item : value) {
+      if (const Output* found = find_tensor(item)) return found;
+    }
+  }
+  return nullptr;
+}
+
+Output to_output(GraphObject& graph, nb::handle value, DType want, std::string_view name) {
+  if (const Output* output = tensor_of(value)) return *output;
+  if (const Variable* variable = variable_of(value)) return variable->value();
+  if (const Output* inside = find_tensor(value)) {
+    if (want == DType::Invalid) want = inside->dtype();
+    std::string full = graph.unique_name(name.empty() ? "packed" : name);
+    std::vector<Output> items;
+    {
+      Scope scope = graph.name_scope(full + "/");
+      int64_t index = 0;
+      for (nb::handle item : value) items.push_back(to_output(graph, item, want, std::to_string(index++)));
+    }
+    const auto count = static_cast<int64_t>(items.size());
+    return graph
+        .add({.op = "Pack",
+              .name = full,
+              .exact_name = true,
+              .inputs = std::move(items),
+              .attrs = {{"N", count}, {"axis", int64_t{0}}},
+              .line = graph.impl().line.value_or(SourceLine{})})
+        .output();
+  }
+  if (!PyArray_Check(value.ptr()) && !PyLong_Check(value.ptr()) && !PyFloat_Check(value.ptr())) {
+    nb::object converted = package().convert(value, from_dtype(want), nb::str(std::string(name).c_str()));
+    if (!converted.is_none()) return *tensor_of(converted);
+  }
+  return graph.constant(to_tensor(value, want, false), name);
+}
+
+In to_in(GraphObject& graph, nb::handle value, DType want) {
+  need_numpy();
+  if (const Output* output = tensor_of(value)) return *output;
+  if (const Variable* variable = variable_of(value)) return *variable;
+  if (find_tensor(value)) return to_output(graph, value, want, {});
+  if (want == DType::Invalid) {
+    if (PyBool_Check(value.ptr())) return In(value.ptr() == Py_True);
+    if (PyLong_CheckExact(value.ptr())) return In(nb::cast<int64_t>(value));
+    if (PyFloat_CheckExact(value.ptr())) return In(PyFloat_AS_DOUBLE(value.ptr()));
+  }
+  if (!PyArray_Check(value.ptr()) && !PyList_Check(value.ptr()) && !PyTuple_Check(value.ptr())) {
+    nb::object converted = package().convert(value, from_dtype(want), nb::none());
+    if (!converted.is_none()) return *tensor_of(converted);
+  }
+  return to_tensor(value, want, false);
+}
+
+std::optional<In> to_optional_in(GraphObject& graph, nb::handle value) {
+  if (value.is_none()) return std::nullopt;
+  return to_in(graph, value);
+}
+
+nb::object from_attr(const AttrValue& value) { return std::visit(FromAttr{}, value); }
+
+}  // namespace weir::python

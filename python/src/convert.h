@@ -1,0 +1,36 @@
+#pragma once
+
+#include "objects.h"
+
+// Values between Python and Weir.
+namespace weir::python {
+
+// Loads numpy's C interface; called once, before the first value is converted, so that importing the package is quick.
+void need_numpy();
+
+// A value as a tensor of type `want`, or of the type that TensorFlow gives it when `want` is Invalid: Python's numbers
+// become int32 and float, arrays keep their type. An array that already has the type and a plain layout is not copied
+// when `borrow` is set: the tensor then keeps it alive. Throws TypeError or ValueError.
+Tensor to_tensor(nb::handle value, DType want, bool borrow);
+
+// An array over the tensor's memory when nobody else holds that, else over a copy; a numpy scalar (bytes for a string)
+// of a tensor without dimensions.
+nb::object to_numpy(Tensor&& tensor, bool scalars_as_arrays = false);
+
+DType to_dtype(nb::handle value);  // None: Invalid
+nb::object from_dtype(DType dtype);
+Shape to_shape(nb::handle value);           // None: unknown; None, -1 or Dimension(None) inside: unknown size
+nb::object from_shape(const Shape& shape);  // a tuple with None where unknown, or None
+nb::object from_attr(const AttrValue& value);
+
+// An argument of a C++ function. Lists that hold tensors are packed. `graph` takes what becomes a node.
+In to_in(GraphObject& graph, nb::handle value, DType want = DType::Invalid);
+std::optional<In> to_optional_in(GraphObject& graph, nb::handle value);
+// A tensor of the graph.
+Output to_output(GraphObject& graph, nb::handle value, DType want, std::string_view name);
+// Whether a list, at any depth, holds a tensor or variable.
+const Output* find_tensor(nb::handle value);
+
+std::string to_name(nb::handle value);  // None: ""
+
+}  // namespace weir::python

@@ -1,0 +1,241 @@
+// What the objects of a graph can do.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include "convert.h"
+#include "graph/graph_impl.h"
+
+namespace weir::python {
+namespace {
+
+// A scope of the graph's construction context, left by exit().
+struct ScopeObject {
+  explicit ScopeObject(Scope s) : scope(std::move(s)) {}
+  std::optional<Scope> scope;
+};
+
+template <class F>
+auto building(F f) {
+  try {
+    return f();
+  } catch (const Error& error) {
+    raise_build_error(error);
+  }
+}
+
+std::vector<Operation> to_operations(nb::handle list) {
+  std::vector<Operation> operations;
+  for (nb::handle item : nb::iter(list)) {
+    if (const Output* output = tensor_of(item)) {
+      operations.push_back(output->op());
+    } else if (const Operation* operation = operation_of(item)) {
+      operations.push_back(*operation);
+    } else if (const Variable* variable = variable_of(item)) {
+      operations.push_back(variable->value().op());
+    } else {
+      PyErr_Format(PyExc_TypeError, "Can not convert a %s into an Operation or Tensor.", Py_TYPE(item.ptr())->tp_name);
+      throw nb::python_error();
+    }
+  }
+  return operations;
+}
+
+nb::object import_graph_def(GraphObject& graph, nb::bytes bytes, const std::string& prefix, nb::dict input_map,
+                            const std::vector<std::string>& return_elements) {
+  ImportOptions options{.prefix = prefix, .return_elements = return_elements};
+  for (auto [key, value] : input_map) {
+    const std::string name = to_name(key);
+    options.input_map.emplace_back(name, to_output(graph, value, DType::Invalid, {}));
+  }
+  LineScope line(graph, user_line());
+  return building([&] {
+    ImportResult result = graph.import_graph_def({bytes.c_str(), bytes.size()}, options);
+    nb::list elements;
+    for (size_t i = 0; i < return_elements.size(); ++i) {
+      const bool is_tensor = return_elements[i].find(':') != std::string::npos;
+      elements.append(is_tensor ? wrap(result.outputs[i]) : wrap(result.operations[i]));
+    }
+    return nb::object(elements);
+  });
+}
+
+void bind_graph(nb::module_& m) {
+  nb::class_<ScopeObject>(m, "Scope")
+      .def_prop_ro("name", [](const ScopeObject& s) { return s.scope ? s.scope->name() : std::string(); })
+      .def("exit", [](ScopeObject& s) { s.scope.reset(); });
+
+  auto graph = nb::borrow<nb::class_<GraphObject>>(m.attr("Graph"));
+  graph.def_prop_ro("version", &GraphObject::version)
+      .def("get_operations",
+           [](GraphObject& g) {
+             nb::list list;
+             for (const Operation& operation : g.operations()) list.append(wrap(operation));
+             return list;
+           })
+      .def("_find", [](GraphObject& g, std::string_view name) { return wrap(g.find(name)); })
+      .def(
+          "unique_name",
+          [](GraphObject& g, std::string_view name, bool mark_as_used) { return g.unique_name(name, mark_as_used); },
+          nb::arg("name"), nb::arg("mark_as_used") = true)
+      .def("_current_name_scope", [](GraphObject& g) { return g.current_name_scope(); })
+      .def("_name_scope",
+           [](GraphObject& g, std::string_view name) {
+             return building([&] { return ScopeObject(g.name_scope(name)); });
+           })
+      .def("_device", [](GraphObject& g,
+                         std::string_view device) { return building([&] { return ScopeObject(g.device(device)); }); })
+      .def(
+          "_control_dependencies",
+          [](GraphObject& g, nb::handle inputs) {
+            if (inputs.is_none()) return ScopeObject(g.clear_control_dependencies());
+            std::vector<Operation> operations = to_operations(inputs);
+            return ScopeObject(g.control_dependencies(operations));
+          },
+          nb::arg("inputs").none())
+      .def("_colocate_with",
+           [](GraphObject& g, nb::handle op) {
+             return ScopeObject(g.colocate_with(to_operations(nb::make_tuple(op))[0]));
+           })
+      .def("_set_seed", [](GraphObject& g, int64_t seed) { g.set_random_seed(seed); })
+      .def(
+          "_next_seeds",
+          [](GraphObject& g, nb::handle op_seed) {
+            Seeds seeds = g.next_seeds(op_seed.is_none() ? std::nullopt : std::optional(nb::cast<int64_t>(op_seed)));
+            return nb::make_tuple(seeds.seed, seeds.seed2);
+          },
+          nb::arg("op_seed").none())
+      .def(
+          "_add_to_collection",
+          [](GraphObject& g, std::string_view name, nb::handle value) { g.add_to_collection(name, to_item(value)); },
+          nb::arg("name"), nb::arg("value").none())
+      .def("_collection",
+           [](GraphObject& g, std::string_view name) {
+             nb::list list;
+             for (const std::any& item : g.collection(name)) list.append(from_item(item));
+             return list;
+           })
+      .def("_collection_names", &GraphObject::collection_names)
+      .def("_clear_collection", [](GraphObject& g, std::string_view name) { g.clear_collection(name); })
+      .def("_to_graph_def",
+           [](GraphObject& g) {
+             return building([&] {
+               std::string bytes = g.to_graph_def();
+               return nb::bytes(bytes.data(), bytes.size());
+             });
+           })
+      .def("_import_graph_def", &import_graph_def)
+      .def(
+          "_group",
+          [](GraphObject& g, nb::handle inputs, nb::handle name) {
+            LineScope line(g, user_line());
+            return building([&] { return wrap(g.group(to_operations(inputs), to_name(name))); });
+          },
+          nb::arg("inputs"), nb::arg("name").none())
+      .def(
+          "_create_op",
+          [](GraphObject& g, const std::string& op, nb::handle inputs, nb::handle name) {
+            LineScope line(g, user_line());
+            return building([&] {
+              NodeArgs args{.op = op, .name = to_name(name), .line = *g.impl().line};
+              for (nb::handle item : nb::iter(inputs)) args.inputs.push_back(to_output(g, item, DType::Invalid, {}));
+              return wrap(g.add(std::move(args)));
+            });
+          },
+          nb::arg("op"), nb::arg("inputs"), nb::arg("name").none());
+}
+
+void bind_tensor(nb::module_& m) {
+  auto tensor = nb::borrow<nb::class_<TensorObject>>(m.attr("Tensor"));
+  tensor.def_prop_ro("name", [](const TensorObject& t) { return t.part.name(); })
+      .def_prop_ro("op", [](const TensorObject& t) { return wrap(t.part.op()); })
+      .def_prop_ro("graph", [](const TensorObject& t) { return nb::borrow(t.graph); })
+      .def_prop_ro("dtype", [](const TensorObject& t) { return from_dtype(t.part.dtype()); })
+      .def_prop_ro("value_index", [](const TensorObject& t) { return t.part.index(); })
+      .def_prop_ro("device", [](const TensorObject& t) { return t.part.op().device(); })
+      .def_prop_ro("_is_ref", [](const TensorObject& t) { return t.part.is_ref(); })
+      .def("_shape_tuple", [](const TensorObject& t) { return from_shape(t.part.shape()); })
+      .def(
+          "_set_shape",
+          [](const TensorObject& t, nb::handle shape) {
+            building([&] {
+              t.part.set_shape(to_shape(shape));
+              return 0;
+            });
+          },
+          nb::arg("shape").none())
+      .def("consumers", [](const TensorObject& t) {
+        nb::list list;
+        for (const Operation& operation : t.part.graph().operations()) {
+          for (int i = 0; i < operation.inputs(); ++i) {
+            if (operation.input(i) == t.part) {
+              list.append(wrap(operation));
+              break;
+            }
+          }
+        }
+        return list;
+      });
+}
+
+void bind_operation(nb::module_& m) {
+  auto operation = nb::borrow<nb::class_<OperationObject>>(m.attr("Operation"));
+  operation.def_prop_ro("name", [](const OperationObject& o) { return o.part.name(); })
+      .def_prop_ro("type", [](const OperationObject& o) { return o.part.type(); })
+      .def_prop_ro("device", [](const OperationObject& o) { return o.part.device(); })
+      .def_prop_ro("graph", [](const OperationObject& o) { return nb::borrow(o.graph); })
+      .def_prop_ro("inputs",
+                   [](const OperationObject& o) {
+                     nb::list list;
+                     for (int i = 0; i < o.part.inputs(); ++i) list.append(wrap(o.part.input(i)));
+                     return list;
+                   })
+      .def_prop_ro("outputs",
+                   [](const OperationObject& o) {
+                     nb::list list;
+                     for (int i = 0; i < o.part.outputs(); ++i) list.append(wrap(o.part.output(i)));
+                     return list;
+                   })
+      .def_prop_ro("control_inputs",
+                   [](const OperationObject& o) {
+                     nb::list list;
+                     for (const Operation& input : o.part.control_inputs()) list.append(wrap(input));
+                     return list;
+                   })
+      .def_prop_ro("_line",
+                   [](const OperationObject& o) { return nb::make_tuple(o.part.line().file, o.part.line().line); })
+      .def("_attr",
+           [](const OperationObject& o, std::string_view name) -> nb::object {
+             const AttrValue* value = o.part.attrs().find(name);
+             if (!value) {
+               PyErr_Format(PyExc_ValueError, "Operation '%s' has no attr named '%s'.", o.part.name().c_str(),
+                            std::string(name).c_str());
+               throw nb::python_error();
+             }
+             return from_attr(*value);
+           })
+      .def("_attr_names",
+           [](const OperationObject& o) {
+             nb::list names;
+             for (const auto& [name, value] : o.part.attrs()) names.append(name);
+             return names;
+           })
+      .def("colocation_groups", [](const OperationObject& o) {
+        nb::list groups;
+        for (const std::string& name : o.part.node()->colocation) {
+          std::string group = "loc:@" + name;
+          groups.append(nb::bytes(group.data(), group.size()));
+        }
+        return groups;
+      });
+}
+
+}  // namespace
+
+void bind_parts(nb::module_& m) {
+  bind_graph(m);
+  bind_tensor(m);
+  bind_operation(m);
+}
+
+}  // namespace weir::python

@@ -1,0 +1,96 @@
+#include "interrupt.h"
+
+#include <Python.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include <csignal>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace weir::python {
+namespace {
+
+// The handler may do next to nothing, so it wakes a thread that cancels.
+struct Watcher {
+  int wake = -1;
+  std::mutex mutex;
+  CancelToken* current = nullptr;  // of the run on the main thread
+  std::unique_ptr<CancelToken> reusable;
+  struct sigaction python = {};  // what was there before
+};
+Watcher* watcher = nullptr;
+
+void on_interrupt(int signal, siginfo_t* info, void* context) {
+  const int saved = errno;
+  const uint64_t one = 1;
+  [[maybe_unused]] ssize_t written = write(watcher->wake, &one, sizeof one);
+  if (watcher->python.sa_flags & SA_SIGINFO) {
+    watcher->python.sa_sigaction(signal, info, context);
+  } else if (watcher->python.sa_handler != SIG_DFL && watcher->python.sa_handler != SIG_IGN) {
+    watcher->python.sa_handler(signal);
+  }
+  errno = saved;
+}
+
+void watch() {
+  // Signals are for the main thread.
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  for (;;) {
+    uint64_t count = 0;
+    if (read(watcher->wake, &count, sizeof count) < 0) continue;
+    std::lock_guard lock(watcher->mutex);
+    if (watcher->current) watcher->current->cancel();
+  }
+}
+
+bool start() {
+  if (watcher) return true;
+  auto fresh = std::make_unique<Watcher>();
+  fresh->wake = eventfd(0, EFD_CLOEXEC);
+  if (fresh->wake < 0) return false;
+  watcher = fresh.release();  // for the life of the process: the thread uses it
+  std::thread(watch).detach();
+  return true;
+}
+
+// Stands before Python's handler. Checked for every run because a program may set a handler of its own meanwhile.
+bool install() {
+  struct sigaction now = {};
+  if (sigaction(SIGINT, nullptr, &now) != 0) return false;
+  if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_interrupt) return true;
+  if (!(now.sa_flags & SA_SIGINFO) && (now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN)) return false;
+  if (!start()) return false;
+  watcher->python = now;
+  struct sigaction own = now;
+  own.sa_sigaction = on_interrupt;
+  own.sa_flags = now.sa_flags | SA_SIGINFO;
+  return sigaction(SIGINT, &own, nullptr) == 0;
+}
+
+bool on_main_thread() {
+  static const long main_thread = static_cast<long>(getpid());
+  return static_cast<long>(gettid()) == main_thread;
+}
+
+}  // namespace
+
+Interruptible::Interruptible() {
+  if (!on_main_thread() || !install()) return;
+  std::lock_guard lock(watcher->mutex);
+  if (!watcher->reusable || watcher->reusable->cancelled()) watcher->reusable = std::make_unique<CancelToken>();
+  token_ = watcher->current = watcher->reusable.get();
+}
+
+Interruptible::~Interruptible() {
+  if (!token_) return;
+  std::lock_guard lock(watcher->mutex);
+  watcher->current = nullptr;
+}
+
+}  // namespace weir::python

@@ -1,0 +1,57 @@
+// The extension weir._weir: what the Python package needs of the C++ API.
+#include <nanobind/stl/string.h>
+
+#include "objects.h"
+
+namespace weir::python {
+namespace {
+
+void set_package(nb::dict given) {
+  Package& p = package();
+  struct Slot {
+    const char* name;
+    nb::object Package::*member;
+  };
+  constexpr Slot kSlots[] = {{"Tensor", &Package::tensor},
+                             {"Operation", &Package::operation},
+                             {"Variable", &Package::variable},
+                             {"IndexedSlices", &Package::indexed_slices},
+                             {"as_dtype", &Package::as_dtype},
+                             {"dtypes", &Package::dtypes},
+                             {"make_error", &Package::make_error},
+                             {"convert", &Package::convert},
+                             {"expand_fetch", &Package::expand_fetch},
+                             {"expand_feed", &Package::expand_feed},
+                             {"record_metadata", &Package::record_metadata}};
+  for (const Slot& slot : kSlots) {
+    if (given.contains(slot.name)) p.*slot.member = given[slot.name];
+  }
+  if (given.contains("directory")) p.directory = nb::cast<std::string>(given["directory"]);
+}
+
+}  // namespace
+
+NB_MODULE(_weir, m) {
+  nb::set_leak_warnings(false);  // what programs leave open at exit is theirs
+  m.def("set_package", &set_package);
+  bind_objects(m);
+  bind_parts(m);
+  bind_ops(m);
+  bind_session(m);
+  bind_variables(m);
+  bind_composed(m);
+  bind_train(m);
+  nb::register_exception_translator([](const std::exception_ptr& p, void*) {
+    try {
+      std::rethrow_exception(p);
+    } catch (const Error& error) {
+      try {
+        raise_run_error(error);
+      } catch (nb::python_error& raised) {
+        raised.restore();
+      }
+    }
+  });
+}
+
+}  // namespace weir::python

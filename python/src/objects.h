@@ -1,0 +1,107 @@
+#pragma once
+
+#include <Python.h>
+#include <nanobind/nanobind.h>
+
+#include <any>
+#include <unordered_map>
+
+#include "weir/weir.h"
+
+// The Python objects that stand for a graph and its parts.
+namespace weir::python {
+
+namespace nb = nanobind;
+
+// What the Python package gives the extension at import: its own classes and functions.
+struct Package {
+  nb::object tensor, operation, variable;  // subclasses of the classes below
+  nb::object indexed_slices;               // IndexedSlices(values, indices, dense_shape)
+  nb::object as_dtype;                     // anything that names a type -> DType
+  nb::object dtypes;                       // {TensorFlow's number: DType}
+  nb::object make_error;                   // errors.from_parts(code, message, op, node, file, line)
+  nb::object convert;                      // an object of another kind -> Tensor, or None
+  nb::object expand_fetch;                 // an object of another kind -> (tensors, function that puts it together)
+  nb::object expand_feed;                  // (key, value) of another kind -> [(tensor, value)]
+  nb::object record_metadata;              // (RunMetadata, serialised StepStats)
+  std::string directory;                   // frames of files below it are not the user's
+};
+Package& package();
+
+// A graph and the Python objects of its parts: one for each, so that `is` and attributes that programs set on them
+// work. They refer to the graph and the graph to them; the garbage collector sees both.
+struct GraphObject : Graph {
+  struct Key {
+    const Node* node;
+    int index;  // of the output; kOperation, kVariable
+    bool operator==(const Key&) const = default;
+  };
+  struct Hash {
+    size_t operator()(const Key& key) const {
+      return std::hash<const void*>()(key.node) * 31 + static_cast<size_t>(key.index);
+    }
+  };
+  static constexpr int kOperation = -1, kVariable = -2;
+  ~GraphObject();
+  void forget();
+
+  std::unordered_map<Key, PyObject*, Hash> objects;
+};
+
+// A part of a graph and a reference to the graph's object.
+template <class Part>
+struct PartObject {
+  PartObject() = default;
+  PartObject(const Part& p, PyObject* g) : part(p), graph(g) { Py_INCREF(g); }
+  ~PartObject() { Py_XDECREF(graph); }
+  PartObject(const PartObject&) = delete;
+  PartObject& operator=(const PartObject&) = delete;
+
+  Part part;
+  PyObject* graph = nullptr;
+};
+struct TensorObject : PartObject<Output> {
+  using PartObject::PartObject;
+};
+struct OperationObject : PartObject<Operation> {
+  using PartObject::PartObject;
+};
+struct VariableObject : PartObject<Variable> {
+  using PartObject::PartObject;
+};
+
+GraphObject& graph_of(const Node* node);
+nb::object wrap_graph(Graph& graph);
+nb::object wrap(const Output& output);  // None for an empty one
+nb::object wrap(const Operation& operation);
+nb::object wrap(const Variable& variable);
+nb::object wrap(const Gradient& gradient);
+nb::list wrap(const std::vector<Output>& outputs);
+nb::list wrap(const std::vector<Variable>& variables);
+
+// The part that an object stands for, or null.
+const Output* tensor_of(nb::handle object);
+const Operation* operation_of(nb::handle object);
+const Variable* variable_of(nb::handle object);
+
+// An item of a collection: parts as themselves, anything else as the Python object.
+std::any to_item(nb::handle object);
+nb::object from_item(const std::any& item);
+
+// The line of the innermost Python frame that is not of this package.
+SourceLine user_line();
+
+// Turns weir::Error of building into ValueError and of running into the classes of errors.py. Called in handlers.
+[[noreturn]] void raise_build_error(const Error& error);
+[[noreturn]] void raise_run_error(const Error& error);
+
+void bind_objects(nb::module_& m);
+void bind_parts(nb::module_& m);
+void bind_ops(nb::module_& m);
+void bind_session(nb::module_& m);
+void bind_variables(nb::module_& m);
+void bind_composed(nb::module_& m);
+void bind_train(nb::module_& m);
+void bind_io(nb::module_& m);
+
+}  // namespace weir::python

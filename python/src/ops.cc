@@ -1,0 +1,383 @@
+// Nodes from Python values: apply() for every operation of the tables.
+#include <nanobind/stl/string.h>
+
+#include "base/errors.h"
+#include "convert.h"
+#include "graph/graph_impl.h"
+#include "graph/op.h"
+
+namespace weir::python {
+namespace {
+
+[[noreturn]] void raise(PyObject* type, const std::string& message) {
+  PyErr_SetString(type, message.c_str());
+  throw nb::python_error();
+}
+
+template <class T, class Convert>
+std::vector<T> to_list(nb::handle value, Convert convert) {
+  std::vector<T> list;
+  if (PyUnicode_Check(value.ptr()) || PyBytes_Check(value.ptr()) || !nb::hasattr(value, "__iter__")) {
+    list.push_back(convert(value));
+    return list;
+  }
+  for (nb::handle item : nb::iter(value)) list.push_back(convert(item));
+  return list;
+}
+
+int64_t to_int(nb::handle value) {
+  nb::object index = nb::steal(PyNumber_Index(value.ptr()));
+  if (!index.is_valid()) {
+    PyErr_Clear();
+    nb::object number = nb::steal(PyNumber_Float(value.ptr()));
+    if (!number.is_valid()) throw nb::python_error();
+    const double exact = nb::cast<double>(number);
+    if (exact != static_cast<double>(static_cast<int64_t>(exact))) {
+      raise(PyExc_TypeError, "Expected int, got " + std::string(nb::repr(value).c_str()));
+    }
+    return static_cast<int64_t>(exact);
+  }
+  return nb::cast<int64_t>(index);
+}
+
+float to_float(nb::handle value) {
+  const double number = PyFloat_AsDouble(value.ptr());
+  if (PyErr_Occurred()) throw nb::python_error();
+  return static_cast<float>(number);
+}
+
+bool to_bool(nb::handle value) {
+  const int truth = PyObject_IsTrue(value.ptr());
+  if (truth < 0) throw nb::python_error();
+  return truth != 0;
+}
+
+FunctionName to_function(nb::handle value) {
+  return {to_name(nb::hasattr(value, "name") ? value.attr("name") : value), {}};
+}
+
+AttrValue to_attr(const AttrSpec& spec, nb::handle value) {
+  auto tensor = [](nb::handle v) { return to_tensor(v, DType::Invalid, false); };
+  if (spec.is_list) {
+    switch (spec.kind) {
+      case AttrKind::Int:
+        return to_list<int64_t>(value, to_int);
+      case AttrKind::Float:
+        return to_list<float>(value, to_float);
+      case AttrKind::Bool:
+        return to_list<bool>(value, to_bool);
+      case AttrKind::String:
+        return to_list<std::string>(value, to_name);
+      case AttrKind::Type:
+        return to_list<DType>(value, to_dtype);
+      case AttrKind::Shape:
+        return to_list<Shape>(value, to_shape);
+      case AttrKind::Tensor:
+        return to_list<Tensor>(value, tensor);
+      case AttrKind::Func:
+        return to_list<FunctionName>(value, to_function);
+    }
+  }
+  switch (spec.kind) {
+    case AttrKind::Int:
+      return to_int(value);
+    case AttrKind::Float:
+      return to_float(value);
+    case AttrKind::Bool:
+      return to_bool(value);
+    case AttrKind::String:
+      return to_name(value);
+    case AttrKind::Type:
+      return to_dtype(value);
+    case AttrKind::Shape:
+      return to_shape(value);
+    case AttrKind::Tensor:
+      return tensor(value);
+    case AttrKind::Func:
+      return to_function(value);
+  }
+  throw invalid_argument("attribute '{}' is of an unknown kind", spec.name);
+}
+
+// Turns the arguments of one call into the inputs and attributes of a node, in TensorFlow's way: a type that an earlier
+// argument, or any tensor, has fixed is what later values are converted to.
+class Call {
+ public:
+  Call(GraphObject& graph, const Op& op, nb::tuple inputs) : graph_(graph), op_(op), values_(std::move(inputs)) {}
+
+  AttrMap attrs;
+  std::vector<Output> inputs;
+
+  void convert_inputs() {
+    if (nb::len(values_) != op_.inputs.size()) {
+      raise(PyExc_TypeError, op_.name + " takes " + std::to_string(op_.inputs.size()) + " inputs, " +
+                                 std::to_string(nb::len(values_)) + " are given");
+    }
+    bind_tensor_types();
+    for (size_t i = 0; i < op_.inputs.size(); ++i) {
+      const ArgSpec& spec = op_.inputs[i];
+      nb::handle value = values_[i];
+      if (spec.is_list()) {
+        convert_list(spec, value);
+      } else {
+        add(spec, convert(spec, value, wanted(spec), spec.name));
+      }
+    }
+  }
+
+ private:
+  DType wanted(const ArgSpec& spec) const {
+    if (spec.type != DType::Invalid) return spec.type;
+    const AttrValue* bound = spec.type_attr.empty() ? nullptr : attrs.find(spec.type_attr);
+    return bound ? std::get<DType>(*bound) : DType::Invalid;
+  }
+
+  // Tensors decide before values do, wherever they stand.
+  void bind_tensor_types() {
+    for (size_t i = 0; i < op_.inputs.size(); ++i) {
+      const ArgSpec& spec = op_.inputs[i];
+      if (spec.type_attr.empty() || attrs.has(spec.type_attr)) continue;
+      if (const Output* found = find_tensor(values_[i])) attrs.set(spec.type_attr, found->dtype());
+    }
+  }
+
+  void convert_list(const ArgSpec& spec, nb::handle value) {
+    if (!PyList_Check(value.ptr()) && !PyTuple_Check(value.ptr())) {
+      raise(PyExc_TypeError, "Expected list for '" + spec.name + "' argument to '" + op_.name + "' Op, not " +
+                                 std::string(nb::repr(value).c_str()).substr(0, 200) + ".");
+    }
+    std::vector<DType> types;
+    int64_t index = 0;
+    for (nb::handle item : value) {
+      const AttrValue* list = spec.type_list_attr.empty() ? nullptr : attrs.find(spec.type_list_attr);
+      DType want = wanted(spec);
+      if (list) {
+        const auto& given = std::get<std::vector<DType>>(*list);
+        if (static_cast<size_t>(index) < given.size()) want = given[static_cast<size_t>(index)];
+      }
+      Output output = convert(spec, item, want, spec.name + "_" + std::to_string(index));
+      types.push_back(output.dtype());
+      add(spec, output);
+      ++index;
+    }
+    if (!spec.number_attr.empty()) attrs.set(spec.number_attr, index);
+    if (!spec.type_list_attr.empty() && !attrs.has(spec.type_list_attr)) attrs.set(spec.type_list_attr, types);
+  }
+
+  Output convert(const ArgSpec& spec, nb::handle value, DType want, const std::string& name) {
+    if (const Variable* variable = variable_of(value)) {
+      const bool as_handle = spec.is_ref || (spec.type == DType::Resource && variable->is_resource());
+      return as_handle ? variable->handle() : variable->value();
+    }
+    if (const Output* output = tensor_of(value)) return *output;
+    if (value.is_none()) {
+      raise(PyExc_ValueError,
+            "Tried to convert '" + spec.name + "' to a tensor and failed. Error: None values not supported.");
+    }
+    // A literal prefers the attribute's default type: an empty list of axes is int32, not float.
+    if (want == DType::Invalid && !spec.type_attr.empty() &&
+        (PyList_Check(value.ptr()) || PyTuple_Check(value.ptr()))) {
+      const AttrSpec* attr = op_.attr(spec.type_attr);
+      if (attr && attr->default_value && nb::len(value) == 0) want = std::get<DType>(*attr->default_value);
+    }
+    return to_output(graph_, value, want, name);
+  }
+
+  void add(const ArgSpec& spec, const Output& output) {
+    if (&output.graph() != static_cast<Graph*>(&graph_)) {
+      raise(PyExc_ValueError,
+            "Tensor '" + output.name() + "' must be from the same graph as the other arguments of " + op_.name + ".");
+    }
+    const DType want = wanted(spec);
+    if (want != DType::Invalid && output.dtype() != want) {
+      raise(PyExc_TypeError, "Input '" + spec.name + "' of '" + op_.name + "' Op has type " +
+                                 std::string(dtype_name(output.dtype())) + " that does not match " +
+                                 (spec.type != DType::Invalid ? "expected type of " : "type of another argument, ") +
+                                 std::string(dtype_name(want)) + ".");
+    }
+    if (!spec.type_attr.empty()) {
+      const AttrSpec* attr = op_.attr(spec.type_attr);
+      if (attr && !attr->allowed_types.empty() &&
+          std::find(attr->allowed_types.begin(), attr->allowed_types.end(), output.dtype()) ==
+              attr->allowed_types.end()) {
+        std::string allowed;
+        for (DType type : attr->allowed_types) allowed += (allowed.empty() ? "" : ", ") + std::string(dtype_name(type));
+        raise(PyExc_TypeError, "Value passed to parameter '" + spec.name + "' has DataType " +
+                                   std::string(dtype_name(output.dtype())) +
+                                   " not in list of allowed values: " + allowed);
+      }
+      if (!attrs.has(spec.type_attr)) attrs.set(spec.type_attr, output.dtype());
+    }
+    inputs.push_back(output);
+  }
+
+  GraphObject& graph_;
+  const Op& op_;
+  nb::tuple values_;
+};
+
+const Op& require_op(const std::string& name) {
+  const Op* op = find_op(name);
+  if (!op) raise(PyExc_NotImplementedError, "Weir has no operation " + name + " yet.");
+  return *op;
+}
+
+// The outputs as Python functions of operations give them.
+nb::object results(const Op& op, const Operation& node) {
+  if (op.outputs.empty()) return wrap(node);
+  int next = 0;
+  auto take = [&](const ArgSpec& spec) -> nb::object {
+    if (!spec.is_list()) return wrap(node.output(next++));
+    const AttrValue& length = *node.attrs().find(spec.number_attr.empty() ? spec.type_list_attr : spec.number_attr);
+    const int64_t count = spec.number_attr.empty() ? static_cast<int64_t>(std::get<std::vector<DType>>(length).size())
+                                                   : std::get<int64_t>(length);
+    nb::list list;
+    for (int64_t i = 0; i < count; ++i) list.append(wrap(node.output(next++)));
+    return list;
+  };
+  if (op.outputs.size() == 1) return take(op.outputs[0]);
+  nb::list all;
+  for (const ArgSpec& spec : op.outputs) all.append(take(spec));
+  return nb::tuple(all);
+}
+
+nb::object apply(GraphObject& default_graph, const std::string& op_name, nb::tuple inputs, nb::dict attrs,
+                 nb::handle name) {
+  const Op& op = require_op(op_name);
+  need_numpy();
+  const Output* first = find_tensor(inputs);
+  GraphObject& graph = first ? graph_of(first->node()) : default_graph;
+  LineScope line(graph, user_line());
+  try {
+    std::string label = name.is_none() ? op.name : to_name(name);
+    Call call(graph, op, std::move(inputs));
+    for (auto [key, value] : attrs) {
+      if (value.is_none()) continue;
+      const std::string attr_name = to_name(key);
+      const AttrSpec* spec = op.attr(attr_name);
+      if (spec) {
+        call.attrs.set(attr_name, to_attr(*spec, value));
+      } else if (attr_name.starts_with('_')) {
+        call.attrs.set(attr_name, to_name(value));
+      } else {
+        raise(PyExc_TypeError, op.name + " has no attribute '" + attr_name + "'");
+      }
+    }
+    std::string full = label.ends_with('/') ? label.substr(0, label.size() - 1) : graph.unique_name(label);
+    {
+      Scope scope = graph.name_scope(full + "/");
+      call.convert_inputs();
+    }
+    // Who takes a reference stands beside the variable.
+    std::vector<Scope> beside;
+    for (const Output& input : call.inputs) {
+      if (input.is_ref() && op.has_ref_input()) beside.push_back(graph.colocate_with(input.op()));
+    }
+    Operation node = graph.add({.op = op.name,
+                                .name = full,
+                                .exact_name = true,
+                                .inputs = std::move(call.inputs),
+                                .attrs = std::move(call.attrs),
+                                .line = *graph.impl().line});
+    return results(op, node);
+  } catch (const Error& error) {
+    raise_build_error(error);
+  }
+}
+
+// (inputs, attrs, outputs) of an operation: names in order; attributes that inputs decide are left out.
+nb::object op_spec(const std::string& name) {
+  const Op* op = find_op(name);
+  if (!op) return nb::none();
+  nb::list inputs, attrs, outputs;
+  for (const ArgSpec& spec : op->inputs) inputs.append(spec.name);
+  for (const ArgSpec& spec : op->outputs) outputs.append(spec.name);
+  for (const AttrSpec& spec : op->attrs) {
+    bool decided = false;
+    for (const ArgSpec& input : op->inputs) {
+      decided |= input.type_attr == spec.name || input.number_attr == spec.name || input.type_list_attr == spec.name;
+    }
+    if (decided) continue;
+    nb::object value = spec.default_value ? from_attr(*spec.default_value) : nb::none();
+    if (PyBytes_Check(value.ptr())) value = value.attr("decode")();
+    attrs.append(
+        nb::make_tuple(spec.name, spec.default_value.has_value(), value, attr_kind_name(spec.kind, spec.is_list)));
+  }
+  return nb::make_tuple(inputs, attrs, outputs);
+}
+
+nb::list op_names() {
+  nb::list names;
+  for (const OpDef* def : all_op_defs()) names.append(nb::str(def->name.data(), def->name.size()));
+  return names;
+}
+
+nb::object convert_to_tensor(GraphObject& default_graph, nb::handle value, nb::handle dtype, nb::handle name) {
+  need_numpy();
+  const Output* first = find_tensor(value);
+  GraphObject& graph = first ? graph_of(first->node()) : default_graph;
+  LineScope line(graph, user_line());
+  try {
+    return wrap(to_output(graph, value, to_dtype(dtype), to_name(name)));
+  } catch (const Error& error) {
+    raise_build_error(error);
+  }
+}
+
+// A constant, filled from one element or the last one when a larger shape is given.
+nb::object constant(GraphObject& graph, nb::handle value, nb::handle dtype, nb::handle shape, nb::handle name) {
+  LineScope line(graph, user_line());
+  try {
+    Tensor tensor = to_tensor(value, to_dtype(dtype), false);
+    if (!shape.is_none()) {
+      Shape wanted = to_shape(shape);
+      const int64_t elements = wanted.elements();
+      if (elements == tensor.elements()) {
+        tensor = tensor.reshaped(wanted);
+      } else if (tensor.elements() == 0 || elements < tensor.elements()) {
+        raise(PyExc_ValueError, "Too many elements provided. Needed at most " + std::to_string(elements) +
+                                    ", but received " + std::to_string(tensor.elements()));
+      } else {
+        Tensor filled(tensor.dtype(), wanted);
+        const int64_t given = tensor.elements();
+        if (tensor.dtype() == DType::String) {
+          for (int64_t i = 0; i < elements; ++i) {
+            filled.mutable_data<std::string>()[i] =
+                tensor.data<std::string>()[static_cast<size_t>(std::min(i, given - 1))];
+          }
+        } else {
+          const size_t size = dtype_size(tensor.dtype());
+          auto* to = static_cast<char*>(filled.mutable_raw());
+          const auto* from = static_cast<const char*>(tensor.raw());
+          for (int64_t i = 0; i < elements; ++i) {
+            std::copy_n(from + static_cast<size_t>(std::min(i, given - 1)) * size, size,
+                        to + static_cast<size_t>(i) * size);
+          }
+        }
+        tensor = filled;
+      }
+    }
+    return wrap(graph.constant(tensor, name.is_none() ? "Const" : to_name(name)));
+  } catch (const Error& error) {
+    raise_build_error(error);
+  }
+}
+
+}  // namespace
+
+void bind_ops(nb::module_& m) {
+  m.def("apply", &apply, nb::arg("graph"), nb::arg("op"), nb::arg("inputs"), nb::arg("attrs"), nb::arg("name").none());
+  m.def("op_spec", &op_spec);
+  m.def("op_names", &op_names);
+  m.def("convert_to_tensor", &convert_to_tensor, nb::arg("graph"), nb::arg("value").none(), nb::arg("dtype").none(),
+        nb::arg("name").none());
+  m.def("constant", &constant, nb::arg("graph"), nb::arg("value").none(), nb::arg("dtype").none(),
+        nb::arg("shape").none(), nb::arg("name").none());
+  m.def("constant_value", [](const TensorObject& t) -> nb::object {
+    Tensor value = constant_value(t.part);
+    return value.valid() ? to_numpy(std::move(value), true) : nb::none();
+  });
+  m.def("constant_value_as_shape", [](const TensorObject& t) { return from_shape(constant_value_as_shape(t.part)); });
+}
+
+}  // namespace weir::python

@@ -1,0 +1,327 @@
+// Sessions: nested fetches, feeds of Python values, interrupts.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+
+#include "convert.h"
+#include "interrupt.h"
+
+namespace weir::python {
+namespace {
+
+[[noreturn]] void raise(PyObject* type, const std::string& message) {
+  PyErr_SetString(type, message.c_str());
+  throw nb::python_error();
+}
+
+std::string text_of(nb::handle object) { return std::string(nb::repr(object).c_str()).substr(0, 300); }
+
+// The fetches of one run, flattened; build() gives the values in the same structure.
+class Fetches {
+ public:
+  Fetches(GraphObject& graph, nb::handle fetches) : graph_(graph), structure_(fetches) { visit(fetches); }
+
+  std::vector<Output> outputs;
+  std::vector<Operation> targets;
+
+  nb::object build(std::vector<Tensor>& values) {
+    values_ = &values;
+    next_ = next_foreign_ = 0;
+    return build(structure_);
+  }
+
+ private:
+  struct Foreign {
+    nb::object tensors, assemble;
+  };
+
+  void check_graph(const Graph& graph, nb::handle object) const {
+    if (&graph == static_cast<Graph*>(&graph_)) return;
+    raise(PyExc_ValueError, "Fetch argument " + text_of(object) + " cannot be interpreted as a Tensor. (" +
+                                text_of(object) + " is not an element of this graph.)");
+  }
+
+  // An operation or a tensor by name.
+  nb::object by_name(nb::handle object) const {
+    const std::string name = to_name(object);
+    try {
+      return name.find(':') == std::string::npos ? wrap(graph_.operation(name)) : wrap(graph_.output(name));
+    } catch (const Error& error) {
+      raise(PyExc_ValueError,
+            "Fetch argument '" + name + "' cannot be interpreted as a Tensor. (" + error.message() + ")");
+    }
+  }
+
+  void visit(nb::handle object) {
+    if (const Output* output = tensor_of(object)) {
+      check_graph(output->graph(), object);
+      outputs.push_back(*output);
+    } else if (const Operation* operation = operation_of(object)) {
+      check_graph(operation->graph(), object);
+      targets.push_back(*operation);
+    } else if (const Variable* variable = variable_of(object)) {
+      check_graph(variable->graph(), object);
+      outputs.push_back(variable->value());
+    } else if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr())) {
+      for (nb::handle item : object) visit(item);
+    } else if (PyDict_Check(object.ptr())) {
+      for (auto [key, value] : nb::borrow<nb::dict>(object)) visit(value);
+    } else if (PyUnicode_Check(object.ptr()) || PyBytes_Check(object.ptr())) {
+      foreign_.push_back({nb::make_tuple(by_name(object)), nb::none()});
+      visit(foreign_.back().tensors[0]);
+    } else {
+      nb::object expanded = object.is_none() ? nb::none() : package().expand_fetch(object);
+      if (expanded.is_none()) {
+        raise(PyExc_TypeError, "Fetch argument " + text_of(object) + " has invalid type " +
+                                   text_of(nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())))) +
+                                   ", must be a string or Tensor. (Can not convert a " +
+                                   Py_TYPE(object.ptr())->tp_name + " into a Tensor or Operation.)");
+      }
+      foreign_.push_back({nb::borrow(expanded[0]), nb::borrow(expanded[1])});
+      for (nb::handle tensor : nb::list(foreign_.back().tensors)) visit(tensor);
+    }
+  }
+
+  nb::object build(nb::handle object) {
+    if (tensor_of(object) || variable_of(object)) return to_numpy(std::move((*values_)[next_++]));
+    if (operation_of(object)) return nb::none();
+    if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr())) {
+      nb::list items;
+      for (nb::handle item : object) items.append(build(item));
+      if (PyList_Check(object.ptr())) return items;
+      if (nb::hasattr(object, "_fields")) {
+        return nb::borrow<nb::object>(reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())))(*items);
+      }
+      return nb::tuple(items);
+    }
+    if (PyDict_Check(object.ptr())) {
+      nb::object result = PyDict_CheckExact(object.ptr())
+                              ? nb::object(nb::dict())
+                              : nb::borrow<nb::object>(reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())))();
+      for (auto [key, value] : nb::borrow<nb::dict>(object)) result[key] = build(value);
+      return result;
+    }
+    const Foreign& foreign = foreign_[next_foreign_++];
+    if (foreign.assemble.is_none()) return build(foreign.tensors[0]);
+    nb::list values;
+    for (nb::handle tensor : nb::list(foreign.tensors)) values.append(build(tensor));
+    return foreign.assemble(values);
+  }
+
+  GraphObject& graph_;
+  nb::handle structure_;
+  std::vector<Foreign> foreign_;
+  std::vector<Tensor>* values_ = nullptr;
+  size_t next_ = 0, next_foreign_ = 0;
+};
+
+Feed make_feed(const Output& output, nb::handle value) {
+  if (tensor_of(value) || variable_of(value)) {
+    raise(PyExc_TypeError,
+          "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python scalars, strings, "
+          "lists, numpy ndarrays, or TensorHandles. For reference, the tensor object was " +
+              text_of(value) + " which was passed to the feed with key " + output.name() + ".");
+  }
+  Tensor tensor = to_tensor(value, output.dtype(), true);
+  if (!output.shape().compatible(tensor.shape())) {
+    raise(PyExc_ValueError, "Cannot feed value of shape " + text_of(from_shape(tensor.shape())) + " for Tensor '" +
+                                output.name() + "', which has shape '" + text_of(from_shape(output.shape())) + "'");
+  }
+  return {output, std::move(tensor)};
+}
+
+const Output& feed_target(GraphObject& graph, nb::handle key, Output& by_name) {
+  if (const Output* output = tensor_of(key)) return *output;
+  if (const Variable* variable = variable_of(key)) return by_name = variable->value();
+  if (PyUnicode_Check(key.ptr())) {
+    try {
+      return by_name = graph.output(to_name(key));
+    } catch (const Error& error) {
+      raise(PyExc_TypeError, "Cannot interpret feed_dict key as Tensor: " + error.message());
+    }
+  }
+  raise(PyExc_TypeError, "Cannot interpret feed_dict key as Tensor: Can not convert a " +
+                             std::string(Py_TYPE(key.ptr())->tp_name) + " into a Tensor.");
+}
+
+void add_feed(std::vector<Feed>& feeds, GraphObject& graph, nb::handle key, nb::handle value) {
+  if (!tensor_of(key) && !variable_of(key) && !PyUnicode_Check(key.ptr())) {
+    nb::object parts = package().expand_feed(key, value);
+    if (!parts.is_none()) {
+      for (nb::handle part : nb::list(parts)) add_feed(feeds, graph, part[0], part[1]);
+      return;
+    }
+  }
+  Output by_name;
+  const Output& output = feed_target(graph, key, by_name);
+  if (&output.graph() != static_cast<Graph*>(&graph)) {
+    raise(PyExc_TypeError,
+          "Cannot interpret feed_dict key as Tensor: Tensor " + text_of(key) + " is not an element of this graph.");
+  }
+  feeds.push_back(make_feed(output, value));
+}
+
+struct SessionObject {
+  SessionObject(nb::handle g, const SessionOptions& options)
+      : graph(g.ptr()), session(std::make_unique<Session>(*nb::inst_ptr<GraphObject>(g), options)) {
+    Py_INCREF(graph);
+  }
+  ~SessionObject() {
+    session.reset();
+    Py_XDECREF(graph);
+  }
+  SessionObject(const SessionObject&) = delete;
+  SessionObject& operator=(const SessionObject&) = delete;
+  GraphObject& graph_object() const { return *nb::inst_ptr<GraphObject>(nb::handle(graph)); }
+
+  PyObject* graph;
+  std::unique_ptr<Session> session;
+  bool closed = false;
+};
+
+int traverse_session(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (nb::inst_ready(self)) Py_VISIT(nb::inst_ptr<SessionObject>(self)->graph);
+  return 0;
+}
+PyType_Slot kSessionSlots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_session)}, {0, nullptr}};
+
+SessionOptions to_options(nb::dict given) {
+  SessionOptions options;
+  auto number = [&](const char* name, auto& target) {
+    if (given.contains(name))
+      target = static_cast<std::remove_reference_t<decltype(target)>>(nb::cast<int64_t>(given[name]));
+  };
+  number("intra_op_parallelism_threads", options.intra_op_parallelism_threads);
+  number("inter_op_parallelism_threads", options.inter_op_parallelism_threads);
+  if (given.contains("operation_timeout_in_ms")) {
+    options.operation_timeout = std::chrono::milliseconds(nb::cast<int64_t>(given["operation_timeout_in_ms"]));
+  }
+  number("allow_soft_placement", options.allow_soft_placement);
+  number("log_device_placement", options.log_device_placement);
+  if (given.contains("optimize") && !nb::cast<bool>(given["optimize"])) options.passes = PassOptions::none();
+  return options;
+}
+
+// Runs without the interpreter lock; Ctrl-C ends it.
+template <class Run>
+void execute(RunOptions& options, Run run) {
+  Interruptible interruptible;
+  options.cancel = interruptible.token();
+  try {
+    nb::gil_scoped_release unlocked;
+    run();
+  } catch (const Error& error) {
+    if (error.code() == Code::Cancelled && PyErr_CheckSignals() != 0) throw nb::python_error();
+    raise_run_error(error);
+  }
+}
+
+RunOptions to_run_options(nb::handle options, nb::handle metadata, RunTrace& trace) {
+  RunOptions result;
+  if (!options.is_none()) {
+    result.timeout = std::chrono::milliseconds(nb::cast<int64_t>(options.attr("timeout_in_ms")));
+    constexpr int kNoTrace = 0;
+    if (nb::cast<int>(options.attr("trace_level")) != kNoTrace && !metadata.is_none()) result.trace = &trace;
+  }
+  return result;
+}
+
+void record(nb::handle metadata, const RunTrace& trace) {
+  const std::string stats = trace.step_stats();
+  package().record_metadata(metadata, nb::bytes(stats.data(), stats.size()));
+}
+
+nb::object run(SessionObject& self, nb::handle fetches, nb::handle feed_dict, nb::handle options,
+               nb::handle run_metadata) {
+  if (self.closed) raise(PyExc_RuntimeError, "Attempted to use a closed Session.");
+  GraphObject& graph = self.graph_object();
+  if (graph.version() == 0) {
+    raise(PyExc_RuntimeError, "The Session graph is empty.  Add operations to the graph before calling run().");
+  }
+  Fetches wanted(graph, fetches);
+  std::vector<Feed> feeds;
+  if (!feed_dict.is_none()) {
+    if (PyDict_CheckExact(feed_dict.ptr())) {
+      for (auto [key, value] : nb::borrow<nb::dict>(feed_dict)) add_feed(feeds, graph, key, value);
+    } else {
+      for (nb::handle item : nb::list(feed_dict.attr("items")())) add_feed(feeds, graph, item[0], item[1]);
+    }
+  }
+  RunTrace trace;
+  RunOptions run_options = to_run_options(options, run_metadata, trace);
+  std::vector<Tensor> values(wanted.outputs.size());
+  execute(run_options, [&] { self.session->run_into(wanted.outputs, feeds, wanted.targets, run_options, values); });
+  if (run_options.trace) record(run_metadata, trace);
+  feeds.clear();
+  return wanted.build(values);
+}
+
+// Fixed feeds and fetches; a call takes the fed values in order.
+struct CallableObject {
+  nb::object session, fetches;
+  std::vector<Output> feeds;
+  Session::Callable callable;
+  std::unique_ptr<Fetches> wanted_;
+  SessionObject& session_object() const { return *nb::inst_ptr<SessionObject>(session); }
+};
+
+nb::object call(CallableObject& self, nb::args args) {
+  if (self.session_object().closed) raise(PyExc_RuntimeError, "Attempted to use a closed Session.");
+  if (args.size() != self.feeds.size()) {
+    raise(PyExc_ValueError, "This callable takes " + std::to_string(self.feeds.size()) + " values, " +
+                                std::to_string(args.size()) + " are given.");
+  }
+  std::vector<Tensor> feeds;
+  feeds.reserve(args.size());
+  for (size_t i = 0; i < args.size(); ++i) feeds.push_back(make_feed(self.feeds[i], args[i]).value);
+  std::vector<Tensor> values(self.callable.fetches());
+  RunOptions options;
+  execute(options, [&] { self.callable.call(feeds, values, options); });
+  feeds.clear();
+  return self.wanted_->build(values);
+}
+
+CallableObject* make_callable(nb::handle session, nb::handle fetches, nb::handle feed_list) {
+  auto& self = *nb::inst_ptr<SessionObject>(session);
+  if (self.closed) raise(PyExc_RuntimeError, "Attempted to use a closed Session.");
+  GraphObject& graph = self.graph_object();
+  auto wanted = std::make_unique<Fetches>(graph, fetches);
+  CallableSpec spec{.feeds = {}, .fetches = wanted->outputs, .targets = wanted->targets};
+  if (!feed_list.is_none()) {
+    for (nb::handle key : nb::iter(feed_list)) {
+      Output by_name;
+      spec.feeds.push_back(feed_target(graph, key, by_name));
+    }
+  }
+  try {
+    return new CallableObject{nb::borrow(session), nb::borrow(fetches), spec.feeds, self.session->make_callable(spec),
+                              std::move(wanted)};
+  } catch (const Error& error) {
+    raise_run_error(error);
+  }
+}
+
+}  // namespace
+
+void bind_session(nb::module_& m) {
+  nb::class_<SessionObject>(m, "Session", nb::dynamic_attr(), nb::is_weak_referenceable(),
+                            nb::type_slots(kSessionSlots))
+      .def("__init__", [](SessionObject* self, nb::handle graph,
+                          nb::dict options) { new (self) SessionObject(graph, to_options(options)); })
+      .def("run", &run, nb::arg("fetches").none(), nb::arg("feed_dict").none() = nb::none(),
+           nb::arg("options").none() = nb::none(), nb::arg("run_metadata").none() = nb::none())
+      .def(
+          "_make_callable",
+          [](nb::handle self, nb::handle fetches, nb::handle feeds) { return make_callable(self, fetches, feeds); },
+          nb::arg("fetches").none(), nb::arg("feed_list").none(), nb::rv_policy::take_ownership)
+      .def_prop_ro("graph", [](const SessionObject& s) { return nb::borrow(s.graph); })
+      .def_prop_ro("_closed", [](const SessionObject& s) { return s.closed; })
+      .def("_close", [](SessionObject& s) {
+        s.closed = true;
+        nb::gil_scoped_release unlocked;
+        s.session->close();
+      });
+  nb::class_<CallableObject>(m, "Callable").def("__call__", &call);
+}
+
+}  // namespace weir::python

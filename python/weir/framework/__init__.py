@@ -1,0 +1,1 @@
+"""Graphs, tensors, variables, sessions: the objects that every program meets."""

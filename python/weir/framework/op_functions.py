@@ -1,0 +1,93 @@
+"""Python functions for operations, made from the operation tables when first asked for."""
+
+from weir import _weir
+from weir.framework import stack
+
+
+def node(graph, op, inputs, attrs, name):
+    """Adds a node: values become constants, types follow from the inputs."""
+    graph._check_not_finalized()
+    return _weir.apply(graph, op, inputs, attrs, name)
+
+
+def apply(op, inputs, attrs, name):
+    graph = stack.get_default_graph()
+    if graph._finalized:
+        graph._check_not_finalized()
+    return _weir.apply(graph, op, inputs, attrs, name)
+
+
+_REQUIRED = object()
+_functions = {}
+
+
+def op_function(op, public_name=None, renamed=None, defaults=None):
+    """The function ``f(inputs..., attributes..., name=None)`` of an operation.
+
+    ``renamed`` maps parameter names to those of the public function; ``defaults`` gives parameters a default that the
+    operation does not have.
+    """
+    spec = _weir.op_spec(op)
+    if spec is None:
+        raise NotImplementedError(f"Weir has no operation {op} yet.")
+    input_names, attr_rows, output_names = spec
+    renamed = renamed or {}
+    parameters = [renamed.get(name, name) for name in input_names]
+    # Attributes without a default stand before those with one, as in TensorFlow's own functions.
+    rows = [row for row in attr_rows if not row[1]] + [row for row in attr_rows if row[1]]
+    attr_of = {}
+    default_of = dict(defaults or {})
+    for name, has_default, value, _ in rows:
+        public = renamed.get(name, name)
+        parameters.append(public)
+        attr_of[public] = name
+        if has_default:
+            default_of.setdefault(public, value)
+    parameters.append("name")
+    default_of["name"] = None
+    inputs = parameters[: len(input_names)]
+    result_type = None
+    if len(output_names) > 1:
+        from collections import namedtuple
+
+        result_type = namedtuple(op, [n if n.isidentifier() else f"output_{i}" for i, n in enumerate(output_names)],
+                                 rename=True)
+
+    def function(*args, **kwargs):
+        if len(args) > len(parameters):
+            raise TypeError(f"{function.__name__}() takes {len(parameters)} arguments but {len(args)} were given")
+        values = dict(zip(parameters, args))
+        for key, value in kwargs.items():
+            if key in values:
+                raise TypeError(f"{function.__name__}() got multiple values for argument {key!r}")
+            if key not in parameters:
+                raise TypeError(f"{function.__name__}() got an unexpected keyword argument {key!r}")
+            values[key] = value
+        for key in parameters:
+            if key not in values:
+                if key not in default_of:
+                    raise TypeError(f"{function.__name__}() missing required argument: {key!r}")
+                values[key] = default_of[key]
+        attrs = {attr: values[public] for public, attr in attr_of.items()}
+        result = apply(op, tuple(values[key] for key in inputs), attrs, values["name"])
+        return result_type(*result) if result_type is not None else result
+
+    function.__name__ = function.__qualname__ = public_name or op
+    function.__doc__ = (f"{op}({', '.join(parameters)}) -> {', '.join(output_names) or 'the Operation'}\n\n"
+                        f"The operation {op}, as in TensorFlow.")
+    function._parameters = tuple(parameters)
+    return function
+
+
+class RawOps:
+    """``raw_ops.MatMul(a=..., b=...)``: every operation under its own name."""
+
+    def __getattr__(self, op):
+        if op.startswith("__"):
+            raise AttributeError(op)
+        if op not in _functions:
+            _functions[op] = op_function(op)
+        return _functions[op]
+
+    def __dir__(self):
+        return _weir.op_names()

@@ -1,0 +1,156 @@
+"""Session and InteractiveSession."""
+
+from weir import _weir
+from weir.framework import stack
+from weir.framework.graph import Graph
+
+
+def _options(config):
+    """What the extension takes of a ConfigProto."""
+    if config is None:
+        return {}
+    if not hasattr(config, "intra_op_parallelism_threads"):
+        raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
+    return {
+        "intra_op_parallelism_threads": config.intra_op_parallelism_threads,
+        "inter_op_parallelism_threads": config.inter_op_parallelism_threads,
+        "operation_timeout_in_ms": config.operation_timeout_in_ms,
+        "allow_soft_placement": config.allow_soft_placement,
+        "log_device_placement": config.log_device_placement,
+    }
+
+
+class BaseSession(_weir.Session):
+    """Runs a graph and keeps its variables."""
+
+    def __init__(self, target="", graph=None, config=None):
+        if graph is None:
+            graph = stack.get_default_graph()
+        elif not isinstance(graph, Graph):
+            raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
+        if isinstance(target, Graph):
+            raise TypeError("target must be a string, but got a Graph; pass it as graph=")
+        if target not in ("", b"", None, "local"):
+            raise NotImplementedError(f"Sessions on other machines ({target!r}) are not in Weir yet.")
+        super().__init__(graph, _options(config))
+        self._config, self._target = config, ""
+
+    sess_str = property(lambda self: self._target)
+    graph_def = property(lambda self: self.graph.as_graph_def())
+
+    def close(self):
+        """Ends running steps and refuses further ones."""
+        self._close()
+
+    def as_default(self):
+        return stack.Pushed("sessions", self)
+
+    def make_callable(self, fetches, feed_list=None, accept_options=False):
+        """A function of the fed values that runs ``fetches``: quicker than run(), which looks the plan up."""
+        callable_ = self._make_callable(fetches, feed_list)
+        if not accept_options:
+            return callable_
+        return lambda *args, options=None, run_metadata=None: callable_(*args)
+
+    def partial_run(self, handle, fetches, feed_dict=None):
+        raise NotImplementedError("partial_run is not in Weir yet.")
+
+    partial_run_setup = partial_run
+
+    def list_devices(self):
+        from weir.framework import devices
+
+        return devices.session_devices(self)
+
+
+class Session(BaseSession):
+    """``with Session() as sess:`` makes it the default session and its graph the default graph."""
+
+    def __enter__(self):
+        self._entered = getattr(self, "_entered", [])
+        graph, session = stack.Pushed("graphs", self.graph), self.as_default()
+        graph.__enter__()
+        session.__enter__()
+        self._entered.append((graph, session))
+        return self
+
+    def __exit__(self, exc_type, exc, traceback):
+        graph, session = self._entered.pop()
+        session.__exit__()
+        graph.__exit__()
+        self.close()
+        return False
+
+    @staticmethod
+    def reset(target, containers=None, config=None):
+        pass
+
+
+class InteractiveSession(BaseSession):
+    """A session that is the default one from its construction to its close()."""
+
+    def __init__(self, target="", graph=None, config=None):
+        super().__init__(target, graph, config)
+        self._explicit_graph = graph
+        self._pushed = [stack.Pushed("sessions", self)]
+        if graph is not None:
+            self._pushed.append(stack.Pushed("graphs", graph))
+        for pushed in self._pushed:
+            pushed.__enter__()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.close()
+        return False
+
+    def close(self):
+        super().close()
+        while self._pushed:
+            self._pushed.pop().__exit__()
+
+
+_expansions = []  # (type, fetch function, feed function)
+
+
+def register_session_run_conversion_functions(tensor_type, fetch_function, feed_function=None,
+                                              feed_function_for_partial_run=None):
+    """Lets run() take objects of another type: ``fetch_function(obj) -> (tensors, function of their values)``."""
+    _expansions.append((tensor_type, fetch_function, feed_function))
+
+
+def _expand_fetch(obj):
+    """(tensors, function that puts the values together) of an object that is fetched as several tensors, or None."""
+    from weir.framework.graph import IndexedSlices
+
+    for base_type, fetch, _ in _expansions:
+        if isinstance(obj, base_type):
+            tensors, function = fetch(obj)
+            return list(tensors), function
+    if isinstance(obj, IndexedSlices):
+        from weir.framework.values import IndexedSlicesValue
+
+        parts = [obj.values, obj.indices] + ([] if obj.dense_shape is None else [obj.dense_shape])
+        return parts, lambda values: IndexedSlicesValue(*values) if len(values) == 3 else IndexedSlicesValue(*values, None)
+    if hasattr(obj, "_fetch_parts"):
+        return obj._fetch_parts()
+    if hasattr(obj, "_as_graph_element"):
+        element = obj._as_graph_element()
+        if element is not None:
+            return [element], lambda values: values[0]
+    return None
+
+
+def _expand_feed(key, value):
+    """[(tensor, value)] for a key that stands for several tensors, or None."""
+    for base_type, _, feed in _expansions:
+        if feed is not None and isinstance(key, base_type):
+            return list(feed(key, value))
+    if hasattr(key, "_feed_parts"):
+        return key._feed_parts(value)
+    return None
+
+
+def _record_metadata(metadata, step_stats):
+    metadata.step_stats.ParseFromString(step_stats)

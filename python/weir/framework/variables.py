@@ -1,0 +1,262 @@
+"""Variables and their collections."""
+
+from weir import _weir
+from weir.framework import dtypes, stack
+from weir.framework.graph import GraphKeys, Tensor, _session_for
+from weir.framework.tensor_shape import TensorShape
+
+
+class Variable(_weir.Variable):
+    """State that a session keeps between runs. Begins as ``initial_value``, a tensor, a value, or a function without
+    arguments that gives one."""
+
+    __array_priority__ = 100
+    __hash__ = object.__hash__
+
+    def __init__(self, initial_value=None, trainable=True, collections=None, validate_shape=True, caching_device=None,
+                 name=None, variable_def=None, dtype=None, expected_shape=None, import_scope=None, constraint=None,
+                 use_resource=None, synchronization=None, aggregation=None, shape=None):
+        super().__init__()
+        if variable_def is not None:
+            self._init_from_proto(variable_def, import_scope)
+            return
+        if initial_value is None:
+            raise ValueError("initial_value must be specified.")
+        if collections is not None and not isinstance(collections, (list, tuple, set)):
+            raise ValueError(f"collections argument to Variable constructor must be a list, tuple, or set. Got "
+                             f"{collections} of type {type(collections)}")
+        graph = stack.get_default_graph()
+        graph._check_not_finalized()
+        if use_resource is None and graph._variable_scopes:
+            use_resource = graph._variable_scopes[-1].use_resource
+        self._constraint = constraint
+        self._create(graph, initial_value, bool(trainable), collections, name,
+                     None if dtype is None else dtypes.as_dtype(dtype).base_dtype, bool(validate_shape),
+                     bool(use_resource))
+
+    def _init_from_proto(self, variable_def, import_scope):
+        graph = stack.get_default_graph()
+
+        def element(name):
+            return graph.as_graph_element(f"{import_scope}/{name}" if import_scope else name)
+
+        initial = variable_def.initial_value_name
+        self._from_parts(element(variable_def.variable_name), element(variable_def.snapshot_name),
+                         element(variable_def.initializer_name), element(initial) if initial else None)
+
+    @staticmethod
+    def from_proto(variable_def, import_scope=None):
+        return Variable(variable_def=variable_def, import_scope=import_scope)
+
+    def to_proto(self, export_scope=None):
+        from weir import protos
+
+        proto = protos.VariableDef()
+
+        def strip(name):
+            prefix = f"{export_scope}/" if export_scope else ""
+            return name[len(prefix):] if name.startswith(prefix) else name
+
+        proto.variable_name = strip(self.name)
+        if self.initial_value is not None:
+            proto.initial_value_name = strip(self.initial_value.name)
+        proto.initializer_name = strip(self.initializer.name)
+        proto.snapshot_name = strip(self._value.name)
+        proto.is_resource = self._is_resource
+        proto.trainable = self in self.graph.get_collection(GraphKeys.TRAINABLE_VARIABLES)
+        return proto
+
+    # What it is.
+
+    @property
+    def name(self):
+        return self._handle.name if not self._is_resource else self._node_name + ":0"
+
+    @property
+    def op(self):
+        return self._handle.op
+
+    @property
+    def handle(self):
+        return self._handle
+
+    @property
+    def device(self):
+        return self._handle.device
+
+    @property
+    def dtype(self):
+        dtype = _weir.Variable.dtype.__get__(self)
+        return dtype if self._is_resource else dtype._as_ref
+
+    @property
+    def shape(self):
+        return TensorShape(self._shape_tuple())
+
+    def get_shape(self):
+        return TensorShape(self._shape_tuple())
+
+    def set_shape(self, shape):
+        self._handle.set_shape(shape)
+        self._value.set_shape(shape)
+
+    @property
+    def trainable(self):
+        return self in self.graph.get_collection(GraphKeys.TRAINABLE_VARIABLES)
+
+    @property
+    def constraint(self):
+        return getattr(self, "_constraint", None)
+
+    def _as_graph_element(self):
+        return self._value if self._is_resource else self._handle
+
+    def _ref(self):
+        return self._handle
+
+    # Its value.
+
+    def value(self):
+        return self._value
+
+    def read_value(self):
+        return _weir.read_variable(self, None)
+
+    def initialized_value(self):
+        from weir.ops import control_flow_ops
+
+        return control_flow_ops.cond(is_variable_initialized(self), self.read_value, lambda: self.initial_value)
+
+    def eval(self, session=None):
+        return _session_for(self.graph, session, "evaluate variable", "eval(session=sess)").run(self)
+
+    def load(self, value, session=None):
+        """Sets the value in a session, through the initializer."""
+        session = _session_for(self.graph, session, "load variable", "load(value, session)")
+        session.run(self.initializer, {self.initializer.inputs[1]: value})
+
+    def assign(self, value, use_locking=False, name=None, read_value=True):
+        return _weir.assign(self, value, True, use_locking, name)
+
+    def assign_add(self, delta, use_locking=False, name=None, read_value=True):
+        return _weir.assign_add(self, delta, name)
+
+    def assign_sub(self, delta, use_locking=False, name=None, read_value=True):
+        return _weir.assign_sub(self, delta, name)
+
+    def scatter_add(self, sparse_delta, use_locking=False, name=None):
+        return _weir.scatter_add(self, sparse_delta.indices, sparse_delta.values, name)
+
+    def scatter_sub(self, sparse_delta, use_locking=False, name=None):
+        return _weir.scatter_sub(self, sparse_delta.indices, sparse_delta.values, name)
+
+    def scatter_update(self, sparse_delta, use_locking=False, name=None):
+        return _weir.scatter_update(self, sparse_delta.indices, sparse_delta.values, name)
+
+    def count_up_to(self, limit):
+        return _weir.count_up_to(self, limit, None)
+
+    def __eq__(self, other):
+        return self is other
+
+    def __ne__(self, other):
+        return self is not other
+
+    def __iter__(self):
+        raise TypeError("'Variable' object is not iterable.")
+
+    def __repr__(self):
+        return f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
+
+    __str__ = __repr__
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+
+class PartitionedVariable:
+    """Slices of one large variable. Reads as their concatenation."""
+
+    def __init__(self, name, shape, dtype, variable_list, partitions):
+        self._name, self._shape, self._dtype = name, TensorShape(shape), dtype
+        self._variables, self._partitions = variable_list, partitions
+
+    def __iter__(self):
+        return iter(self._variables)
+
+    def __len__(self):
+        return len(self._variables)
+
+
+def _collection(key, scope=None):
+    return stack.get_default_graph().get_collection(key, scope)
+
+
+def global_variables(scope=None):
+    return _collection(GraphKeys.GLOBAL_VARIABLES, scope)
+
+
+all_variables = global_variables
+
+
+def local_variables(scope=None):
+    return _collection(GraphKeys.LOCAL_VARIABLES, scope)
+
+
+def model_variables(scope=None):
+    return _collection(GraphKeys.MODEL_VARIABLES, scope)
+
+
+def trainable_variables(scope=None):
+    return _collection(GraphKeys.TRAINABLE_VARIABLES, scope)
+
+
+def moving_average_variables(scope=None):
+    return _collection(GraphKeys.MOVING_AVERAGE_VARIABLES, scope)
+
+
+def variables_initializer(var_list, name="init"):
+    graph = stack.get_default_graph()
+    graph._check_not_finalized()
+    return graph._group([variable.initializer for variable in var_list or ()], name)
+
+
+initialize_variables = variables_initializer
+
+
+def global_variables_initializer():
+    return variables_initializer(global_variables())
+
+
+def local_variables_initializer():
+    return variables_initializer(local_variables())
+
+
+initialize_all_variables = global_variables_initializer
+initialize_local_variables = local_variables_initializer
+
+
+def is_variable_initialized(variable):
+    return _weir.is_variable_initialized(variable, None)
+
+
+def report_uninitialized_variables(var_list=None, name="report_uninitialized_variables"):
+    """A string vector with the names of the variables that have no value yet."""
+    from weir.framework.graph import name_scope
+    from weir.ops import array_ops, math_ops
+
+    if var_list is None:
+        var_list = global_variables() + local_variables()
+    with name_scope(name):
+        if not var_list:
+            return array_ops.constant([], dtypes.as_dtype("string"))
+        missing = math_ops.logical_not(array_ops.stack([is_variable_initialized(v) for v in var_list]))
+        names = array_ops.constant([v.op.name for v in var_list])
+        return array_ops.boolean_mask(names, missing)
+
+
+def assert_variables_initialized(var_list=None):
+    raise NotImplementedError("tf.assert_variables_initialized is not in Weir; use tf.report_uninitialized_variables.")

@@ -1,0 +1,335 @@
+"""Shapes, slices, joining and splitting."""
+
+from weir import _weir
+from weir.framework import dtypes
+from weir.framework.graph import (IndexedSlices, Tensor, convert_to_tensor, name_scope)
+from weir.framework.op_functions import apply
+from weir.framework.stack import get_default_graph as _graph
+from weir.framework.tensor_shape import TensorShape
+from weir.framework.variables import Variable
+from weir.ops import simple
+
+simple.install(globals(), simple.ARRAY)
+newaxis = None
+
+
+def _is_number(value):
+    return isinstance(value, int) or (hasattr(value, "__index__") and not hasattr(value, "__len__"))
+
+
+def placeholder(dtype, shape=None, name=None):
+    shape = TensorShape(shape)
+    return apply("Placeholder", (), {"dtype": dtypes.as_dtype(dtype), "shape": shape}, name)
+
+
+def placeholder_with_default(input, shape, name=None):
+    return apply("PlaceholderWithDefault", (input,), {"shape": TensorShape(shape)}, name)
+
+
+def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):
+    graph = _graph()
+    graph._check_not_finalized()
+    if isinstance(value, (Tensor, Variable)):
+        raise TypeError("List of Tensors when single Tensor expected" if isinstance(value, list) else
+                        f"Cannot convert {value!r} to a constant: it is a tensor already.")
+    dtype = None if dtype is None else dtypes.as_dtype(dtype)
+    tensor = _weir.constant(graph, value, dtype, None if shape is None else TensorShape(shape)._dims, name)
+    if verify_shape and shape is not None:
+        given = dtypes._numpy().asarray(value).shape
+        if tuple(given) != tuple(TensorShape(shape).as_list()):
+            raise TypeError(f"Expected Tensor's shape: {tuple(TensorShape(shape).as_list())}, got {tuple(given)}.")
+    return tensor
+
+
+def zeros(shape, dtype=dtypes.float32, name=None):
+    return _weir.zeros(_graph(), shape, dtypes.as_dtype(dtype), name)
+
+
+def ones(shape, dtype=dtypes.float32, name=None):
+    return _weir.ones(_graph(), shape, dtypes.as_dtype(dtype), name)
+
+
+def zeros_like(tensor, dtype=None, name=None, optimize=True):
+    return _weir.zeros_like(_graph(), tensor, None if dtype is None else dtypes.as_dtype(dtype), name)
+
+
+def ones_like(tensor, dtype=None, name=None, optimize=True):
+    return _weir.ones_like(_graph(), tensor, None if dtype is None else dtypes.as_dtype(dtype), name)
+
+
+def shape(input, name=None, out_type=dtypes.int32):
+    return _weir.shape(_graph(), input, dtypes.as_dtype(out_type), name)
+
+
+def shape_n(input, out_type=dtypes.int32, name=None):
+    return apply("ShapeN", (list(input),), {"out_type": dtypes.as_dtype(out_type)}, name)
+
+
+def size(input, name=None, out_type=dtypes.int32):
+    return _weir.size(_graph(), input, dtypes.as_dtype(out_type), name)
+
+
+def rank(input, name=None):
+    return _weir.rank(_graph(), input, name)
+
+
+def identity(input, name=None):
+    return apply("Identity", (input,), {}, name)
+
+
+def identity_n(input, name=None):
+    return apply("IdentityN", (list(input),), {}, name)
+
+
+def expand_dims(input, axis=None, name=None, dim=None):
+    return apply("ExpandDims", (input, dim if axis is None else axis), {}, name)
+
+
+def squeeze(input, axis=None, name=None, squeeze_dims=None):
+    axis = squeeze_dims if axis is None else axis
+    if axis is not None and _is_number(axis):
+        axis = [axis]
+    return apply("Squeeze", (input,), {"squeeze_dims": axis}, name)
+
+
+def transpose(a, perm=None, name="transpose", conjugate=False):
+    if conjugate:
+        from weir.ops import math_ops
+
+        a = math_ops.conj(a)
+    if perm is None and name != "transpose":
+        with name_scope(name, "transpose", [a]):
+            return identity(_weir.transpose(_graph(), a, None, None), name=name)
+    return _weir.transpose(_graph(), a, perm, name)
+
+
+def concat(values, axis=None, name="concat", concat_dim=None):
+    """``concat(values, axis)``, or TensorFlow 0.x's ``concat(concat_dim, values)``: a number first tells."""
+    if concat_dim is not None:
+        axis = concat_dim
+    elif isinstance(axis, (list, tuple)) or _is_number(values) or (
+            isinstance(values, Tensor) and values._shape_tuple() == () and not _is_number(axis)):
+        values, axis = axis, values
+    if not isinstance(values, (list, tuple)):
+        values = [values]
+    return _weir.concat(_graph(), list(values), axis, name)
+
+
+def stack(values, axis=0, name="stack"):
+    if isinstance(values, Tensor):
+        values = unstack(values)
+    return _weir.stack(_graph(), list(values), axis, name)
+
+
+def pack(values, axis=0, name="pack"):
+    return _weir.stack(_graph(), list(values), axis, name)
+
+
+def parallel_stack(values, name="parallel_stack"):
+    return _weir.stack(_graph(), list(values), 0, name)
+
+
+def unstack(value, num=None, axis=0, name="unstack"):
+    return _weir.unstack(_graph(), value, num, axis, name)
+
+
+def unpack(value, num=None, axis=0, name="unpack"):
+    return _weir.unstack(_graph(), value, num, axis, name)
+
+
+def split(value=None, num_or_size_splits=None, axis=0, num=None, name="split", split_dim=None, num_split=None):
+    """``split(value, num_or_size_splits, axis)``, or TensorFlow 0.x's ``split(split_dim, num_split, value)``."""
+    if split_dim is not None or num_split is not None:
+        if split_dim is None:
+            split_dim = value if _is_number(value) else 0
+        tensor = value if isinstance(value, (Tensor, Variable)) else axis
+        value, num_or_size_splits, axis = tensor, num_split if num_split is not None else num_or_size_splits, split_dim
+    elif isinstance(axis, (Tensor, Variable)) and not isinstance(value, (Tensor, Variable)) or _is_number(value):
+        value, axis = axis, value
+    if num_or_size_splits is None:
+        raise TypeError("split() needs num_or_size_splits")
+    return _weir.split(_graph(), value, num_or_size_splits, axis, num, name)
+
+
+def slice(input_, begin, size, name=None):
+    return apply("Slice", (input_, begin, size), {}, name)
+
+
+def strided_slice(input_, begin, end, strides=None, begin_mask=0, end_mask=0, ellipsis_mask=0, new_axis_mask=0,
+                  shrink_axis_mask=0, var=None, name=None):
+    if strides is None:
+        strides = ones_like(begin)
+    return apply("StridedSlice", (input_, begin, end, strides),
+                 {"begin_mask": begin_mask, "end_mask": end_mask, "ellipsis_mask": ellipsis_mask,
+                  "new_axis_mask": new_axis_mask, "shrink_axis_mask": shrink_axis_mask}, name)
+
+
+def _subscript(tensor, key):
+    """``tensor[key]``: numbers, ranges, ``...``, ``newaxis``, and tensors of numbers, in any mix."""
+    keys = key if isinstance(key, tuple) else (key,)
+    if any(isinstance(k, Tensor) and k.dtype.base_dtype == dtypes.bool for k in keys if k is not None):
+        raise TypeError("Slices must be tensors of ints; use tf.boolean_mask for a mask.")
+    for k in keys:
+        if isinstance(k, (str, bytes, float, list)):
+            raise TypeError("Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/"
+                            f"tf.int64 tensors are valid indices, got {k!r}")
+    return _weir.subscript(_graph(), tensor, keys, None)
+
+
+def gather(params, indices, validate_indices=None, name=None, axis=None, batch_dims=0):
+    if batch_dims:
+        raise NotImplementedError("tf.gather with batch_dims is not in Weir yet.")
+    return _weir.gather(_graph(), params, indices, 0 if axis is None else axis, name)
+
+
+def where(condition, x=None, y=None, name=None):
+    if (x is None) != (y is None):
+        raise ValueError("x and y must both be non-None or both be None.")
+    return _weir.where(_graph(), condition, x, y, name)
+
+
+def select(condition, t, e, name=None):
+    return _weir.where(_graph(), condition, t, e, name)
+
+
+def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None):
+    return _weir.one_hot(_graph(), indices, depth, on_value, off_value, axis,
+                         None if dtype is None else dtypes.as_dtype(dtype), name)
+
+
+def pad(tensor, paddings, mode="CONSTANT", name=None, constant_values=0):
+    mode = mode.upper()
+    if mode == "CONSTANT":
+        return _weir.pad(_graph(), tensor, paddings, constant_values, name)
+    if mode not in ("REFLECT", "SYMMETRIC"):
+        raise ValueError(f"Unknown padding mode: {mode}")
+    return apply("MirrorPad", (tensor, paddings), {"mode": mode}, name)
+
+
+def reverse(tensor, axis=None, name=None, dims=None):
+    """``reverse(tensor, axis)``, or TensorFlow 0.x's ``reverse(tensor, dims)`` with a bool for each dimension."""
+    axis = dims if axis is None else axis
+    if isinstance(axis, (list, tuple)) and axis and all(isinstance(a, bool) for a in axis):
+        axis = [i for i, reversed_ in enumerate(axis) if reversed_]
+    return apply("ReverseV2", (tensor, axis), {}, name)
+
+
+reverse_v2 = reverse
+
+
+def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=None, seq_dim=None, batch_dim=None):
+    seq_axis = seq_dim if seq_axis is None else seq_axis
+    batch_axis = batch_dim if batch_axis is None else batch_axis
+    return apply("ReverseSequence", (input, seq_lengths), {"seq_dim": seq_axis, "batch_dim": batch_axis or 0}, name)
+
+
+def boolean_mask(tensor, mask, name="boolean_mask", axis=None):
+    """The entries of ``tensor`` where ``mask``, whose shape is that of the first dimensions, is true."""
+    with name_scope(name, values=[tensor, mask]):
+        tensor, mask = convert_to_tensor(tensor, name="tensor"), convert_to_tensor(mask, name="mask")
+        ndims = mask.shape.ndims
+        if ndims == 0:
+            raise ValueError("mask cannot be scalar.")
+        if ndims is None:
+            raise ValueError("Number of mask dimensions must be specified, even if some dimensions are None.  E.g. "
+                             "shape=[None] is ok, but shape=None is not.")
+        axis = axis or 0
+        tensor.shape[axis:axis + ndims].assert_is_compatible_with(mask.shape)
+        sizes = shape(tensor)
+        leading = apply("Prod", (sizes[axis:axis + ndims], [0]), {}, None)
+        flat = reshape(tensor, concat([sizes[:axis], [leading], sizes[axis + ndims:]], 0))  # noqa: F821
+        first = mask.shape.num_elements()
+        flat.set_shape(tensor.shape[:axis].concatenate([first]).concatenate(tensor.shape[axis + ndims:]))
+        indices = squeeze(where(reshape(mask, [-1])), axis=[1])  # noqa: F821
+        return gather(flat, indices, axis=axis)
+
+
+def sequence_mask(lengths, maxlen=None, dtype=dtypes.as_dtype("bool"), name=None):
+    """``mask[i, ..., j] = j < lengths[i, ...]``."""
+    from weir.ops import math_ops
+
+    with name_scope(name, "SequenceMask", [lengths, maxlen]):
+        lengths = convert_to_tensor(lengths)
+        if maxlen is None:
+            maxlen = math_ops.maximum(constant(0, lengths.dtype), math_ops.reduce_max(lengths))
+        else:
+            maxlen = convert_to_tensor(maxlen, lengths.dtype if not isinstance(maxlen, Tensor) else None)
+        row = math_ops.range(constant(0, maxlen.dtype), maxlen, constant(1, maxlen.dtype))
+        matrix = math_ops.cast(expand_dims(lengths, -1), maxlen.dtype)
+        result = math_ops.less(row, matrix)
+        return result if dtypes.as_dtype(dtype) == dtypes.as_dtype("bool") else math_ops.cast(result, dtype)
+
+
+def setdiff1d(x, y, index_dtype=dtypes.int32, name=None):
+    return apply("ListDiff", (x, y), {"out_idx": dtypes.as_dtype(index_dtype)}, name)
+
+
+listdiff = setdiff1d
+
+
+def meshgrid(*args, indexing="xy", name="meshgrid"):
+    if indexing not in ("xy", "ij"):
+        raise ValueError("indexing parameter must be either 'xy' or 'ij'")
+    with name_scope(name, values=args):
+        count = len(args)
+        arrays = [reshape(convert_to_tensor(x), [1] * i + [-1] + [1] * (count - i - 1))  # noqa: F821
+                  for i, x in enumerate(args)]
+        sizes = [size(x) for x in args]
+        if indexing == "xy" and count > 1:
+            arrays[0] = reshape(arrays[0], [1, -1] + [1] * (count - 2))  # noqa: F821
+            arrays[1] = reshape(arrays[1], [-1, 1] + [1] * (count - 2))  # noqa: F821
+            sizes[0], sizes[1] = sizes[1], sizes[0]
+        return [array * ones(sizes, array.dtype) for array in arrays]
+
+
+def required_space_to_batch_paddings(*args, **kwargs):
+    raise NotImplementedError("tf.required_space_to_batch_paddings is not in Weir yet.")
+
+
+def decode_raw(input_bytes=None, out_type=None, little_endian=True, name=None, bytes=None):
+    value = bytes if input_bytes is None else input_bytes
+    return apply("DecodeRaw", (value,), {"out_type": dtypes.as_dtype(out_type), "little_endian":
+                                         True if little_endian is None else little_endian}, name)
+
+
+def string_join(inputs, separator="", name=None):
+    return apply("StringJoin", (list(inputs),), {"separator": separator}, name)
+
+
+def densify(slices, name=None):
+    """A dense tensor of IndexedSlices whose dense shape is known."""
+    if slices.dense_shape is None:
+        raise ValueError(f"Tensor conversion requested for IndexedSlices without dense_shape: {slices}")
+    from weir.ops import math_ops
+
+    first = slices.dense_shape[0]
+    if first.dtype.base_dtype != slices.indices.dtype.base_dtype:
+        first = math_ops.cast(first, slices.indices.dtype.base_dtype)
+    return apply("UnsortedSegmentSum", (slices.values, slices.indices, first), {}, name)
+
+
+def guarantee_const(input, name=None):
+    return identity(input, name)
+
+
+def broadcast_static_shape(shape_x, shape_y):
+    from weir.framework.tensor_shape import as_shape
+
+    x, y = as_shape(shape_x).as_list(), as_shape(shape_y).as_list()
+    length = max(len(x), len(y))
+    x, y = [1] * (length - len(x)) + x, [1] * (length - len(y)) + y
+    result = []
+    for a, b in zip(x, y):
+        if a == 1 or b == 1:
+            result.append(b if a == 1 else a)
+        elif a is None or b is None:
+            result.append(b if a is None else a)
+        elif a != b:
+            raise ValueError(f"Incompatible shapes for broadcasting: {shape_x} and {shape_y}")
+        else:
+            result.append(a)
+    return TensorShape(result)
+
+
+__all__ = [name for name in dir() if not name.startswith("_")]
+_IndexedSlices = IndexedSlices

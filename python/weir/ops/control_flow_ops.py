@@ -1,0 +1,78 @@
+"""Order and choice."""
+
+from weir.framework.graph import IndexedSlices, Tensor, control_dependencies, convert_to_tensor, name_scope
+from weir.framework.op_functions import apply
+from weir.framework.stack import get_default_graph as _graph
+
+
+def no_op(name=None):
+    return apply("NoOp", (), {}, name)
+
+
+def _flat(inputs):
+    for item in inputs:
+        if isinstance(item, (list, tuple)):
+            yield from _flat(item)
+        elif item is not None:
+            yield item
+
+
+def group(*inputs, name=None, **kwargs):
+    """One operation that runs after all inputs."""
+    if kwargs:
+        raise ValueError(f"Unknown keyword arguments: {', '.join(kwargs)}")
+    items = [item.op if isinstance(item, IndexedSlices) or hasattr(item, "_handle") else item for item in _flat(inputs)]
+    for item in items:
+        if not hasattr(item, "device"):
+            raise TypeError(f"Expected tf.group() expected Tensor objects not None or {type(item)}")
+    graph = items[0].graph if items else _graph()
+    graph._check_not_finalized()
+    return graph._group(items, name)
+
+
+def with_dependencies(dependencies, output_tensor, name=None):
+    with name_scope(name, "control_dependency", list(dependencies) + [output_tensor]) as scope:
+        with control_dependencies(dependencies):
+            return apply("Identity", (convert_to_tensor(output_tensor),), {}, scope)
+
+
+def tuple(tensors, name=None, control_inputs=None):
+    """The tensors again, none of them before all are computed."""
+    with name_scope(name, "tuple", [t for t in tensors if t is not None]):
+        waits = [t.op for t in tensors if t is not None] + list(control_inputs or ())
+        if not waits:
+            raise ValueError(f"Must have at least one Tensor: {tensors}")
+        gate = group(*waits)
+        result = []
+        for tensor in tensors:
+            if isinstance(tensor, IndexedSlices):
+                result.append(IndexedSlices(with_dependencies([gate], tensor.values), tensor.indices, tensor.dense_shape))
+            else:
+                result.append(None if tensor is None else with_dependencies([gate], tensor))
+        return result
+
+
+def Assert(condition, data, summarize=None, name=None):
+    return apply("Assert", (condition, list(data)), {"summarize": 3 if summarize is None else summarize}, name)
+
+
+def Print(input_, data, message=None, first_n=None, summarize=None, name=None):
+    return apply("Print", (input_, list(data)),
+                 {"message": message or "", "first_n": -1 if first_n is None else first_n,
+                  "summarize": 3 if summarize is None else summarize}, name)
+
+
+def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, fn2=None):
+    raise NotImplementedError("tf.cond is not in Weir yet.")
+
+
+def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations=10, back_prop=True, swap_memory=False,
+               name=None, maximum_iterations=None, return_same_structure=False):
+    raise NotImplementedError("tf.while_loop is not in Weir yet.")
+
+
+def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"):
+    raise NotImplementedError("tf.case is not in Weir yet.")
+
+
+_Tensor = Tensor

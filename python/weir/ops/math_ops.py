@@ -1,0 +1,363 @@
+"""Arithmetic, comparisons, reductions, matrices."""
+
+from weir import _weir
+from weir.framework import dtypes
+from weir.framework.graph import IndexedSlices, Tensor, convert_to_tensor, name_scope
+from weir.framework.op_functions import apply
+from weir.framework.stack import get_default_graph as _graph
+from weir.framework.variables import Variable
+from weir.ops import simple
+
+simple.install(globals(), simple.MATH)
+
+
+def abs(x, name=None):
+    return _weir.abs(_graph(), x, name)
+
+
+def round(x, name=None):
+    return _weir.round(_graph(), x, name)
+
+
+def pow(x, y, name=None):
+    return apply("Pow", (x, y), {}, name)
+
+
+def cast(x, dtype, name=None):
+    if isinstance(x, IndexedSlices):
+        return IndexedSlices(cast(x.values, dtype), x.indices, x.dense_shape)
+    return _weir.cast(_graph(), x, dtypes.as_dtype(dtype).base_dtype, name)
+
+
+def saturate_cast(value, dtype, name=None):
+    with name_scope(name, "saturate_cast", [value]) as scope:
+        value = convert_to_tensor(value, name="value")
+        dtype = dtypes.as_dtype(dtype).base_dtype
+        if value.dtype.min < dtype.min:
+            value = maximum(value, convert_to_tensor(dtype.min, dtype=value.dtype.base_dtype, name="min"))  # noqa: F821
+        if value.dtype.max > dtype.max:
+            value = minimum(value, convert_to_tensor(dtype.max, dtype=value.dtype.base_dtype, name="max"))  # noqa: F821
+        return cast(value, dtype, name=scope)
+
+
+def _to(dtype, default):
+    def convert(x, name=default):
+        return cast(x, dtype, name)
+
+    convert.__name__ = default
+    return convert
+
+
+to_float, to_double = _to(dtypes.float32, "ToFloat"), _to(dtypes.float64, "ToDouble")
+to_int32, to_int64 = _to(dtypes.int32, "ToInt32"), _to(dtypes.int64, "ToInt64")
+to_bfloat16 = _to(dtypes.as_dtype("bfloat16"), "ToBFloat16")
+to_complex64, to_complex128 = _to(dtypes.as_dtype("complex64"), "ToComplex64"), _to(dtypes.as_dtype("complex128"), "ToComplex128")
+
+
+def truediv(x, y, name=None):
+    return _weir.truediv(_graph(), x, y, name)
+
+
+def div(x, y, name=None):
+    return _weir.div(_graph(), x, y, name)
+
+
+def divide(x, y, name=None):
+    return _weir.divide(_graph(), x, y, name)
+
+
+def floordiv(x, y, name=None):
+    return _weir.floordiv(_graph(), x, y, name)
+
+
+def floor_div(x, y, name=None):
+    return apply("FloorDiv", (x, y), {}, name)
+
+
+def logical_xor(x, y, name="LogicalXor"):
+    return _weir.logical_xor(_graph(), x, y, name)
+
+
+def real(input, name=None):
+    input = convert_to_tensor(input, name="input")
+    return apply("Real", (input,), {"Tout": input.dtype.real_dtype}, name) if input.dtype.is_complex else input
+
+
+def imag(input, name=None):
+    input = convert_to_tensor(input, name="input")
+    return apply("Imag", (input,), {"Tout": input.dtype.real_dtype}, name)
+
+
+def add_n(inputs, name=None):
+    if not isinstance(inputs, (list, tuple)) or not inputs:
+        raise ValueError("inputs must be a list of at least one Tensor/IndexedSlices with the same dtype and shape")
+    if len(inputs) == 1:
+        value = convert_to_tensor(inputs[0])
+        return apply("Identity", (value,), {}, name) if name else value
+    return apply("AddN", (list(inputs),), {}, name)
+
+
+def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
+    return add_n(inputs, name)
+
+
+def _reduction(op, public):
+    def reduce(input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None):
+        axis = reduction_indices if axis is None else axis
+        keep = keep_dims if keepdims is None else keepdims
+        return _weir.reduce(_graph(), op, input_tensor, axis, bool(keep), name)
+
+    reduce.__name__ = reduce.__qualname__ = public
+    reduce.__doc__ = f"{op} over the dimensions ``axis`` (all when None); with ``keepdims`` they stay, with size 1."
+    return reduce
+
+
+reduce_sum, reduce_mean = _reduction("Sum", "reduce_sum"), _reduction("Mean", "reduce_mean")
+reduce_max, reduce_min = _reduction("Max", "reduce_max"), _reduction("Min", "reduce_min")
+reduce_prod = _reduction("Prod", "reduce_prod")
+reduce_all, reduce_any = _reduction("All", "reduce_all"), _reduction("Any", "reduce_any")
+
+
+def reduce_logsumexp(input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None):
+    axis = reduction_indices if axis is None else axis
+    keep = keep_dims if keepdims is None else keepdims
+    return _weir.reduce_logsumexp(_graph(), input_tensor, axis, bool(keep), name)
+
+
+def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
+    with name_scope(name or "reduce_variance"):
+        means = reduce_mean(input_tensor, axis=axis, keepdims=True)
+        return reduce_mean(square(input_tensor - means), axis=axis, keepdims=keepdims)  # noqa: F821
+
+
+def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
+    with name_scope(name or "reduce_std"):
+        return sqrt(reduce_variance(input_tensor, axis=axis, keepdims=keepdims))  # noqa: F821
+
+
+def count_nonzero(input_tensor=None, axis=None, keepdims=None, dtype=dtypes.int64, name=None, reduction_indices=None,
+                  keep_dims=None, input=None):
+    value = input if input_tensor is None else input_tensor
+    axis = reduction_indices if axis is None else axis
+    keep = keep_dims if keepdims is None else keepdims
+    with name_scope(name, "count_nonzero", [value]):
+        value = convert_to_tensor(value)
+        zero = apply("ZerosLike", (value,), {}, None)
+        return cast(reduce_sum(to_int64(not_equal(value, zero)), axis=axis, keepdims=keep), dtype)  # noqa: F821
+
+
+def _arg(op):
+    def arg(input, axis=None, name=None, dimension=None, output_type=dtypes.int64):
+        axis = dimension if axis is None else axis
+        return apply(op, (input, 0 if axis is None else axis), {"output_type": dtypes.as_dtype(output_type)}, name)
+
+    return arg
+
+
+argmax, argmin = _arg("ArgMax"), _arg("ArgMin")
+arg_max = lambda input, dimension, output_type=dtypes.int64, name=None: argmax(input, dimension, name, None, output_type)  # noqa: E731
+arg_min = lambda input, dimension, output_type=dtypes.int64, name=None: argmin(input, dimension, name, None, output_type)  # noqa: E731
+
+
+def range(start, limit=None, delta=1, dtype=None, name="range"):
+    if limit is None:
+        start, limit = 0, start
+    return _weir.range(_graph(), start, limit, delta, None if dtype is None else dtypes.as_dtype(dtype), name)
+
+
+def linspace(start, stop, num, name=None):
+    return apply("LinSpace", (start, stop, num), {}, name)
+
+
+def cumsum(x, axis=0, exclusive=False, reverse=False, name=None):
+    return apply("Cumsum", (x, axis), {"exclusive": exclusive, "reverse": reverse}, name)
+
+
+def cumprod(x, axis=0, exclusive=False, reverse=False, name=None):
+    return apply("Cumprod", (x, axis), {"exclusive": exclusive, "reverse": reverse}, name)
+
+
+def matmul(a, b, transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_b=False, a_is_sparse=False,
+           b_is_sparse=False, name=None):
+    return _weir.matmul(_graph(), a, b, bool(transpose_a), bool(transpose_b), bool(adjoint_a), bool(adjoint_b), name)
+
+
+sparse_matmul = matmul
+
+
+def batch_matmul(x, y, adj_x=None, adj_y=None, name=None):
+    return apply("BatchMatMul", (x, y), {"adj_x": bool(adj_x), "adj_y": bool(adj_y)}, name)
+
+
+def tensordot(a, b, axes, name=None):
+    """Contracts the given axes of two tensors, as numpy's tensordot does. Ranks must be known."""
+    from weir.ops import array_ops
+
+    with name_scope(name, "Tensordot", [a, b]) as scope:
+        a, b = convert_to_tensor(a, name="a"), convert_to_tensor(b, name="b")
+        rank_a, rank_b = a.shape.ndims, b.shape.ndims
+        if rank_a is None or rank_b is None:
+            raise NotImplementedError("tf.tensordot of a tensor whose rank is not known is not in Weir yet.")
+        if isinstance(axes, int):
+            axes_a, axes_b = list(_py_range(rank_a - axes, rank_a)), list(_py_range(axes))
+        else:
+            axes_a, axes_b = axes
+            axes_a = [axes_a] if isinstance(axes_a, int) else list(axes_a)
+            axes_b = [axes_b] if isinstance(axes_b, int) else list(axes_b)
+        axes_a, axes_b = [i % rank_a for i in axes_a], [i % rank_b for i in axes_b]
+        if len(axes_a) != len(axes_b):
+            raise ValueError(f"Different number of contraction axes 'a' and 'b', {len(axes_a)} != {len(axes_b)}.")
+
+        def flatten(x, contracted, contracted_last):
+            rank = x.shape.ndims
+            free = [i for i in _py_range(rank) if i not in contracted]
+            order = free + contracted if contracted_last else contracted + free
+            static = x.shape.as_list()
+            sizes = array_ops.shape(x)
+            free_sizes = [sizes[i] if static[i] is None else static[i] for i in free]
+            if order != list(_py_range(rank)):
+                x = array_ops.transpose(x, order)
+            inner = 1
+            for i in contracted:
+                inner = -1 if static[i] is None or inner == -1 else inner * static[i]
+            outer = 1
+            for i in free:
+                outer = -1 if static[i] is None or outer == -1 else outer * static[i]
+            if inner == -1 and outer == -1:
+                inner = reduce_prod(array_ops.gather(sizes, contracted))
+            shape = [outer, inner] if contracted_last else [inner, outer]
+            return array_ops.reshape(x, shape), free_sizes
+
+        left, left_sizes = flatten(a, axes_a, True)
+        right, right_sizes = flatten(b, axes_b, False)
+        product = matmul(left, right)
+        return array_ops.reshape(product, left_sizes + right_sizes, name=scope)
+
+
+_py_range = __builtins__["range"] if isinstance(__builtins__, dict) else __builtins__.range
+
+
+def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_dims=None):
+    keep = bool(keep_dims if keepdims is None else keepdims)
+    with name_scope(name, "norm", [tensor]):
+        tensor = convert_to_tensor(tensor)
+        if ord in ("fro", "euclidean", 2, 2.0):
+            return sqrt(reduce_sum(tensor * apply("Conj", (tensor,), {}, None) if tensor.dtype.is_complex  # noqa: F821
+                                   else tensor * tensor, axis, keepdims=keep))
+        magnitude = abs(tensor)
+        if ord == 1:
+            return reduce_sum(magnitude, axis, keepdims=keep)
+        if ord == float("inf"):
+            return reduce_max(magnitude, axis, keepdims=keep)
+        return pow(reduce_sum(pow(magnitude, ord), axis, keepdims=keep), 1.0 / ord)
+
+
+def trace(x, name=None):
+    with name_scope(name, "Trace", [x]) as scope:
+        return reduce_sum(apply("MatrixDiagPart", (convert_to_tensor(x, name="x"),), {}, None), [-1], name=scope)
+
+
+def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name=None):
+    from weir.ops import array_ops
+
+    with name_scope(name, "eye"):
+        if num_columns is not None and num_columns != num_rows or batch_shape is not None:
+            raise NotImplementedError("tf.eye of rectangles and batches is not in Weir yet.")
+        return array_ops.matrix_diag(array_ops.ones([num_rows], dtype))
+
+
+def scalar_mul(scalar, x):
+    scalar = convert_to_tensor(scalar, dtype=x.dtype.base_dtype, name="scalar")
+    if isinstance(x, IndexedSlices):
+        return IndexedSlices(scalar * x.values, x.indices, x.dense_shape)
+    return scalar * x
+
+
+def log_sigmoid(x, name=None):
+    with name_scope(name, "LogSigmoid", [x]) as scope:
+        return negative(apply("Softplus", (-convert_to_tensor(x, name="x"),), {}, None), name=scope)  # noqa: F821
+
+
+def angle(input, name=None):
+    raise NotImplementedError("tf.angle is not in Weir yet.")
+
+
+def bincount(arr, weights=None, minlength=None, maxlength=None, dtype=dtypes.int32):
+    if weights is not None or minlength is not None or maxlength is not None:
+        raise NotImplementedError("tf.bincount with weights or limits is not in Weir yet.")
+    size = reduce_max(arr) + 1
+    return apply("Bincount", (arr, size, convert_to_tensor([], dtype)), {}, None)
+
+
+def confusion_matrix(labels, predictions, num_classes=None, dtype=dtypes.int32, name=None, weights=None):
+    from weir.ops import array_ops
+
+    with name_scope(name, "confusion_matrix", [labels, predictions]):
+        labels, predictions = to_int64(convert_to_tensor(labels)), to_int64(convert_to_tensor(predictions))
+        if num_classes is None:
+            num_classes = maximum(reduce_max(labels), reduce_max(predictions)) + 1  # noqa: F821
+        num_classes = to_int64(convert_to_tensor(num_classes))
+        values = array_ops.ones_like(predictions, dtype) if weights is None else cast(weights, dtype)
+        shape = array_ops.stack([num_classes, num_classes])
+        return apply("ScatterNd", (array_ops.stack([labels, predictions], axis=1), values, shape), {}, None)
+
+
+# Old names.
+mul, sub, neg, inv = multiply, subtract, negative, reciprocal  # noqa: F821
+complex_abs = abs
+
+
+def matrix_transpose(a, name="matrix_transpose", conjugate=False):
+    from weir.ops import array_ops
+
+    with name_scope(name, values=[a]):
+        a = convert_to_tensor(a, name="a")
+        rank = a.shape.ndims
+        if rank is None or rank < 2:
+            raise ValueError(f"Argument 'a' should be a (batch) matrix of known rank, found shape {a.shape}")
+        return array_ops.transpose(a, list(_py_range(rank - 2)) + [rank - 1, rank - 2], conjugate=conjugate)
+
+
+def _operators():
+    """The operators of Tensor and Variable."""
+    def binary(op, name, swap=False):
+        return (lambda x, y: apply(op, (y, x), {}, name)) if swap else (lambda x, y: apply(op, (x, y), {}, name))
+
+    def through(function, name, swap=False):
+        return (lambda x, y: function(y, x, name)) if swap else (lambda x, y: function(x, y, name))
+
+    def add_operator(x, y, swap=False):
+        first, second = (y, x) if swap else (x, y)
+        text = getattr(x, "dtype", None) is not None and x.dtype.base_dtype == dtypes.as_dtype("string")
+        return apply("Add" if text else "AddV2", (first, second), {}, "add")
+
+    table = {
+        "__add__": add_operator, "__radd__": lambda x, y: add_operator(x, y, True),
+        "__sub__": binary("Sub", "sub"), "__rsub__": binary("Sub", "sub", True),
+        "__mul__": binary("Mul", "mul"), "__rmul__": binary("Mul", "mul", True),
+        "__truediv__": through(truediv, "truediv"), "__rtruediv__": through(truediv, "truediv", True),
+        "__div__": through(div, "div"), "__rdiv__": through(div, "div", True),
+        "__floordiv__": through(floordiv, "floordiv"), "__rfloordiv__": through(floordiv, "floordiv", True),
+        "__mod__": binary("FloorMod", "mod"), "__rmod__": binary("FloorMod", "mod", True),
+        "__pow__": binary("Pow", "pow"), "__rpow__": binary("Pow", "pow", True),
+        "__matmul__": lambda x, y: matmul(x, y, name="matmul"), "__rmatmul__": lambda x, y: matmul(y, x, name="matmul"),
+        "__lt__": binary("Less", None), "__le__": binary("LessEqual", None), "__gt__": binary("Greater", None),
+        "__ge__": binary("GreaterEqual", None),
+        "__and__": binary("LogicalAnd", "and"), "__rand__": binary("LogicalAnd", "and", True),
+        "__or__": binary("LogicalOr", "or"), "__ror__": binary("LogicalOr", "or", True),
+        "__xor__": through(logical_xor, "xor"), "__rxor__": through(logical_xor, "xor", True),
+        "__invert__": lambda x: apply("LogicalNot", (x,), {}, None), "__neg__": lambda x: apply("Neg", (x,), {}, None),
+        "__abs__": lambda x: abs(x),
+    }
+    from weir.ops.array_ops import _subscript
+
+    table["__getitem__"] = _subscript
+    for name, function in table.items():
+        function.__name__ = name
+        setattr(Tensor, name, function)
+        setattr(Variable, name, lambda x, *rest, _f=function: _f(x.value(), *rest))
+    Tensor.OVERLOADABLE_OPERATORS = frozenset(table)
+
+
+_operators()
+__all__ = [name for name in dir() if not name.startswith("_")]

@@ -1,0 +1,351 @@
+"""Neural networks."""
+
+from weir import _weir
+from weir.framework import dtypes
+from weir.framework.graph import Tensor, convert_to_tensor, name_scope
+from weir.framework.op_functions import apply
+from weir.framework.stack import get_default_graph as _graph
+from weir.ops import simple
+
+simple.install(globals(), simple.NN)
+
+
+def bias_add(value, bias, data_format=None, name=None):
+    return apply("BiasAdd", (value, bias), {"data_format": data_format or "NHWC"}, name or "BiasAdd")
+
+
+def leaky_relu(features, alpha=0.2, name=None):
+    return apply("LeakyRelu", (features,), {"alpha": alpha}, name)
+
+
+def crelu(features, name=None, axis=-1):
+    from weir.ops import array_ops
+
+    with name_scope(name, "CRelu", [features]) as scope:
+        features = convert_to_tensor(features, name="features")
+        return relu(array_ops.concat([features, -features], axis, name=scope), name=scope)  # noqa: F821
+
+
+def _along_last(op, logits, axis, name):
+    """Softmax and its logarithm work on the last dimension; others are moved there and back."""
+    from weir.ops import array_ops
+
+    logits = convert_to_tensor(logits)
+    rank = logits.shape.ndims
+    if axis in (-1, None) or rank is not None and axis == rank - 1:
+        return apply(op, (logits,), {}, name)
+    if rank is None:
+        raise NotImplementedError(f"{op} along an inner dimension of a tensor whose rank is not known is not in Weir yet.")
+    if not -rank <= axis < rank:
+        raise ValueError(f"axis {axis} is outside of a tensor of rank {rank}")
+    order = list(range(rank))
+    order[axis], order[-1] = order[-1], order[axis]
+    return array_ops.transpose(apply(op, (array_ops.transpose(logits, order),), {}, None), order, name=name or op)
+
+
+def softmax(logits, axis=None, name=None, dim=None):
+    return _along_last("Softmax", logits, dim if axis is None else axis, name)
+
+
+def log_softmax(logits, axis=None, name=None, dim=None):
+    return _along_last("LogSoftmax", logits, dim if axis is None else axis, name)
+
+
+def conv2d(input, filter=None, strides=None, padding=None, use_cudnn_on_gpu=True, data_format="NHWC",
+           dilations=[1, 1, 1, 1], name=None, filters=None):
+    """Convolution of images [batch, height, width, in] with a filter [height, width, in, out]."""
+    attrs = {"data_format": data_format or "NHWC", "dilations": _spatial(dilations, data_format),
+             "strides": _spatial(strides, data_format)}
+    _set_padding(attrs, padding)
+    return apply("Conv2D", (input, filters if filter is None else filter), attrs, name)
+
+
+def _spatial(sizes, data_format):
+    """A size for each dimension, of one for both, or one each, of height and width."""
+    if sizes is None:
+        sizes = 1
+    if isinstance(sizes, int):
+        sizes = [sizes]
+    sizes = list(sizes)
+    if len(sizes) == 1:
+        sizes = sizes * 2
+    if len(sizes) == 2:
+        return [1, 1] + sizes if data_format and data_format.startswith("NC") else [1] + sizes + [1]
+    return sizes
+
+
+def _set_padding(attrs, padding):
+    if isinstance(padding, str) or padding is None:
+        attrs["padding"] = padding
+    else:
+        attrs["padding"] = "EXPLICIT"
+        attrs["explicit_paddings"] = [int(size) for pair in padding for size in pair]
+
+
+def conv2d_transpose(value=None, filter=None, output_shape=None, strides=None, padding="SAME", data_format="NHWC",
+                     name=None, input=None, filters=None, dilations=None):
+    """The gradient of conv2d with respect to its input: enlarges images by the stride."""
+    value = input if value is None else value
+    filter = filters if filter is None else filter
+    with name_scope(name, "conv2d_transpose", [value, filter, output_shape]) as scope:
+        return apply("Conv2DBackpropInput", (output_shape, filter, value),
+                     {"strides": _spatial(strides, data_format), "padding": padding, "data_format": data_format,
+                      "dilations": _spatial(dilations, data_format)}, scope)
+
+
+def atrous_conv2d(value, filters, rate, padding, name=None):
+    return conv2d(value, filters, [1, 1, 1, 1], padding, dilations=[1, rate, rate, 1], name=name or "atrous_conv2d")
+
+
+def convolution(input, filter, padding, strides=None, dilation_rate=None, name=None, data_format=None, filters=None,
+                dilations=None):
+    rank = convert_to_tensor(input).shape.ndims
+    if rank != 4:
+        raise NotImplementedError(f"tf.nn.convolution of tensors of rank {rank} is not in Weir yet.")
+    return conv2d(input, filter if filter is not None else filters, strides or 1, padding, True, data_format or "NHWC",
+                  _spatial(dilation_rate or dilations or 1, data_format), name or "convolution")
+
+
+def conv1d(value=None, filters=None, stride=None, padding=None, use_cudnn_on_gpu=None, data_format=None, name=None,
+           input=None, dilations=None):
+    """Convolution of [batch, width, in] with [width, in, out]."""
+    from weir.ops import array_ops
+
+    value = input if value is None else value
+    stride = stride[0] if isinstance(stride, (list, tuple)) and len(stride) == 1 else stride
+    with name_scope(name, "conv1d", [value, filters]):
+        image = array_ops.expand_dims(convert_to_tensor(value), 1)
+        kernel = array_ops.expand_dims(convert_to_tensor(filters), 0)
+        return array_ops.squeeze(conv2d(image, kernel, [1, 1, stride, 1], padding), [1])
+
+
+def _pool(op, value, ksize, strides, padding, data_format, name):
+    return apply(op, (value,), {"ksize": _spatial(ksize, data_format), "strides": _spatial(strides, data_format),
+                                "padding": padding, "data_format": data_format or "NHWC"}, name or op)
+
+
+def max_pool(value=None, ksize=None, strides=None, padding=None, data_format="NHWC", name=None, input=None):
+    return _pool("MaxPool", input if value is None else value, ksize, strides, padding, data_format, name)
+
+
+def avg_pool(value=None, ksize=None, strides=None, padding=None, data_format="NHWC", name=None, input=None):
+    return _pool("AvgPool", input if value is None else value, ksize, strides, padding, data_format, name)
+
+
+def lrn(input, depth_radius=5, bias=1, alpha=1, beta=0.5, name=None):
+    return apply("LRN", (input,), {"depth_radius": depth_radius, "bias": bias, "alpha": alpha, "beta": beta}, name)
+
+
+def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None):
+    """Keeps each element with probability ``keep_prob``, scaled by its inverse; others become zero."""
+    if keep_prob is None:
+        if rate is None:
+            raise ValueError("You must provide a rate to dropout.")
+        keep_prob = 1 - rate
+    if isinstance(keep_prob, (int, float)):
+        if not 0 < keep_prob <= 1:
+            raise ValueError(f"keep_prob must be a scalar tensor or a float in the range (0, 1], got {keep_prob:g}")
+        if keep_prob == 1:
+            return convert_to_tensor(x, name="x")
+    return _weir.dropout(_graph(), x, keep_prob, noise_shape, seed, name)
+
+
+def _labels_and_logits(function, sentinel, labels, logits, targets=None):
+    """Of TensorFlow 0.x's positional (logits, labels) and later keywords, (labels, logits)."""
+    labels = targets if labels is None else labels
+    if sentinel is not None:
+        if labels is not None and logits is None:  # 0.x: function(logits, labels)
+            return labels, sentinel
+        if logits is not None and labels is None:
+            return sentinel, logits
+        raise ValueError(f"Only call `{function}` with named arguments (labels=..., logits=..., ...)")
+    if labels is None or logits is None:
+        raise ValueError("Both labels and logits must be provided.")
+    return labels, logits
+
+
+def _moved_to_last(labels, logits, dim):
+    from weir.ops import array_ops
+
+    rank = convert_to_tensor(logits).shape.ndims
+    if dim in (-1, None) or rank is not None and dim == rank - 1:
+        return labels, logits, None
+    order = list(range(rank))
+    order.append(order.pop(dim))
+    return array_ops.transpose(labels, order), array_ops.transpose(logits, order), None
+
+
+def softmax_cross_entropy_with_logits(_sentinel=None, labels=None, logits=None, dim=-1, name=None, axis=None):
+    labels, logits = _labels_and_logits("softmax_cross_entropy_with_logits", _sentinel, labels, logits)
+    labels, logits, _ = _moved_to_last(labels, logits, dim if axis is None else axis)
+    return _weir.softmax_cross_entropy_with_logits(_graph(), labels, logits, name)
+
+
+def softmax_cross_entropy_with_logits_v2(labels=None, logits=None, axis=None, name=None, dim=None, _sentinel=None):
+    labels, logits = _labels_and_logits("softmax_cross_entropy_with_logits_v2", _sentinel, labels, logits)
+    labels, logits, _ = _moved_to_last(labels, logits, dim if axis is None else axis)
+    return _weir.softmax_cross_entropy_with_logits_v2(_graph(), labels, logits, name)
+
+
+def sparse_softmax_cross_entropy_with_logits(_sentinel=None, labels=None, logits=None, name=None):
+    labels, logits = _labels_and_logits("sparse_softmax_cross_entropy_with_logits", _sentinel, labels, logits)
+    return _weir.sparse_softmax_cross_entropy_with_logits(_graph(), labels, logits, name)
+
+
+def sigmoid_cross_entropy_with_logits(_sentinel=None, labels=None, logits=None, name=None, targets=None):
+    labels, logits = _labels_and_logits("sigmoid_cross_entropy_with_logits", _sentinel, labels, logits, targets)
+    return _weir.sigmoid_cross_entropy_with_logits(_graph(), labels, logits, name)
+
+
+def weighted_cross_entropy_with_logits(labels=None, logits=None, pos_weight=None, name=None, targets=None):
+    from weir.ops import math_ops
+
+    labels = targets if labels is None else labels
+    with name_scope(name, "logistic_loss", [logits, labels]) as scope:
+        logits = convert_to_tensor(logits, name="logits")
+        labels = convert_to_tensor(labels, dtype=logits.dtype.base_dtype, name="labels")
+        weight = 1 + (pos_weight - 1) * labels
+        return math_ops.add((1 - labels) * logits,
+                            weight * (math_ops.log1p(math_ops.exp(-math_ops.abs(logits))) + relu(-logits)),  # noqa: F821
+                            name=scope)
+
+
+def moments(x, axes, shift=None, name=None, keep_dims=None, keepdims=None):
+    keep = keep_dims if keepdims is None else keepdims
+    return _weir.moments(_graph(), x, axes, bool(keep), name)
+
+
+def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name=None):
+    from weir.ops import math_ops
+
+    with name_scope(name, "batchnorm", [x, mean, variance, scale, offset]):
+        inverse = math_ops.rsqrt(variance + variance_epsilon)
+        if scale is not None:
+            inverse = inverse * scale
+        return x * math_ops.cast(inverse, x.dtype.base_dtype) + math_ops.cast(
+            offset - mean * inverse if offset is not None else -mean * inverse, x.dtype.base_dtype)
+
+
+def batch_norm_with_global_normalization(t=None, m=None, v=None, beta=None, gamma=None, variance_epsilon=None,
+                                         scale_after_normalization=None, name=None, input=None, mean=None, variance=None):
+    return batch_normalization(t if t is not None else input, m if m is not None else mean,
+                               v if v is not None else variance, beta, gamma if scale_after_normalization else None,
+                               variance_epsilon, name)
+
+
+def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
+    from weir.ops import math_ops
+
+    axis = dim if axis is None else axis
+    with name_scope(name, "l2_normalize", [x]) as scope:
+        x = convert_to_tensor(x, name="x")
+        inverse = math_ops.rsqrt(math_ops.maximum(math_ops.reduce_sum(math_ops.square(x), axis, keepdims=True), epsilon))
+        return math_ops.multiply(x, inverse, name=scope)
+
+
+def xw_plus_b(x, weights, biases, name=None):
+    from weir.ops import math_ops
+
+    with name_scope(name, "xw_plus_b", [x, weights, biases]) as scope:
+        return bias_add(math_ops.matmul(x, weights), biases, name=scope)
+
+
+def relu_layer(x, weights, biases, name=None):
+    from weir.ops import math_ops
+
+    with name_scope(name, "relu_layer", [x, weights, biases]) as scope:
+        return relu(bias_add(math_ops.matmul(x, weights), biases), name=scope)  # noqa: F821
+
+
+def zero_fraction(value, name=None):
+    from weir.ops import math_ops
+
+    with name_scope(name, "zero_fraction", [value]):
+        value = convert_to_tensor(value, name="value")
+        zero = convert_to_tensor(0, dtype=value.dtype.base_dtype)
+        return math_ops.reduce_mean(math_ops.cast(math_ops.equal(value, zero), dtypes.float32))
+
+
+def top_k(input, k=1, sorted=True, name=None):
+    from collections import namedtuple
+
+    values, indices = apply("TopKV2", (input, k), {"sorted": sorted}, name)
+    return namedtuple("TopKV2", ["values", "indices"])(values, indices)
+
+
+def embedding_lookup(params, ids, partition_strategy="mod", name=None, validate_indices=True, max_norm=None):
+    """Rows ``ids`` of ``params``, or of its parts when it is a list."""
+    from weir.ops import array_ops, clip_ops, math_ops
+
+    if params is None or isinstance(params, (list, tuple)) and not params:
+        raise ValueError("Need at least one param")
+    if not isinstance(params, (list, tuple)):
+        params = list(params) if hasattr(params, "_partitions") else [params]
+    with name_scope(name, "embedding_lookup", list(params) + [ids]) as scope:
+        ids = convert_to_tensor(ids, name="ids")
+
+        def clipped(rows, name=None):
+            if max_norm is None:
+                return array_ops.identity(rows, name)
+            axes = list(range(ids.shape.ndims, rows.shape.ndims))
+            return clip_ops.clip_by_norm(rows, max_norm, axes, name)
+
+        if len(params) == 1:
+            return clipped(array_ops.gather(params[0], ids), scope)
+        count = len(params)
+        flat = array_ops.reshape(ids, [-1])
+        places = math_ops.range(array_ops.size(flat))
+        if partition_strategy == "mod":
+            owner, row = flat % count, math_ops.floordiv(flat, count)
+        elif partition_strategy == "div":
+            total = sum(int(p.get_shape().as_list()[0]) for p in params)
+            each, extra = total // count, total % count
+            owner = math_ops.maximum(math_ops.floordiv(flat, each + 1), math_ops.floordiv(flat - extra, each))
+            large = math_ops.cast(owner < extra, flat.dtype.base_dtype)
+            row = large * (flat % (each + 1)) + (1 - large) * ((flat - extra) % each)
+        else:
+            raise ValueError(f"Unrecognized partition strategy: {partition_strategy}")
+        owner = math_ops.cast(owner, dtypes.int32)
+        rows = array_ops.dynamic_partition(row, owner, count)
+        places = array_ops.dynamic_partition(places, owner, count)
+        parts = [array_ops.gather(p, r) for p, r in zip(params, rows)]
+        joined = array_ops.dynamic_stitch(places, parts)
+        shape = array_ops.concat([array_ops.shape(ids), array_ops.shape(params[0])[1:]], 0)
+        result = array_ops.reshape(joined, shape)
+        result.set_shape(ids.get_shape().concatenate(params[0].get_shape()[1:]))
+        return clipped(result, scope)
+
+
+def fused_batch_norm(x, scale, offset, mean=None, variance=None, epsilon=0.001, data_format="NHWC", is_training=True,
+                     name=None):
+    empty = convert_to_tensor([], dtype=dtypes.float32)
+    y, batch_mean, batch_variance, *_ = apply(
+        "FusedBatchNorm", (x, scale, offset, empty if mean is None else mean, empty if variance is None else variance),
+        {"epsilon": max(epsilon, 1.001e-5), "data_format": data_format, "is_training": is_training}, name)
+    return y, batch_mean, batch_variance
+
+
+def depthwise_conv2d(input, filter, strides, padding, rate=None, name=None, data_format=None, dilations=None):
+    return apply("DepthwiseConv2dNative", (input, filter),
+                 {"strides": strides, "padding": padding, "data_format": data_format or "NHWC",
+                  "dilations": _spatial(rate or dilations or 1, data_format)}, name or "depthwise")
+
+
+def separable_conv2d(input, depthwise_filter, pointwise_filter, strides, padding, rate=None, name=None,
+                     data_format=None, dilations=None):
+    with name_scope(name, "separable_conv2d", [input, depthwise_filter, pointwise_filter]) as scope:
+        inner = depthwise_conv2d(input, depthwise_filter, strides, padding, rate, None, data_format, dilations)
+        return conv2d(inner, pointwise_filter, [1, 1, 1, 1], "VALID", data_format=data_format or "NHWC", name=scope)
+
+
+def _sampled(name):
+    def function(*args, **kwargs):
+        raise NotImplementedError(f"tf.nn.{name} is not in Weir yet.")
+
+    function.__name__ = name
+    return function
+
+
+nce_loss, sampled_softmax_loss = _sampled("nce_loss"), _sampled("sampled_softmax_loss")
+_Tensor = Tensor
+__all__ = [name for name in dir() if not name.startswith("_")]

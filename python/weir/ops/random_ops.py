@@ -1,0 +1,68 @@
+"""Random values: TensorFlow's streams, so that a seed gives TensorFlow's numbers."""
+
+from weir import _weir
+from weir.framework import dtypes
+from weir.framework.graph import convert_to_tensor, get_seed, name_scope
+from weir.framework.op_functions import apply
+from weir.framework.stack import get_default_graph as _graph
+
+
+def random_uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=None):
+    dtype = dtypes.as_dtype(dtype)
+    if maxval is None and dtype.is_integer:
+        raise ValueError(f"Must specify maxval for integer dtype {dtype!r}")
+    return _weir.random_uniform(_graph(), shape, minval, maxval, dtype, seed, name)
+
+
+def random_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
+    return _weir.random_normal(_graph(), shape, mean, stddev, dtypes.as_dtype(dtype), seed, name)
+
+
+def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
+    return _weir.truncated_normal(_graph(), shape, mean, stddev, dtypes.as_dtype(dtype), seed, name)
+
+
+def random_shuffle(value, seed=None, name=None):
+    return _weir.random_shuffle(_graph(), value, seed, name)
+
+
+def multinomial(logits, num_samples, seed=None, name=None, output_dtype=None):
+    return _weir.multinomial(_graph(), logits, num_samples, seed, output_dtype or dtypes.int64, name)
+
+
+categorical = multinomial
+
+
+def random_crop(value, size, seed=None, name=None):
+    """A piece of ``size`` from a random place of ``value``."""
+    from weir.ops import array_ops
+
+    with name_scope(name, "random_crop", [value, size]) as scope:
+        value = convert_to_tensor(value, name="value")
+        size = convert_to_tensor(size, dtype=dtypes.int32, name="size")
+        limit = array_ops.shape(value) - size + 1
+        offset = random_uniform(array_ops.shape(limit), dtype=size.dtype.base_dtype, maxval=size.dtype.max,
+                                seed=seed) % limit
+        return array_ops.slice(value, offset, size, name=scope)
+
+
+def random_gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=None):
+    from weir.ops import array_ops
+
+    with name_scope(name, "random_gamma", [shape, alpha, beta]):
+        alpha = convert_to_tensor(alpha, name="alpha", dtype=dtype)
+        beta = convert_to_tensor(1 if beta is None else beta, name="beta", dtype=dtype)
+        shape = convert_to_tensor(shape, dtype=dtypes.int32, name="shape")
+        seed1, seed2 = get_seed(seed)
+        gamma = apply("RandomGamma", (shape, alpha + array_ops.zeros_like(beta)),
+                      {"seed": seed1 or 0, "seed2": seed2 or 0}, None)
+        return gamma / beta
+
+
+def random_poisson(lam, shape, dtype=dtypes.float32, seed=None, name=None):
+    seed1, seed2 = get_seed(seed)
+    return apply("RandomPoissonV2", (convert_to_tensor(shape, dtype=dtypes.int32), lam),
+                 {"seed": seed1 or 0, "seed2": seed2 or 0, "dtype": dtypes.as_dtype(dtype)}, name)
+
+
+__all__ = [name for name in dir() if not name.startswith("_")]

@@ -1,0 +1,42 @@
+"""Writes to variables."""
+
+from weir import _weir
+from weir.framework.op_functions import apply
+from weir.framework.variables import Variable, is_variable_initialized  # noqa: F401
+
+
+def assign(ref, value, validate_shape=None, use_locking=None, name=None):
+    if isinstance(ref, Variable):
+        return _weir.assign(ref, value, validate_shape is not False, use_locking is not False, name)
+    return apply("Assign", (ref, value), {"validate_shape": validate_shape, "use_locking": use_locking}, name)
+
+
+def assign_add(ref, value, use_locking=None, name=None):
+    if isinstance(ref, Variable):
+        return _weir.assign_add(ref, value, name)
+    return apply("AssignAdd", (ref, value), {"use_locking": use_locking}, name)
+
+
+def assign_sub(ref, value, use_locking=None, name=None):
+    if isinstance(ref, Variable):
+        return _weir.assign_sub(ref, value, name)
+    return apply("AssignSub", (ref, value), {"use_locking": use_locking}, name)
+
+
+def scatter_update(ref, indices, updates, use_locking=True, name=None):
+    return _weir.scatter_update(ref, indices, updates, name)
+
+
+def scatter_add(ref, indices, updates, use_locking=False, name=None):
+    return _weir.scatter_add(ref, indices, updates, name)
+
+
+def scatter_sub(ref, indices, updates, use_locking=False, name=None):
+    return _weir.scatter_sub(ref, indices, updates, name)
+
+
+def count_up_to(ref, limit, name=None):
+    return _weir.count_up_to(ref, limit, name)
+
+
+__all__ = [name for name in dir() if not name.startswith("_")]

@@ -1,0 +1,49 @@
+"""The variable that counts training steps."""
+
+from weir.framework import dtypes
+from weir.framework.graph import GraphKeys
+from weir.framework.stack import get_default_graph
+
+
+def _graph(graph):
+    return get_default_graph() if graph is None else graph
+
+
+def get_global_step(graph=None):
+    """The global step of the graph, or None."""
+    graph = _graph(graph)
+    found = graph.get_collection(GraphKeys.GLOBAL_STEP)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise TypeError("Multiple tensors in global_step collection.")
+    for variable in graph.get_collection(GraphKeys.GLOBAL_VARIABLES):
+        if variable.op.name == "global_step":
+            return variable
+    return None
+
+
+def create_global_step(graph=None):
+    from weir.framework.variable_scope import get_variable
+    from weir.ops import init_ops
+
+    graph = _graph(graph)
+    if get_global_step(graph) is not None:
+        raise ValueError('"global_step" already exists.')
+    with graph.as_default(), graph.name_scope(None):
+        return get_variable("global_step", shape=[], dtype=dtypes.int64, initializer=init_ops.zeros_initializer(),
+                            trainable=False, collections=[GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP])
+
+
+def get_or_create_global_step(graph=None):
+    step = get_global_step(_graph(graph))
+    return create_global_step(graph) if step is None else step
+
+
+def global_step(sess, global_step_tensor):
+    return int(sess.run(global_step_tensor))
+
+
+def assert_global_step(global_step_tensor):
+    if not global_step_tensor.dtype.base_dtype.is_integer:
+        raise TypeError(f'Existing "global_step" does not have integer type: {global_step_tensor.dtype}')
