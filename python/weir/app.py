@@ -1,0 +1,22 @@
+"""tf.app: running a program's main function with its flags parsed."""
+
+import sys
+
+from . import flags
+
+__all__ = ["flags", "run"]
+
+
+def run(main=None, argv=None):
+    """Parses the flags, calls `main` and exits with what it returns.
+
+    `main` (default: the function `main` of the program) gets the name of the program and what is no known flag.
+    `argv` (default: sys.argv) begins with the name of the program.
+    """
+    argv = list(sys.argv if argv is None else argv)
+    rest = flags.FLAGS(argv)
+    absl_flags = sys.modules.get("absl.flags")
+    if absl_flags is not None and absl_flags is not flags:
+        rest = absl_flags.FLAGS(rest, known_only=True)  # the program may define flags with absl too
+    main = main or sys.modules["__main__"].main
+    sys.exit(main(rest))
