@@ -236,7 +236,9 @@ class FlagValues:
         name, has_value, value = word.lstrip("-").partition("=")
         flags = self.__dict__["__flags"]
         for candidate in (name, name.replace("-", "_")):
-            flag = flags.get(candidate) or next((f for f in flags.values() if f.short_name == candidate), None)
+            flag = flags.get(candidate)
+            if flag is None:
+                flag = next((f for f in flags.values() if f.short_name == candidate), None)
             if flag is not None:
                 return flag, value if has_value else None
             inverse = flags.get(candidate[2:]) if candidate.startswith("no") else None
