@@ -1,0 +1,192 @@
+"""The command `weir run program.py` and `python -m weir program.py`: runs a TensorFlow program on Weir.
+
+The program sees what Python itself would give it (sys.argv, sys.path[0], __main__, tracebacks, exit codes); in addition
+`import tensorflow` is Weir, Python 2 is converted, and what old programs miss in today's libraries is filled in.
+"""
+
+import os
+import sys
+from importlib.machinery import PathFinder, SourceFileLoader
+from types import ModuleType
+
+_USAGE = """\
+usage: weir run [options] program.py [arguments of the program]
+       python -m weir [options] program.py [arguments of the program]
+
+Runs a program that is written for TensorFlow 0.x or 1.x.
+
+options:
+  --py2           take the program for Python 2 even if it does not look so
+  --no-convert    never convert from Python 2
+  --allow-pickle  numpy.load loads pickled objects by default, as it did until numpy 1.16 (they may run any code)
+  --version       print the version
+  --help          print this
+"""
+
+
+class _UsageError(Exception):
+    pass
+
+
+class _Options:
+    mode = "auto"  # of python2.compile_source
+    allow_pickle = False
+    action = None  # --help or --version
+
+
+def main(argv=None):
+    """The command line without the command's own name. Returns the exit code, or leaves by the program's exception."""
+    args = list(sys.argv[1:] if argv is None else argv)
+    if args[:1] == ["run"] and not os.path.isfile("run"):
+        del args[0]
+    try:
+        options, args = _parse(args)
+    except _UsageError as error:
+        sys.stderr.write(f"weir: {error}\n{_USAGE}")
+        return 2
+    if options.action == "--help":
+        print(_USAGE, end="")
+        return 0
+    if options.action == "--version":
+        print(f"weir {getattr(sys.modules[__package__], '__version__', '')}, Python {sys.version.split()[0]}")
+        return 0
+    if not args:
+        sys.stderr.write(_USAGE)
+        return 2
+    return _run_file(args[0], args[1:], options)
+
+
+def _parse(args):
+    options = _Options()
+    while args and args[0].startswith("-") and args[0] != "-":
+        option = args.pop(0)
+        if option == "--":
+            break
+        if option == "--py2":
+            options.mode = "python2"
+        elif option == "--no-convert":
+            options.mode = "off"
+        elif option == "--allow-pickle":
+            options.allow_pickle = True
+        elif option in ("--help", "-h"):
+            options.action = "--help"
+        elif option == "--version":
+            options.action = "--version"
+        else:
+            raise _UsageError(f"there is no option {option}")
+    return options, args
+
+
+def _run_file(path, args, options):
+    # A folder with a __main__.py is a program too, as for Python.
+    folder = path if os.path.isdir(path) else os.path.dirname(os.path.realpath(path))
+    file = os.path.join(path, "__main__.py") if os.path.isdir(path) else path
+    try:
+        with open(file, "rb") as source:
+            data = source.read()
+    except OSError as error:
+        sys.stderr.write(f"weir: can't open file {file!r}: {error.strerror}\n")
+        return 2
+
+    sys.argv[:] = [path] + args
+    if getattr(sys.flags, "safe_path", False):
+        sys.path.insert(0, folder)
+    else:
+        sys.path[0] = folder
+    module = ModuleType("__main__")
+    module.__file__ = file
+    module.__spec__ = None
+    module.__loader__ = SourceFileLoader("__main__", file)
+    module.__builtins__ = sys.modules["builtins"]
+    sys.modules["__main__"] = module
+    sys.excepthook = _ExceptHook(file)
+    sys.modules[__package__].install_as_tensorflow()
+    _execute(data, file, module, options)
+    return 0
+
+
+def _execute(data, file, module, options):
+    from . import old_libraries, python2
+
+    old_libraries.install(options.allow_pickle)
+    finder = _SourceFinder(options.mode)
+    sys.meta_path.insert(0, finder)
+    code, converted = python2.compile_source(data, file, options.mode)
+    if converted:
+        # The files around a Python 2 program are Python 2 as well, even those that would compile as Python 3.
+        finder.mode = "python2"
+        old_libraries.install_python2()
+        module.__dict__.update(python2.RUNTIME_NAMES)
+    exec(code, module.__dict__)
+
+
+class _ExceptHook:
+    """Shows tracebacks from the program's first line on, as Python does; not the lines of this module."""
+
+    def __init__(self, file):
+        self._file = file
+
+    def __call__(self, kind, error, traceback):
+        from . import python2
+
+        if issubclass(kind, python2.MissingConverter):
+            sys.stderr.write(f"weir: {error}\n")
+            return
+        while traceback is not None and traceback.tb_frame.f_code.co_filename != self._file:
+            traceback = traceback.tb_next
+        sys.__excepthook__(kind, error.with_traceback(traceback), traceback)
+
+
+class _SourceFinder:
+    """Finds the program's own modules, everything but installed packages, and loads them with conversion."""
+
+    def __init__(self, mode):
+        self.mode = mode
+        import sysconfig
+
+        paths = sysconfig.get_paths()
+        roots = [paths[key] for key in ("stdlib", "platstdlib", "purelib", "platlib") if key in paths]
+        roots.append(os.path.dirname(os.path.abspath(__file__)))
+        self._installed = tuple(os.path.realpath(root) + os.sep for root in roots)
+
+    def find_spec(self, fullname, path=None, target=None):
+        if self.mode == "off":
+            return None
+        spec = PathFinder.find_spec(fullname, path)
+        if spec is None or type(spec.loader) is not SourceFileLoader or self._is_installed(spec.origin):
+            return None  # the usual finders take it
+        spec.loader = _ConvertingLoader(fullname, spec.origin, self)
+        spec.cached = None  # bytecode of Python 2 sources would mislead Python
+        return spec
+
+    def _is_installed(self, origin):
+        origin = os.path.realpath(origin)
+        return origin.startswith(self._installed) or f"{os.sep}site-packages{os.sep}" in origin or (
+            f"{os.sep}dist-packages{os.sep}" in origin
+        )
+
+
+class _ConvertingLoader(SourceFileLoader):
+    def __init__(self, fullname, path, finder):
+        super().__init__(fullname, path)
+        self._finder = finder
+
+    def get_code(self, fullname):
+        return self._compile(fullname)[0]
+
+    def _compile(self, fullname):
+        from . import python2
+
+        # A package is its own parent, any other module lives in one.
+        package = fullname if self.is_package(fullname) else fullname.rpartition(".")[0]
+        return python2.compile_source(self.get_data(self.path), self.path, self._finder.mode, package)
+
+    def exec_module(self, module):
+        from . import old_libraries, python2
+
+        code, converted = self._compile(module.__name__)
+        if converted:
+            old_libraries.install_python2()
+            for name, value in python2.RUNTIME_NAMES.items():
+                module.__dict__.setdefault(name, value)
+        exec(code, module.__dict__)
