@@ -189,7 +189,11 @@ def _convert(text, filename, package):
     old, new = text.rstrip("\n").split("\n"), converted.rstrip("\n").split("\n")
     if len(old) != len(new):
         _renumber(tree, _line_map(old, new))
-    return ast.fix_missing_locations(_Meanings(tree).visit(tree))
+    tree = ast.fix_missing_locations(_Meanings(tree).visit(tree))
+    for node in ast.walk(tree):
+        if hasattr(node, "lineno"):  # columns are those of the converted text; tracebacks would mark the wrong words
+            node.col_offset = node.end_col_offset = -1
+    return tree
 
 
 def _line_map(old, new):
