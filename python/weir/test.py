@@ -1,0 +1,601 @@
+"""tf.test: a unittest TestCase for numeric code and graphs, and numeric checks of gradients."""
+
+import contextlib
+import math
+import os
+import random
+import re
+import sys
+import tempfile
+import threading
+import unittest
+
+import numpy as np
+
+from . import errors
+
+_SEED = 87654321  # graphs and generators start from it in each test, as in TensorFlow
+
+_temp_dir = None
+
+
+def __getattr__(name):
+    if name == "mock":
+        from unittest import mock
+
+        return mock
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _weir():
+    return sys.modules[__package__]
+
+
+def get_temp_dir():
+    """A folder for the files of the tests; it is deleted when the process ends."""
+    global _temp_dir
+    if _temp_dir is None:
+        import atexit
+        import shutil
+
+        base = os.environ.get("TEST_TMPDIR")
+        _temp_dir = tempfile.mkdtemp(prefix="weir_test_", dir=base)
+        atexit.register(shutil.rmtree, _temp_dir, True)
+    return _temp_dir
+
+
+def test_src_dir_path(relative_path):
+    """The path of a file beside the running test program."""
+    return os.path.join(os.path.dirname(os.path.abspath(sys.argv[0])), relative_path)
+
+
+test_src_dir_path.__test__ = False  # the name looks like a test to pytest
+
+
+def is_gpu_available(cuda_only=False, min_cuda_compute_capability=None):
+    return False
+
+
+def is_built_with_cuda():
+    return False
+
+
+def is_built_with_rocm():
+    return False
+
+
+def is_built_with_gpu_support():
+    return False
+
+
+def gpu_device_name():
+    """The name of a GPU, or nothing."""
+    return ""
+
+
+def main(argv=None):
+    """Runs the tests of the program; parses flags first."""
+    from . import flags
+
+    argv = flags.FLAGS(list(sys.argv if argv is None else argv))
+    unittest.main(module="__main__", argv=argv)
+
+
+def assert_equal_graph_def(actual, expected, checkpoint_v2=False):
+    """Raises AssertionError unless two GraphDefs hold the same nodes, in any order."""
+    for graph_def in (actual, expected):
+        if not hasattr(graph_def, "node"):
+            raise TypeError(f"expected a GraphDef, got {type(graph_def).__name__}")
+    nodes = [{node.name: node for node in graph_def.node} for graph_def in (actual, expected)]
+    for name in sorted(set(nodes[0]) | set(nodes[1])):
+        a, b = nodes[0].get(name), nodes[1].get(name)
+        if a is None or b is None:
+            raise AssertionError(f"node {name!r} is only in the {'expected' if a is None else 'actual'} graph")
+        if a != b:
+            raise AssertionError(f"node {name!r} differs:\nactual:\n{a}\nexpected:\n{b}")
+
+
+def _as_array(value):
+    """What a fetch or a constant is as an array; tensors are evaluated in the default session."""
+    if isinstance(value, np.ndarray):
+        return value
+    if hasattr(value, "eval") and hasattr(value, "dtype"):
+        value = value.eval()
+    return np.asarray(value)
+
+
+def _format(value):
+    return np.array2string(np.asarray(value), threshold=50, edgeitems=3)
+
+
+class _CheckedThread:
+    """A thread whose exception fails the test that joins it."""
+
+    def __init__(self, test, target, args, kwargs):
+        self._test = test
+        self._error = None
+        self._thread = threading.Thread(target=self._run, args=(target, args or (), kwargs or {}), daemon=True)
+        self._joined = False
+
+    def _run(self, target, args, kwargs):
+        try:
+            target(*args, **kwargs)
+        except Exception as error:  # noqa: BLE001: whatever it is, join() reports it
+            self._error = error
+
+    def start(self):
+        self._thread.start()
+
+    def join(self):
+        self._joined = True
+        self._thread.join()
+        if self._error is not None:
+            self._test.fail(f"Error in checkedThread: {self._error!r}")
+
+    def is_alive(self):
+        return self._thread.is_alive()
+
+    @property
+    def name(self):
+        return self._thread.name
+
+
+class TestCase(unittest.TestCase):
+    """Each test begins with an empty default graph and the same random seeds."""
+
+    def __init__(self, methodName="runTest"):
+        super().__init__(methodName)
+        self._threads = []
+        self._tempdir = None
+        self._cached_session = None
+
+    def setUp(self):
+        super().setUp()
+        self._close_cached_session()
+        random.seed(_SEED)
+        np.random.seed(_SEED)
+        weir = _weir()
+        weir.reset_default_graph()
+        weir.set_random_seed(_SEED)
+
+    def tearDown(self):
+        for thread in self._threads:
+            if not thread._joined:
+                thread.join()
+        self._close_cached_session()
+        super().tearDown()
+
+    # Sessions
+
+    @contextlib.contextmanager
+    def session(self, graph=None, config=None, use_gpu=False, force_gpu=False):
+        """A new session, the default one inside the block, on `graph` or the default graph."""
+        weir = _weir()
+        graph = weir.get_default_graph() if graph is None else graph
+        with graph.as_default(), weir.Session(graph=graph, config=config) as session:
+            yield session
+
+    @contextlib.contextmanager
+    def cached_session(self, graph=None, config=None, use_gpu=False, force_gpu=False):
+        """The session of this test: made by the first call, kept until the test ends."""
+        if self._cached_session is None:
+            weir = _weir()
+            graph = weir.get_default_graph() if graph is None else graph
+            self._cached_session = (weir.Session(graph=graph, config=config), graph, config)
+        else:
+            _, kept_graph, kept_config = self._cached_session
+            if graph is not None and graph is not kept_graph:
+                raise ValueError("the cached session of this test was made with another graph")
+            if config is not None and config is not kept_config:
+                raise ValueError("the cached session of this test was made with another config")
+        session, graph, _ = self._cached_session
+        with graph.as_default(), session.as_default():
+            yield session
+
+    def test_session(self, graph=None, config=None, use_gpu=False, force_gpu=False):
+        """TensorFlow's old name: a new session if a graph is given, else that of the test."""
+        if self.id().endswith(".test_session"):
+            self.skipTest("not a test")
+        if graph is not None:
+            return self.session(graph, config, use_gpu, force_gpu)
+        return self.cached_session(None, config, use_gpu, force_gpu)
+
+    test_session.__test__ = False
+
+    def _close_cached_session(self):
+        if self._cached_session is not None:
+            self._cached_session[0].close()
+            self._cached_session = None
+
+    def evaluate(self, tensors):
+        """The values of tensors, in any nesting, in the default session or that of the test."""
+        session = _weir().get_default_session()
+        if session is not None:
+            return session.run(tensors)
+        with self.cached_session() as session:
+            return session.run(tensors)
+
+    # Files and threads
+
+    def get_temp_dir(self):
+        """A folder of this test's own."""
+        if self._tempdir is None:
+            self._tempdir = tempfile.mkdtemp(prefix=self._testMethodName + "_", dir=get_temp_dir())
+        return self._tempdir
+
+    def checkedThread(self, target, args=None, kwargs=None):
+        """A thread that the test must join (or the end of the test does); its exception fails the test."""
+        thread = _CheckedThread(self, target, args, kwargs)
+        self._threads.append(thread)
+        return thread
+
+    # Comparisons
+
+    def _GetNdArray(self, a):
+        return _as_array(a)
+
+    def assertShapeEqual(self, np_array, tf_tensor, msg=None):
+        self.assertIsInstance(np_array, (np.ndarray, np.generic))
+        self.assertAllEqual(np_array.shape, tf_tensor.get_shape().as_list(), msg)
+
+    def assertNear(self, f1, f2, err, msg=None):
+        self.assertTrue(
+            f1 == f2 or math.fabs(f1 - f2) <= err,
+            f"{f1!r} != {f2!r} +/- {err!r}" + ("" if msg is None else f" ({msg})"),
+        )
+
+    def assertArrayNear(self, farray1, farray2, err, msg=None):
+        self.assertEqual(len(farray1), len(farray2), msg)
+        for f1, f2 in zip(farray1, farray2):
+            self.assertNear(float(f1), float(f2), err, msg)
+
+    def assertNDArrayNear(self, ndarray1, ndarray2, err, msg=None):
+        distance = np.linalg.norm(np.asarray(ndarray1, float) - np.asarray(ndarray2, float))
+        self.assertTrue(distance < err, f"distance {distance} >= {err}" + ("" if msg is None else f" ({msg})"))
+
+    def assertAllClose(self, a, b, rtol=1e-6, atol=1e-6, msg=None):
+        """|a - b| <= atol + rtol * |b|, in dicts and sequences too."""
+        if hasattr(a, "_asdict"):
+            a = a._asdict()
+        if hasattr(b, "_asdict"):
+            b = b._asdict()
+        if isinstance(a, dict) or isinstance(b, dict):
+            self.assertIsInstance(a, dict, msg)
+            self.assertIsInstance(b, dict, msg)
+            self.assertCountEqual(a.keys(), b.keys(), msg)
+            for key in a:
+                self.assertAllClose(a[key], b[key], rtol, atol, f"at [{key!r}]" + ("" if msg is None else f" ({msg})"))
+            return
+        try:
+            x, y = _as_array(a), _as_array(b)
+            ragged = x.dtype == object or y.dtype == object
+        except ValueError:
+            ragged = True
+        if ragged and isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+            self.assertEqual(len(a), len(b), msg)
+            for i, (left, right) in enumerate(zip(a, b)):
+                self.assertAllClose(left, right, rtol, atol, f"at [{i}]" + ("" if msg is None else f" ({msg})"))
+            return
+        self._assert_close(x, y, rtol, atol, msg)
+
+    def _assert_close(self, a, b, rtol, atol, msg):
+        self.assertEqual(a.shape, b.shape, f"Shape mismatch: expected {b.shape}, got {a.shape}. {msg or ''}")
+        if np.allclose(a, b, rtol=rtol, atol=atol):
+            return
+        bad = np.logical_not(np.isclose(a, b, rtol=rtol, atol=atol))
+        x, y = a[bad] if a.ndim else a, b[bad] if b.ndim else b
+        self.fail(
+            f"{msg or ''}\nnot close where = {_format(np.argwhere(bad)) if a.ndim else 'everywhere'}\n"
+            f"not close lhs = {_format(x)}\nnot close rhs = {_format(y)}\n"
+            f"not close dif = {_format(np.abs(x - y))}\nnot close tol = {_format(atol + rtol * np.abs(y))}\n"
+            f"dtype = {a.dtype}, shape = {a.shape}; {int(np.sum(bad))} of {bad.size} differ"
+        )
+
+    def assertAllCloseAccordingToType(
+        self,
+        a,
+        b,
+        rtol=1e-6,
+        atol=1e-6,
+        float_rtol=1e-6,
+        float_atol=1e-6,
+        half_rtol=1e-3,
+        half_atol=1e-3,
+        bfloat16_rtol=1e-2,
+        bfloat16_atol=1e-2,
+        msg=None,
+    ):
+        """assertAllClose with the tolerance of the less precise type of the two."""
+        a, b = _as_array(a), _as_array(b)
+        types = {str(a.dtype), str(b.dtype)}
+        if types & {"float32", "complex64"}:
+            rtol, atol = max(rtol, float_rtol), max(atol, float_atol)
+        if "float16" in types:
+            rtol, atol = max(rtol, half_rtol), max(atol, half_atol)
+        if "bfloat16" in types:
+            rtol, atol = max(rtol, bfloat16_rtol), max(atol, bfloat16_atol)
+            a, b = a.astype(np.float32), b.astype(np.float32)
+        self.assertAllClose(a, b, rtol, atol, msg)
+
+    def assertNotAllClose(self, a, b, **options):
+        try:
+            self.assertAllClose(a, b, **options)
+        except AssertionError:
+            return
+        self.fail("The two values are close at all elements")
+
+    def assertAllEqual(self, a, b, msg=None):
+        """The same shape and values; NaN equals NaN."""
+        a, b = _as_array(a), _as_array(b)
+        if a.dtype.kind in "SUO" or b.dtype.kind in "SUO":  # text and bytes of the same letters are the same
+            a, b = _text(a), _text(b)
+        self.assertEqual(a.shape, b.shape, f"Shape mismatch: expected {b.shape}, got {a.shape}. {msg or ''}")
+        same = a == b
+        if a.dtype.kind in "fc" and b.dtype.kind in "fc":
+            same = np.logical_or(same, np.logical_and(np.isnan(a), np.isnan(b)))
+        if not np.all(same):
+            bad = np.logical_not(same)
+            x, y = a[bad] if a.ndim else a, b[bad] if b.ndim else b
+            self.fail(
+                f"{msg or ''}\nnot equal where = {_format(np.argwhere(bad)) if a.ndim else 'everywhere'}\n"
+                f"not equal lhs = {_format(x)}\nnot equal rhs = {_format(y)}"
+            )
+
+    def assertNotAllEqual(self, a, b, msg=None):
+        try:
+            self.assertAllEqual(a, b)
+        except AssertionError:
+            return
+        self.fail(f"The two values are equal at all elements. {msg or ''}")
+
+    def _assert_all(self, a, holds, claim):
+        a = _as_array(a)
+        bad = np.logical_not(holds(a))
+        if np.any(bad):
+            self.fail(f"not {claim}: {_format(a[bad] if a.ndim else a)}")
+
+    def assertAllGreater(self, a, comparison_target):
+        self._assert_all(a, lambda x: x > comparison_target, f"greater than {comparison_target}")
+
+    def assertAllLess(self, a, comparison_target):
+        self._assert_all(a, lambda x: x < comparison_target, f"less than {comparison_target}")
+
+    def assertAllGreaterEqual(self, a, comparison_target):
+        self._assert_all(a, lambda x: x >= comparison_target, f"at least {comparison_target}")
+
+    def assertAllLessEqual(self, a, comparison_target):
+        self._assert_all(a, lambda x: x <= comparison_target, f"at most {comparison_target}")
+
+    def assertAllInRange(
+        self, target, lower_bound, upper_bound, open_lower_bound=False, open_upper_bound=False
+    ):
+        def inside(x):
+            above = x > lower_bound if open_lower_bound else x >= lower_bound
+            return np.logical_and(above, x < upper_bound if open_upper_bound else x <= upper_bound)
+
+        left, right = "(" if open_lower_bound else "[", ")" if open_upper_bound else "]"
+        self._assert_all(target, inside, f"in {left}{lower_bound}, {upper_bound}{right}")
+
+    def assertAllInSet(self, target, expected_set):
+        self._assert_all(target, lambda x: np.isin(x, list(expected_set)), f"in {expected_set}")
+
+    def assertDTypeEqual(self, target, expected_dtype):
+        expected = np.dtype(getattr(expected_dtype, "as_numpy_dtype", expected_dtype))
+        self.assertEqual(_as_array(target).dtype, expected)
+
+    def assertStartsWith(self, actual, expected_start, msg=None):
+        if not actual.startswith(expected_start):
+            self.fail(f"{actual!r} does not start with {expected_start!r}. {msg or ''}")
+
+    def assertLen(self, container, expected_len, msg=None):
+        if len(container) != expected_len:
+            self.fail(f"{container!r} has length {len(container)}, expected {expected_len}. {msg or ''}")
+
+    def assertEmpty(self, container, msg=None):
+        self.assertLen(container, 0, msg)
+
+    def assertItemsEqual(self, first, second, msg=None):
+        self.assertCountEqual(first, second, msg)
+
+    def assertProtoEquals(self, expected_message_maybe_ascii, message, msg=None):
+        """`message` equals another message, or the one that text of the text format describes."""
+        expected = expected_message_maybe_ascii
+        if isinstance(expected, (str, bytes)):
+            from google.protobuf import text_format
+
+            expected = text_format.Merge(expected, type(message)())
+        self.assertIs(type(expected), type(message), msg)
+        if expected != message:
+            self.assertMultiLineEqual(str(expected), str(message), msg)
+            self.fail(f"messages differ. {msg or ''}")
+
+    def assertProtoEqualsVersion(self, expected, actual, producer=None, min_consumer=None, msg=None):
+        """assertProtoEquals for a GraphDef, without its versions."""
+        stripped = type(actual)()
+        stripped.CopyFrom(actual)
+        stripped.ClearField("versions")
+        self.assertProtoEquals(expected, stripped, msg)
+
+    def assertDeviceEqual(self, device1, device2, msg=None):
+        """The same device in any spelling: "/cpu:0" is "/device:CPU:0"."""
+        first, second = _canonical_device(device1), _canonical_device(device2)
+        self.assertEqual(first, second, f"Devices {first} and {second} are not equal. {msg or ''}")
+
+    # Errors
+
+    @contextlib.contextmanager
+    def assertRaisesWithPredicateMatch(self, exception_type, expected_err_re_or_predicate):
+        """The block raises the type, and the message matches the expression or the predicate holds for the error.
+
+        For errors of operations the expression may also match the name of the operation.
+        """
+        check = expected_err_re_or_predicate
+        try:
+            yield
+        except exception_type as error:
+            if callable(check):
+                matches = check(error)
+            else:
+                text = str(error)
+                if isinstance(error, errors.OpError):
+                    text = f"{error.message}\n{text}\n{getattr(error.op, 'name', '')}"
+                matches = re.search(check, text) is not None
+            if not matches:
+                raise AssertionError(f"Exception of type {type(error)}: {error}, expected {check!r}") from error
+        else:
+            self.fail(f"{getattr(exception_type, '__name__', exception_type)} not raised")
+
+    def assertRaisesOpError(self, expected_err_re_or_predicate):
+        return self.assertRaisesWithPredicateMatch(errors.OpError, expected_err_re_or_predicate)
+
+
+def _text(array):
+    convert = np.frompyfunc(lambda x: x.decode("utf-8", "surrogateescape") if isinstance(x, bytes) else x, 1, 1)
+    return np.asarray(convert(array), dtype=object)
+
+
+def _canonical_device(device):
+    """job, replica, task, type and index of a device in any spelling."""
+    text = getattr(device, "to_string", lambda: device)() or ""
+    parts = {}
+    for part in text.strip("/").split("/"):
+        words = part.split(":")
+        if words[0].lower() == "device":
+            parts["device"] = ":".join(words[1:]).upper()
+        elif words[0].lower() in ("cpu", "gpu"):
+            parts["device"] = part.upper()
+        elif len(words) == 2:
+            parts[words[0]] = words[1]
+    return parts
+
+
+# Gradients
+
+
+def _shape_list(shape):
+    return [int(length) for length in (shape.as_list() if hasattr(shape, "as_list") else shape)]
+
+
+def _theoretical_jacobian(x, x_values, y, y_shape, extra_feed):
+    """[size of x, size of y]: row by row of what tf.gradients builds."""
+    weir = _weir()
+    dy = weir.placeholder(y.dtype.base_dtype, shape=y_shape)
+    dx = weir.gradients(y, x, grad_ys=dy)[0]
+    y_size = int(np.prod(y_shape))
+    value_type = y.dtype.base_dtype.as_numpy_dtype
+    jacobian = np.zeros((x_values.size, y_size), x_values.dtype)
+    if dx is None:
+        return jacobian
+    session = weir.get_default_session()
+    for column in range(y_size):
+        seed = np.zeros(y_size, value_type)
+        seed[column] = 1
+        value = session.run(dx, {**extra_feed, x: x_values, dy: seed.reshape(y_shape)})
+        if hasattr(value, "indices"):  # IndexedSlices: rows may repeat
+            dense = np.zeros(x_values.shape, x_values.dtype)
+            np.add.at(dense, value.indices, value.values)
+            value = dense
+        jacobian[:, column] = np.asarray(value).ravel()
+    return jacobian
+
+
+def _numeric_jacobian(x, x_values, y, y_shape, delta, extra_feed):
+    """[size of x, size of y] by central differences."""
+    session = _weir().get_default_session()
+    jacobian = np.zeros((x_values.size, int(np.prod(y_shape))), x_values.dtype)
+    for row in range(x_values.size):
+        values = []
+        for sign in (1, -1):
+            moved = x_values.copy()
+            moved.flat[row] += sign * delta
+            values.append(np.asarray(session.run(y, {**extra_feed, x: moved}), np.float64).ravel())
+        jacobian[row] = (values[0] - values[1]) / (2 * delta)
+    return jacobian
+
+
+def compute_gradient(
+    x, x_shape, y, y_shape, x_init_value=None, delta=1e-3, init_targets=None, extra_feed_dict=None
+):
+    """The Jacobian of y by x, theoretical and numeric: a pair of [size of x, size of y] arrays.
+
+    `x` may be a list; then so are `x_shape`, `x_init_value` and the result. Needs a default session and real types.
+    """
+    weir = _weir()
+    session = weir.get_default_session()
+    if session is None:
+        raise ValueError("compute_gradient needs a default session")
+    if init_targets is not None:
+        targets = init_targets if isinstance(init_targets, (list, tuple)) else [init_targets]
+        for target in targets:
+            session.run(target)
+    several = isinstance(x, (list, tuple))
+    xs = list(x) if several else [x]
+    shapes = list(x_shape) if several else [x_shape]
+    given = list(x_init_value) if several and x_init_value is not None else [x_init_value] * len(xs)
+    values = []
+    for tensor, shape, value in zip(xs, shapes, given):
+        dtype = np.dtype(tensor.dtype.base_dtype.as_numpy_dtype)
+        if dtype.kind != "f":
+            raise ValueError(f"compute_gradient takes floating-point tensors, not {tensor.dtype}")
+        if value is None:
+            value = np.random.random_sample(_shape_list(shape))
+        value = np.asarray(value, dtype)
+        if list(value.shape) != _shape_list(shape):
+            raise ValueError(f"x_init_value has shape {value.shape}, x_shape is {_shape_list(shape)}")
+        values.append(value)
+    extra = dict(extra_feed_dict or {})
+    result = []
+    for i, tensor in enumerate(xs):
+        feed = {**extra, **{other: values[j] for j, other in enumerate(xs) if j != i}}
+        theoretical = _theoretical_jacobian(tensor, values[i], y, _shape_list(y_shape), feed)
+        numeric = _numeric_jacobian(tensor, values[i], y, _shape_list(y_shape), delta, feed)
+        result.append((theoretical, numeric))
+    return result if several else result[0]
+
+
+def compute_gradient_error(
+    x, x_shape, y, y_shape, x_init_value=None, delta=1e-3, init_targets=None, extra_feed_dict=None
+):
+    """The greatest difference between the theoretical and the numeric Jacobian."""
+    pairs = compute_gradient(x, x_shape, y, y_shape, x_init_value, delta, init_targets, extra_feed_dict)
+    pairs = pairs if isinstance(pairs, list) else [pairs]
+    return max((float(np.abs(a - b).max()) for a, b in pairs if a.size), default=0.0)
+
+
+class Benchmark:
+    """A base for benchmarks: report_benchmark prints, run_op_benchmark times an operation."""
+
+    def _benchmark_name(self):
+        return type(self).__name__
+
+    def report_benchmark(self, iters=None, cpu_time=None, wall_time=None, throughput=None, extras=None, name=None):
+        fields = {"iters": iters, "cpu_time": cpu_time, "wall_time": wall_time, "throughput": throughput, **(extras or {})}
+        shown = ", ".join(f"{key}: {value}" for key, value in fields.items() if value is not None)
+        print(f"{name or self._benchmark_name()}: {shown}")
+
+    def run_op_benchmark(
+        self, sess, op_or_tensor, feed_dict=None, burn_iters=2, min_iters=10, store_trace=False, name=None, extras=None, mbs=0
+    ):
+        """Runs an operation and reports the median wall time; returns what it reports."""
+        import time
+
+        fetch = getattr(op_or_tensor, "op", op_or_tensor)
+        for _ in range(burn_iters):
+            sess.run(fetch, feed_dict=feed_dict)
+        times = []
+        for _ in range(min_iters):
+            start = time.perf_counter()
+            sess.run(fetch, feed_dict=feed_dict)
+            times.append(time.perf_counter() - start)
+        wall_time = float(np.median(times))
+        throughput = mbs / wall_time if mbs else None
+        self.report_benchmark(min_iters, None, wall_time, throughput, extras, name)
+        return {"iters": min_iters, "wall_time": wall_time, "throughput": throughput, "extras": extras or {}}
+
+
+def benchmark_config():
+    """A ConfigProto for benchmarks."""
+    return _weir().ConfigProto()
+
+
+TensorFlowTestCase = TestCase  # its name in tensorflow.python.framework.test_util
