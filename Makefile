@@ -27,16 +27,24 @@ configure-%: packages
 build-%: configure-%
 	@cmake --build --preset $* -j $(JOBS)
 
-build: build-release  ## build everything into build/release (programs in build/release/bin)
+# The Python package is built for the interpreter of .venv, which has what it is built and tested with.
+VENV := .venv
+$(VENV)/ready: python/requirements.txt tools/make_venv.sh
+	@tools/install_packages.sh python
+	@tools/make_venv.sh $(VENV)
 
-test: build-release  ## build and run the tests
+build: packages $(VENV)/ready  ## build everything: programs into build/release/bin, the Python package into .venv
+	@cmake --preset release -DWEIR_WERROR=$(WERROR) -DWEIR_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/bin/python >/dev/null
+	@cmake --build --preset release -j $(JOBS)
+
+test: build  ## build and run the tests
 	@ctest --preset release -j $(JOBS)
 
 mnist: configure-release  ## train the MNIST network; STEPS=6000 for the whole tutorial
 	@cmake --build --preset release -j $(JOBS) --target mnist
 	@$(BIN)/mnist --steps $(STEPS)
 
-bench: build-release  ## measure the workloads and the kernels
+bench: build  ## measure the workloads and the kernels
 	@tools/bench.sh $(BIN)
 
 asan: build-asan  ## run the tests under the address and undefined-behaviour sanitizers
@@ -54,5 +62,5 @@ lint: clang-packages build-lint  ## check the format (clang-format) and the code
 format: clang-packages  ## rewrite the sources with clang-format
 	@git ls-files -co --exclude-standard -- '*.cc' '*.h' '*.inc' | xargs clang-format -i
 
-clean:  ## delete build/
-	@rm -rf build
+clean:  ## delete what was built
+	@rm -rf build $(VENV) python/weir/_weir*.so python/weir/_descriptors.bin

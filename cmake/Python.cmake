@@ -1,22 +1,38 @@
-# The extension weir._weir of the Python package, built into python/weir (where Python finds it without installing) or,
-# under scikit-build-core, into the wheel.
+# The extension weir._weir and the message descriptors, built into python/weir, where Python finds the package without
+# installing it; under scikit-build-core they go into the wheel.
 
-if(CMAKE_VERSION VERSION_LESS 3.18)
-  set(python_component Development)
-else()
-  set(python_component Development.Module)
-endif()
-find_package(Python 3.10 REQUIRED COMPONENTS Interpreter ${python_component})
+find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
 execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir
   OUTPUT_VARIABLE nanobind_ROOT OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 find_package(nanobind CONFIG REQUIRED)
 execute_process(COMMAND ${Python_EXECUTABLE} -c "import numpy; print(numpy.get_include())"
   OUTPUT_VARIABLE WEIR_NUMPY_INCLUDE OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 
+set(WEIR_PYTHON_DIR ${PROJECT_SOURCE_DIR}/python/weir)
+if(SKBUILD)
+  set(WEIR_PYTHON_DIR ${PROJECT_BINARY_DIR}/python)
+endif()
+
 file(GLOB WEIR_PYTHON_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python/src/*.cc)
 nanobind_add_module(weir_python NB_STATIC NOMINSIZE ${WEIR_PYTHON_SOURCES})
-set_target_properties(weir_python PROPERTIES OUTPUT_NAME _weir
-  LIBRARY_OUTPUT_DIRECTORY ${PROJECT_SOURCE_DIR}/python/weir)
+set_target_properties(weir_python PROPERTIES OUTPUT_NAME _weir LIBRARY_OUTPUT_DIRECTORY ${WEIR_PYTHON_DIR})
 target_include_directories(weir_python SYSTEM PRIVATE ${WEIR_NUMPY_INCLUDE})
 target_link_libraries(weir_python PRIVATE weir_static weir_internal)
-target_precompile_headers(weir_python PRIVATE python/src/building.h <nanobind/stl/string.h> <nanobind/stl/vector.h>)
+target_precompile_headers(weir_python PRIVATE python/src/building.h
+  <nanobind/stl/string.h> <nanobind/stl/string_view.h> <nanobind/stl/vector.h>)
+
+add_custom_command(OUTPUT ${WEIR_PYTHON_DIR}/_descriptors.bin
+  COMMAND ${CMAKE_COMMAND} -E make_directory ${WEIR_PYTHON_DIR}
+  COMMAND ${CMAKE_COMMAND} -E env PROTOC=$<TARGET_FILE:protobuf::protoc>
+    ${PROJECT_SOURCE_DIR}/tools/descriptors.sh ${WEIR_PYTHON_DIR}/_descriptors.bin
+  DEPENDS ${WEIR_PROTOS} ${PROJECT_SOURCE_DIR}/tools/descriptors.sh)
+add_custom_target(weir_descriptors ALL DEPENDS ${WEIR_PYTHON_DIR}/_descriptors.bin)
+
+if(SKBUILD)
+  install(TARGETS weir_python LIBRARY DESTINATION . COMPONENT python)
+  install(FILES ${WEIR_PYTHON_DIR}/_descriptors.bin DESTINATION . COMPONENT python)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/data/mnist DESTINATION data COMPONENT python)
+elseif(WEIR_TESTS)
+  add_test(NAME test_python COMMAND ${Python_EXECUTABLE} -m pytest -q WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(test_python PROPERTIES TIMEOUT 1800 ENVIRONMENT PYTHONPATH=${PROJECT_SOURCE_DIR}/python)
+endif()

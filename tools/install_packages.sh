@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tools/install_packages.sh [clang]: installs the Debian packages that the build needs (and clang's tools, for lint and
-# fuzz) where they are missing. Needs no network when none is.
+# tools/install_packages.sh [clang|python]: installs the Debian packages that the build needs (and clang's tools, for
+# lint and fuzz, or Python's, for the Python package) where they are missing. Needs no network when none is.
 set -euo pipefail
 
 packages=(
@@ -11,6 +11,7 @@ packages=(
   libdnnl-dev                                              # what the kernel benchmarks compare with
 )
 [ "${1-}" != clang ] || packages+=(clang clang-format clang-tidy libclang-rt-14-dev)
+[ "${1-}" != python ] || packages+=(python3 python3-venv python3-dev)
 
 missing=()
 for package in "${packages[@]}"; do

@@ -59,4 +59,5 @@ _MODULES = ("app", "errors", "examples", "flags", "gfile", "logging", "nn", "pro
 __getattr__ = _lazy.resolver("weir", {
     **{name: ("weir.protos", name) for name in _MESSAGES},
     **{name: ("weir." + name, None) for name in _MODULES},
+    "install_as_tensorflow": ("weir.tensorflow_alias", "install"),
 })
