@@ -76,6 +76,8 @@ WEIR_API std::optional<std::string> latest_checkpoint(const std::string& directo
 WEIR_API bool checkpoint_exists(const std::string& path);
 // When each was written, in seconds since the epoch; those that do not exist are left out.
 WEIR_API std::vector<double> get_checkpoint_mtimes(const std::vector<std::string>& paths);
+// "model.ckpt-10" -> "model.ckpt-10.meta".
+WEIR_API std::string meta_graph_filename(std::string_view path, std::string_view meta_graph_suffix = "meta");
 // Removes the files of a checkpoint (its index first, so that no reader finds half of one) and its meta graph.
 WEIR_API void remove_checkpoint(const std::string& path, std::string_view meta_graph_suffix = "meta");
 

@@ -38,6 +38,12 @@ int free_shards(const std::string& prefix, int shards) {
   return existing_shards(prefix) == shards ? shards + 1 : shards;
 }
 
+// The prefix, once there is a directory for its files.
+std::string with_directory(std::string prefix) {
+  create_directories(parent_directory(prefix));
+  return prefix;
+}
+
 // The step that makes a checkpoint exist. What data an older one of the prefix had goes afterwards.
 void write_index(const std::string& prefix, int shards, const BundleReader::Entries& entries) {
   const int replaced = existing_shards(prefix);
@@ -120,7 +126,9 @@ std::string data_path(std::string_view prefix, int shard, int shards) {
 }
 
 BundleWriter::BundleWriter(std::string prefix)
-    : prefix_(std::move(prefix)), shards_(free_shards(prefix_, 1)), data_(data_path(prefix_, 0, shards_)) {}
+    : prefix_(with_directory(std::move(prefix))),
+      shards_(free_shards(prefix_, 1)),
+      data_(data_path(prefix_, 0, shards_)) {}
 
 void BundleWriter::add(std::string_view name, const Tensor& tensor) {
   if (!storable(tensor.dtype())) {

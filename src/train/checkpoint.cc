@@ -16,6 +16,11 @@
 namespace weir::train {
 namespace {
 
+// "-00001-of-00002". In two parts, because "??-" in one would be a trigraph.
+constexpr std::string_view kShard =
+    "-?????"
+    "-of-?????";
+
 // Takes the special meaning of a name's characters in patterns away.
 std::string escape_pattern(std::string_view name) {
   std::string escaped;
@@ -29,7 +34,7 @@ std::string escape_pattern(std::string_view name) {
 // The files of an unsharded or sharded V1 checkpoint that was saved under this name.
 std::vector<std::string> v1_files(const std::string& path) {
   std::vector<std::string> files = io::match_files(path);
-  return files.empty() ? io::match_files(escape_pattern(path) + "-?????-of-?????") : files;
+  return files.empty() ? io::match_files(fmt::format("{}{}", escape_pattern(path), kShard)) : files;
 }
 
 bool is_complete(const std::string& path) {
@@ -195,13 +200,25 @@ std::vector<double> get_checkpoint_mtimes(const std::vector<std::string>& paths)
   return times;
 }
 
+std::string meta_graph_filename(std::string_view path, std::string_view meta_graph_suffix) {
+  // "model.ckpt-?????-of-00002" of a sharded V1 checkpoint has the meta graph of "model.ckpt".
+  const size_t of = path.rfind("-of-"), dash = of == std::string_view::npos ? of : path.rfind('-', of - 1);
+  auto only = [](std::string_view text, std::string_view allowed) {
+    return !text.empty() && text.find_first_not_of(allowed) == std::string_view::npos;
+  };
+  if (of != std::string_view::npos && of > 0 && dash != std::string_view::npos &&
+      only(path.substr(dash + 1, of - dash - 1), "0123456789?") && only(path.substr(of + 4), "0123456789")) {
+    path = path.substr(0, dash);
+  }
+  return fmt::format("{}.{}", path, meta_graph_suffix);
+}
+
 void remove_checkpoint(const std::string& path, std::string_view meta_graph_suffix) {
-  const std::string pattern = escape_pattern(path);
   io::remove_file(io::index_path(path));
-  for (const std::string& file : io::match_files(pattern + ".data-?????-of-?????")) io::remove_file(file);
-  for (const std::string& file : io::match_files(pattern + "-?????-of-?????")) io::remove_file(file);
-  io::remove_file(path);
-  io::remove_file(fmt::format("{}.{}", path, meta_graph_suffix));
+  const std::string data = fmt::format("{}.data{}", escape_pattern(path), kShard);
+  for (const std::string& file : io::match_files(data)) io::remove_file(file);
+  for (const std::string& file : v1_files(path)) io::remove_file(file);
+  io::remove_file(meta_graph_filename(path, meta_graph_suffix));
 }
 
 }  // namespace weir::train
