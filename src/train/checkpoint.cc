@@ -3,13 +3,13 @@
 #include <google/protobuf/text_format.h>
 
 #include <algorithm>
-#include <variant>
 
 #include "base/errors.h"
 #include "io/checkpoint_v1.h"
 #include "io/file.h"
 #include "io/tensor_bundle.h"
 #include "io/tensor_slice.h"
+#include "io/text_proto.h"
 #include "proto/checkpoint_state.pb.h"
 #include "tensor/tensor_proto.h"
 
@@ -134,7 +134,7 @@ std::optional<CheckpointState> get_checkpoint_state(const std::string& directory
   const std::string path = join(directory, latest_filename);
   proto::CheckpointState message;
   try {
-    if (!io::file_exists(path) || !google::protobuf::TextFormat::ParseFromString(io::read_file(path), &message)) {
+    if (!io::file_exists(path) || !io::parse_text(io::read_file(path), message)) {
       return std::nullopt;
     }
   } catch (const Error&) {
