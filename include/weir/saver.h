@@ -85,7 +85,7 @@ class WEIR_API Saver {
   // Adds the nodes. Throws InvalidArgument when there is nothing to save, or two variables have one name.
   explicit Saver(Graph& graph, const SaverOptions& options = {}, Where where = Where::current());
   // Uses nodes that are there. `options` gives what a SaverDef does not say (pad_step_number, save_relative_paths).
-  Saver(Graph& graph, const SaverDef& saver_def, const SaverOptions& options = {});
+  static Saver from_def(Graph& graph, const SaverDef& saver_def, const SaverOptions& options = {});
 
   // Runs the save nodes and returns the checkpoint's path ("model.ckpt-10"), which restore() takes.
   std::string save(Session& session, const std::string& path, const SaveOptions& options = {});
@@ -105,6 +105,7 @@ class WEIR_API Saver {
   std::string export_meta_graph(ExportMetaGraphOptions options = {}) const;
 
  private:
+  Saver(Graph& graph, const SaverDef& saver_def, bool empty, const SaverOptions& options);
   void record(const std::string& path);
   std::vector<std::string> take_old();
 

@@ -194,6 +194,16 @@ TEST_F(BundleTest, ReadsBackWhatItWrote) {
   EXPECT_EQ(files(), 2u);
 }
 
+// For tests/conformance/checkpoint_exchange.py, which lets TensorFlow read them.
+TEST_F(BundleTest, LeavesFilesForTensorFlow) {
+  const std::string directory = (fs::temp_directory_path() / "weir_checkpoints").string();
+  BundleWriter v2(directory + "/v2");
+  write_all(v2, false);
+  V1Writer v1(directory + "/v1");
+  write_all(v1, true);
+  expect_all(train::CheckpointReader(directory + "/v2"), false);
+}
+
 TEST_F(BundleTest, ReadsTensorFlowsFiles) {
   expect_all(train::CheckpointReader(std::string(kTheirs) + "v2"), false);
   train::CheckpointReader sharded(std::string(kTheirs) + "sharded_v2");

@@ -213,7 +213,7 @@ std::optional<Saver> import_meta_graph(Graph& graph, std::string_view meta_graph
   for (std::string* name : {&def.filename_tensor_name, &def.save_tensor_name, &def.restore_op_name}) {
     if (!name->empty()) *name = prefix + *name;
   }
-  return Saver(graph, def);
+  return Saver::from_def(graph, def);
 }
 
 }  // namespace weir::train

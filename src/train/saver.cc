@@ -80,13 +80,18 @@ Saver::Saver(Graph& graph, const SaverOptions& options, Where where)
   next_kept_time_ = now() + options.keep_checkpoint_every_n_hours * 3600;
 }
 
-Saver::Saver(Graph& graph, const SaverDef& saver_def, const SaverOptions& options)
+Saver::Saver(Graph& graph, const SaverDef& saver_def, bool empty, const SaverOptions& options)
     : graph_(&graph),
       def_(saver_def),
-      empty_(saver_def.save_tensor_name.empty() && saver_def.restore_op_name.empty()),
+      empty_(empty),
       pad_step_number_(options.pad_step_number),
       save_relative_paths_(options.save_relative_paths),
       next_kept_time_(now() + saver_def.keep_checkpoint_every_n_hours * 3600.0) {}
+
+Saver Saver::from_def(Graph& graph, const SaverDef& saver_def, const SaverOptions& options) {
+  const bool empty = saver_def.save_tensor_name.empty() && saver_def.restore_op_name.empty();
+  return Saver(graph, saver_def, empty, options);
+}
 
 std::string Saver::save(Session& session, const std::string& path, const SaveOptions& options) {
   if (options.latest_filename.find('/') != std::string::npos) {

@@ -90,11 +90,23 @@ def check(directory):
         for name, place, array in slices():
             whole.setdefault(name, []).append(array)
         whole['rows'], whole['columns'] = np.concatenate(whole['rows'], 0), np.concatenate(whole['columns'], 1)
+        unread = []
         assert sorted(reader.get_variable_to_shape_map()) == sorted(whole), path
         for name, expected in whole.items():
             assert list(reader.get_variable_to_shape_map()[name]) == list(expected.shape), name
-            same(name, np.asarray(reader.get_tensor(name)), expected)
-        print('%s: %d tensors, all the same' % (path, len(whole)))
+            try:
+                same(name, np.asarray(reader.get_tensor(name)), expected)
+            except tf.errors.UnimplementedError:  # TensorFlow's reader knows less of V1 files than its writer
+                assert numbers == OLD_NUMBERS and (name.startswith('type/') or name in ('rows', 'columns')), name
+                unread.append(name)
+        with tf.Graph().as_default(), tf.Session() as session:
+            for name, place, array in slices():
+                same(name, session.run(tf.raw_ops.RestoreSlice(
+                    file_pattern=path, tensor_name=name, shape_and_slice=place, dt=array.dtype)) if numbers == OLD_NUMBERS
+                     else session.run(tf.raw_ops.RestoreV2(
+                         prefix=path, tensor_names=[name], shape_and_slices=[place], dtypes=[array.dtype]))[0], array)
+        print('%s: %d tensors, all the same%s' % (path, len(whole) - len(unread),
+                                                 '; not read as a whole: %s' % unread if unread else ''))
 
     compare(os.path.join(directory, 'v2'), NUMBERS)
     compare(os.path.join(directory, 'v1'), OLD_NUMBERS)
