@@ -12,6 +12,8 @@
 #include "proto/checkpoint_state.pb.h"
 #include "proto/config.pb.h"
 #include "proto/control_flow.pb.h"
+#include "proto/event.pb.h"
+#include "proto/example.pb.h"
 #include "proto/meta_graph.pb.h"
 #include "proto/queue_runner.pb.h"
 #include "proto/saved_tensor_slice.pb.h"
@@ -76,7 +78,8 @@ TEST(Protos, EveryFieldHasTensorFlowsNumberAndType) {
   for (const Descriptor* message :
        {proto::ConfigProto::descriptor(), proto::MetaGraphDef::descriptor(), proto::CheckpointState::descriptor(),
         proto::BundleEntryProto::descriptor(), proto::SavedTensorSlices::descriptor(),
-        proto::QueueRunnerDef::descriptor(), proto::CondContextDef::descriptor()}) {
+        proto::QueueRunnerDef::descriptor(), proto::CondContextDef::descriptor(), proto::Event::descriptor(),
+        proto::Example::descriptor()}) {
     add_file(ours, files, *message->file());
   }
   for (const std::string& row : recorded) EXPECT_TRUE(ours.contains(row)) << "missing: " << row;
