@@ -6,6 +6,7 @@
 #include "weir/gradients.h"
 #include "weir/graph.h"
 #include "weir/ops.h"
+#include "weir/records.h"
 #include "weir/session.h"
 #include "weir/state_ops.h"
 #include "weir/train.h"

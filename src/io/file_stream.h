@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "base/errors.h"
+
+namespace weir {
+
+// An Error for a failed system call: the code that fits `errno_value` (NotFound, PermissionDenied, ResourceExhausted
+// for a full disk, ...) and a message "cannot <what> '<path>': <reason>".
+Error file_error(int errno_value, std::string_view what, std::string_view path);
+
+// Makes a directory and those above it; fine when it exists.
+void make_directories(const std::string& path);
+// Makes a name that was created or renamed in `path`'s directory survive a power failure.
+void sync_directory_of(const std::string& path);
+
+// A file that is written from its beginning, through a buffer. For one thread at a time.
+//
+// When the disk is full, write() and flush() throw but keep every byte that is not in the file yet; the next flush()
+// goes on exactly there. So a file never gets a hole, or a torn part that later bytes follow.
+class OutputFile {
+ public:
+  enum class Existing { Replace, Fail };
+  explicit OutputFile(std::string path, Existing existing = Existing::Replace);
+  ~OutputFile();  // closes; what the buffer holds is lost unless close() came before
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  void write(std::string_view bytes) { write({bytes}); }
+  void write(std::initializer_list<std::string_view> parts);
+  void flush();  // hands everything to the operating system
+  void sync();   // flush(), and waits until the bytes are on the disk
+  void close();  // sync(), also of the directory, and closes. Closed files stay closed.
+
+ private:
+  std::string path_, buffer_;
+  int fd_ = -1;
+};
+
+// A file that is read from its beginning.
+class InputFile {
+ public:
+  explicit InputFile(std::string path);
+  ~InputFile();
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  // Up to `size` bytes; 0 at the end of the file.
+  size_t read(char* bytes, size_t size);
+
+ private:
+  std::string path_;
+  int fd_ = -1;
+};
+
+}  // namespace weir
