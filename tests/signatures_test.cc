@@ -50,7 +50,9 @@ std::string describe(const AttrSpec& attr) {
   for (DType type : attr.allowed_types) allowed.emplace(dtype_name(type));
   for (const std::string& value : allowed) text += " " + value;
   if (attr.minimum) text += " >=" + std::to_string(*attr.minimum);
-  if (attr.default_value) text += " =" + attr_to_string(*attr.default_value);
+  if (attr.default_value) {  // the table does not say the values of tensors
+    text += " =" + (attr.kind == AttrKind::Tensor ? "tensor" : attr_to_string(*attr.default_value));
+  }
   return text;
 }
 

@@ -75,6 +75,18 @@ std::string parse_string(std::string_view text) {
   return value;
 }
 
+// A vector of bytes, "uint8[255,0,0,255]", the only kind there is. TensorFlow's recorded signatures do not say the
+// value
+// ("tensor"), which parses as no tensor.
+Tensor parse_tensor(std::string_view text) {
+  if (text == "tensor") return {};
+  if (!take_prefix(text, "uint8[") || !text.ends_with(']')) throw invalid_argument("'{}' is no tensor", text);
+  text.remove_suffix(1);
+  std::vector<uint8_t> bytes;
+  for (std::string_view item : split(text, ',')) bytes.push_back(static_cast<uint8_t>(parse_int(item)));
+  return bytes;
+}
+
 AttrValue parse_value(AttrKind kind, std::string_view text) {
   switch (kind) {
     case AttrKind::Int:
@@ -90,6 +102,7 @@ AttrValue parse_value(AttrKind kind, std::string_view text) {
     case AttrKind::Shape:
       return Shape::unknown();
     case AttrKind::Tensor:
+      return parse_tensor(text);
     case AttrKind::Func:
       break;
   }

@@ -1,0 +1,125 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "weir/export.h"
+#include "weir/graph.h"
+
+// What TensorBoard shows: operations that turn values into summaries, and the writer that puts them into event files.
+//
+//   Output cost_summary = summary::scalar("cost", cost);
+//   Output all = summary::merge_all(g);
+//   summary::FileWriter events("runs/linear", g);
+//   events.add(session.run(all, feeds), step);
+namespace weir::summary {
+
+struct Options {
+  std::string family = {};                               // a prefix of the tag: TensorBoard's section
+  std::vector<std::string> collections = {"summaries"};  // where merge_all() finds the summary
+};
+struct ImageOptions {
+  int64_t max_outputs = 3;
+  std::string family = {};
+  std::vector<std::string> collections = {"summaries"};
+};
+using AudioOptions = ImageOptions;
+struct TensorOptions {
+  std::string description = {}, display_name = {};
+  std::string metadata = {};  // a serialised SummaryMetadata, which says what part of TensorBoard shows the tensor
+  std::string family = {};
+  std::vector<std::string> collections = {"summaries"};
+};
+
+// Each makes a node of that name, whose tag is its full name with scopes ("tower_0/loss"), and returns a string scalar:
+// a serialised Summary. Characters that names cannot have become '_'. The value must belong to a graph.
+WEIR_API Output scalar(std::string_view name, const In& value, const Options& options = {});
+// Fails, when it runs, with InvalidArgument for values that are not finite.
+WEIR_API Output histogram(std::string_view name, const In& values, const Options& options = {});
+// uint8 or floating [batch, height, width, channels] with 1, 3 or 4 channels. Floating pictures are scaled: the largest
+// value becomes 255; with negative values around, 0 becomes 128.
+WEIR_API Output image(std::string_view name, const In& images, const ImageOptions& options = {});
+// float [batch, frames] or [batch, frames, channels] within [-1, 1].
+WEIR_API Output audio(std::string_view name, const In& audio, const In& sample_rate, const AudioOptions& options = {});
+// Strings, shown as Markdown.
+WEIR_API Output text(std::string_view name, const In& text, const Options& options = {});
+WEIR_API Output tensor(std::string_view name, const In& value, const TensorOptions& options = {});
+
+struct MergeOptions {
+  std::string name = {};
+  std::vector<std::string> collections = {};
+};
+// One summary of many. Fails, when it runs, with InvalidArgument when two have a tag in common.
+WEIR_API Output merge(const InList& summaries, const MergeOptions& options = {});
+// Everything in a collection of the graph; an empty handle when that is nothing.
+WEIR_API Output merge_all(Graph& graph, std::string_view key = "summaries", std::string_view name = {},
+                          Graph::Where where = Graph::Where::current());
+
+// The functions of TensorFlow 0.x, whose tags are given as tensors and do not follow the node's name.
+namespace v0 {
+struct Options {
+  std::string name = {};  // of the node; empty: "ScalarSummary", "HistogramSummary", ...
+  std::vector<std::string> collections = {"summaries"};
+};
+WEIR_API Output scalar_summary(const In& tags, const In& values, const Options& options = {});
+WEIR_API Output histogram_summary(const In& tag, const In& values, const Options& options = {});
+WEIR_API Output image_summary(const In& tag, const In& images, int64_t max_images = 3, const Options& options = {});
+WEIR_API Output audio_summary(const In& tag, const In& audio, const In& sample_rate, int64_t max_outputs = 3,
+                              const Options& options = {});
+WEIR_API Output merge_summary(const InList& summaries, const MergeOptions& options = {});
+WEIR_API Output merge_all_summaries(Graph& graph, std::string_view key = "summaries",
+                                    Graph::Where where = Graph::Where::current());
+}  // namespace v0
+
+struct FileWriterOptions {
+  int max_queue = 10;                             // events that may wait; one more waits in add until there is room
+  std::chrono::milliseconds flush_every{120000};  // how long an event may stay out of the file
+  std::string filename_suffix = {};
+};
+
+enum class SessionStatus { Start = 1, Stop = 2, Checkpoint = 3 };
+
+// Writes an event file that TensorBoard reads while it grows: events.out.tfevents.<seconds>.<host><suffix> in `logdir`,
+// which is made when it does not exist. Thread-safe. A thread of the writer does the writing.
+//
+// A failure (a full disk, a folder that may not be written to) is thrown by the constructor, or else by the next call,
+// which has then done nothing. No event that was taken is dropped: the writer keeps it and tries again, and takes new
+// ones as soon as that succeeds. When someone deletes the file, the events from then on go into a new one.
+class WEIR_API FileWriter {
+ public:
+  explicit FileWriter(const std::string& logdir, const FileWriterOptions& options = {});
+  FileWriter(const std::string& logdir, const Graph& graph, const FileWriterOptions& options = {});
+  FileWriter(const FileWriter&) = delete;
+  FileWriter& operator=(const FileWriter&) = delete;
+  ~FileWriter();  // closes; a failure is told on the standard error stream, so call close()
+
+  // Messages are serialised; each call throws InvalidArgument when the bytes are no such message, FailedPrecondition
+  // after close().
+  void add_summary(std::string_view summary, std::optional<int64_t> step = {});
+  void add(const Tensor& summary, std::optional<int64_t> step = {});  // as a session gives it: a string scalar
+  void add_graph(const Graph& graph, std::optional<int64_t> step = {});
+  void add_graph_def(std::string_view graph_def, std::optional<int64_t> step = {});
+  void add_meta_graph(std::string_view meta_graph_def, std::optional<int64_t> step = {});
+  void add_session_log(SessionStatus status, std::optional<int64_t> step = {}, std::string_view checkpoint_path = {});
+  // Each tag only once: TensorBoard offers the runs by their tags.
+  void add_run_metadata(std::string_view run_metadata, std::string_view tag, std::optional<int64_t> step = {});
+  void add_event(std::string_view event);
+
+  void flush();   // everything added so far is in the file and on the disk
+  void close();   // flush(), and ends the thread. Does nothing when closed already.
+  void reopen();  // after close(): goes on in a new file
+  bool closed() const;
+  const std::string& logdir() const;
+  std::string path() const;  // of the current file
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace weir::summary

@@ -1,0 +1,122 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "io/png.h"
+#include "ops/summary/summary_output.h"
+#include "ops/types.h"
+
+namespace weir::ops {
+namespace {
+
+void infer(InferContext& c) {
+  infer_tagged_summary(c);
+  const Shape& images = c.input(1);
+  if (!images.has_rank()) return;
+  const int64_t depth = images.rank() == 4 ? images[3] : 0;
+  if (depth != 1 && depth != 3 && depth != 4 && depth != kUnknown) {
+    c.fail("Tensor must be 4-D with last dim 1, 3, or 4, not " + images.str());
+  }
+}
+
+struct State {
+  int64_t max_images;
+  std::vector<uint8_t> bad_color;
+};
+
+State prepare(PrepareContext& c) {
+  const Tensor& color = c.attr<Tensor>("bad_color");
+  if (color.dtype() != DType::UInt8) {
+    throw Error(Code::InvalidArgument, "bad_color must be uint8, got " + std::string(dtype_name(color.dtype())));
+  }
+  if (color.shape().rank() != 1) {
+    throw Error(Code::InvalidArgument, "bad_color must be a vector, got shape " + color.shape().str());
+  }
+  return {c.attr<int64_t>("max_images"), {color.data<uint8_t>().begin(), color.data<uint8_t>().end()}};
+}
+
+template <class T>
+bool all_finite(const T* pixel, int64_t depth) {
+  return std::all_of(pixel, pixel + depth, [](T value) { return std::isfinite(static_cast<double>(value)); });
+}
+
+// Scales a picture to bytes: from 0 and its largest value to 0 and 255; when there are negative values, symmetrically
+// around 128. Pixels that are not finite get the bad colour. Arithmetic is in T, as TensorFlow's.
+template <class T>
+void normalise(const T* values, int64_t pixels, int64_t depth, const std::vector<uint8_t>& bad_color, uint8_t* bytes) {
+  float low = std::numeric_limits<float>::infinity(), high = -low;
+  for (int64_t i = 0; i < pixels; ++i) {
+    if (!all_finite(values + i * depth, depth)) continue;
+    for (int64_t j = 0; j < depth; ++j) {
+      const auto value = static_cast<float>(values[i * depth + j]);
+      low = std::min(low, value);
+      high = std::max(high, value);
+    }
+  }
+  constexpr float kZero = 1e-6f;  // a picture this dark is black
+  const float range = low < 0 ? std::max(std::abs(low), std::abs(high)) : high;
+  const T scale(range < kZero ? 0.0f : (low < 0 ? 127.0f : 255.0f) / range);
+  const T offset(low < 0 ? 128.0f : 0.0f);
+  for (int64_t i = 0; i < pixels * depth; i += depth) {
+    if (!all_finite(values + i, depth)) {
+      std::copy_n(bad_color.begin(), depth, bytes + i);
+      continue;
+    }
+    for (int64_t j = i; j < i + depth; ++j) {
+      const auto value = static_cast<float>(static_cast<T>(static_cast<T>(values[j] * scale) + offset));
+      bytes[j] = value > 0 ? static_cast<uint8_t>(std::min(value, 255.0f)) : 0;  // also when the scale overflowed
+    }
+  }
+}
+
+struct Cpu {
+  template <class T>
+  static void run(KernelContext& c) {
+    const State& state = c.state<State>();
+    const Shape& shape = c.shape(1);
+    const int64_t height = shape[1], width = shape[2], depth = shape[3], pixels = height * width;
+    if (c.elements(1) == 0 && shape[0] != 0) c.fail("input tensor must have non-zero dims. Found: " + shape.str());
+    if (depth > static_cast<int64_t>(state.bad_color.size()) && !std::is_same_v<T, uint8_t>) {
+      c.fail("expected depth <= bad_color.size, got depth = " + std::to_string(depth) +
+             ", bad_color.size = " + std::to_string(state.bad_color.size()));
+    }
+    proto::Summary summary;
+    std::vector<uint8_t> bytes;
+    for (int64_t i = 0; i < std::min(state.max_images, shape[0]); ++i) {
+      const T* values = c.input<T>(1) + i * pixels * depth;
+      proto::Summary::Value& value = *summary.add_value();
+      value.set_tag(numbered_tag(c.input<std::string>(0)[0], "image", i, state.max_images));
+      proto::Summary::Image& image = *value.mutable_image();
+      image.set_height(static_cast<int32_t>(height));
+      image.set_width(static_cast<int32_t>(width));
+      image.set_colorspace(static_cast<int32_t>(depth));
+      Pixels picture{.data = nullptr, .height = height, .width = width, .channels = depth};
+      if constexpr (std::is_same_v<T, uint8_t>) {
+        picture.data = values;
+      } else {
+        bytes.resize(static_cast<size_t>(pixels * depth));
+        normalise(values, pixels, depth, state.bad_color, bytes.data());
+        picture.data = bytes.data();
+      }
+      image.set_encoded_image_string(encode_png(picture));
+    }
+    set_summary(c, summary);
+  }
+};
+
+}  // namespace
+
+OpDef image_summary_op() {
+  return {.name = "ImageSummary",
+          .inputs = "tag:string; tensor:T",
+          .outputs = "summary:string",
+          .attrs =
+              "max_images:int>=1=3; T:type{uint8,float,half,double}=float; "
+              "bad_color:tensor=uint8[255,0,0,255]",
+          .infer = infer,
+          .gradient = not_differentiable,
+          .cpu = {.select = kernel_for<Types<uint8_t, float, Half, double>, Cpu>, .prepare = prepared<prepare>}};
+}
+
+}  // namespace weir::ops
