@@ -1,45 +1,17 @@
 #include "io/file_stream.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
-#include <filesystem>
 
-namespace weir {
+#include "base/errors.h"
+#include "io/file.h"
+
+namespace weir::io {
 namespace {
 
-constexpr size_t kBufferBytes = 1 << 16;
-
-Code code_of(int errno_value) {
-  switch (errno_value) {
-    case ENOENT:
-      return Code::NotFound;
-    case EEXIST:
-      return Code::AlreadyExists;
-    case EACCES:
-    case EPERM:
-    case EROFS:
-      return Code::PermissionDenied;
-    case ENOSPC:
-    case EDQUOT:
-    case EFBIG:
-    case EMFILE:
-    case ENFILE:
-    case ENOMEM:
-      return Code::ResourceExhausted;
-    case EISDIR:
-    case ENOTDIR:
-    case ELOOP:
-      return Code::FailedPrecondition;
-    case ENAMETOOLONG:
-      return Code::InvalidArgument;
-    default:
-      return Code::Unknown;
-  }
-}
+constexpr size_t kBufferBytes = size_t{1} << 16;
 
 template <class Call>
 auto retry_interrupted(Call call) {
@@ -50,42 +22,12 @@ auto retry_interrupted(Call call) {
   return result;
 }
 
-// 0, or the errno. Pipes and the like cannot be synced, which is no failure.
-int sync_descriptor(int fd) {
-  if (retry_interrupted([&] { return fsync(fd); }) == 0 || errno == EINVAL || errno == EROFS) return 0;
-  return errno;
-}
-
 }  // namespace
-
-Error file_error(int errno_value, std::string_view what, std::string_view path) {
-  return error(code_of(errno_value), "cannot {} '{}': {}", what, path, std::strerror(errno_value));
-}
-
-void make_directories(const std::string& path) {
-  std::error_code failure;
-  std::filesystem::create_directories(path, failure);
-  if (failure) throw file_error(failure.value(), "make the directory", path);
-  if (!std::filesystem::is_directory(path, failure)) throw file_error(ENOTDIR, "make the directory", path);
-}
-
-void sync_directory_of(const std::string& path) {
-  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
-  const std::string directory = parent.empty() ? std::string(".") : parent.string();
-  int fd = retry_interrupted([&] { return open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
-  if (fd < 0) {
-    if (errno == EACCES) return;  // may be written to without being readable
-    throw file_error(errno, "open", directory);
-  }
-  int failure = sync_descriptor(fd);
-  ::close(fd);
-  if (failure) throw file_error(failure, "sync", directory);
-}
 
 OutputFile::OutputFile(std::string path, Existing existing) : path_(std::move(path)) {
   int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (existing == Existing::Replace ? O_TRUNC : O_EXCL);
   fd_ = retry_interrupted([&] { return open(path_.c_str(), flags, 0666); });
-  if (fd_ < 0) throw file_error(errno, "create", path_);
+  if (fd_ < 0) fail_file("create", path_, errno);
 }
 
 OutputFile::~OutputFile() {
@@ -105,7 +47,7 @@ void OutputFile::flush() {
     if (count < 0) {
       int failure = errno;
       buffer_.erase(0, done);
-      throw file_error(failure, "write", path_);
+      fail_file("write", path_, failure);
     }
     done += static_cast<size_t>(count);
   }
@@ -115,7 +57,10 @@ void OutputFile::flush() {
 void OutputFile::sync() {
   if (fd_ < 0) return;
   flush();
-  if (int failure = sync_descriptor(fd_)) throw file_error(failure, "sync", path_);
+  // Pipes and the like cannot be synced, which is no failure.
+  if (retry_interrupted([&] { return fsync(fd_); }) < 0 && errno != EINVAL && errno != EROFS) {
+    fail_file("sync", path_, errno);
+  }
 }
 
 void OutputFile::close() {
@@ -123,21 +68,21 @@ void OutputFile::close() {
   sync();
   int failure = ::close(fd_) < 0 ? errno : 0;
   fd_ = -1;
-  if (failure != 0 && failure != EINTR) throw file_error(failure, "close", path_);
-  sync_directory_of(path_);
+  if (failure != 0 && failure != EINTR) fail_file("close", path_, failure);
+  sync_directory(parent_directory(path_));
 }
 
 InputFile::InputFile(std::string path) : path_(std::move(path)) {
   fd_ = retry_interrupted([&] { return open(path_.c_str(), O_RDONLY | O_CLOEXEC); });
-  if (fd_ < 0) throw file_error(errno, "open", path_);
+  if (fd_ < 0) fail_file("open", path_, errno);
 }
 
 InputFile::~InputFile() { ::close(fd_); }
 
 size_t InputFile::read(char* bytes, size_t size) {
   ssize_t count = retry_interrupted([&] { return ::read(fd_, bytes, size); });
-  if (count < 0) throw file_error(errno, "read", path_);
+  if (count < 0) fail_file("read", path_, errno);
   return static_cast<size_t>(count);
 }
 
-}  // namespace weir
+}  // namespace weir::io

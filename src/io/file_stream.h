@@ -5,20 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "base/errors.h"
+namespace weir::io {
 
-namespace weir {
-
-// An Error for a failed system call: the code that fits `errno_value` (NotFound, PermissionDenied, ResourceExhausted
-// for a full disk, ...) and a message "cannot <what> '<path>': <reason>".
-Error file_error(int errno_value, std::string_view what, std::string_view path);
-
-// Makes a directory and those above it; fine when it exists.
-void make_directories(const std::string& path);
-// Makes a name that was created or renamed in `path`'s directory survive a power failure.
-void sync_directory_of(const std::string& path);
-
-// A file that is written from its beginning, through a buffer. For one thread at a time.
+// A file that is written from its beginning, through a buffer, and may be read meanwhile. For one thread at a time.
 //
 // When the disk is full, write() and flush() throw but keep every byte that is not in the file yet; the next flush()
 // goes on exactly there. So a file never gets a hole, or a torn part that later bytes follow.
@@ -42,7 +31,7 @@ class OutputFile {
   int fd_ = -1;
 };
 
-// A file that is read from its beginning.
+// A file, or a pipe, that is read from its beginning.
 class InputFile {
  public:
   explicit InputFile(std::string path);
@@ -59,4 +48,4 @@ class InputFile {
   int fd_ = -1;
 };
 
-}  // namespace weir
+}  // namespace weir::io

@@ -6,30 +6,23 @@
 #include <optional>
 
 #include "base/crc32c.h"
+#include "base/errors.h"
 #include "io/file_stream.h"
+#include "io/record_format.h"
+#include "io/varint.h"
 #include "weir/records.h"
 
-// A record is
-//   uint64  length
-//   uint32  masked checksum of the length
-//   byte    data[length]
-//   uint32  masked checksum of the data
-// in little-endian order. Compressed files hold the same bytes as one gzip or zlib stream.
 namespace weir {
+
+io::RecordFrame::RecordFrame(std::string_view record) {
+  put_fixed(header, static_cast<uint64_t>(record.size()));
+  put_fixed(header, mask_crc(crc32c(header)));
+  put_fixed(footer, mask_crc(crc32c(record)));
+}
+
 namespace {
 
-constexpr size_t kHeaderBytes = 12, kFooterBytes = 4, kChunkBytes = 1 << 16;
-
-template <class T>
-void append_little_endian(std::string& to, T value) {
-  for (size_t i = 0; i < sizeof(T); ++i) to += static_cast<char>(value >> (8 * i));
-}
-template <class T>
-T little_endian(const char* bytes) {
-  T value = 0;
-  for (size_t i = 0; i < sizeof(T); ++i) value |= static_cast<T>(static_cast<unsigned char>(bytes[i])) << (8 * i);
-  return value;
-}
+constexpr size_t kChunkBytes = 1 << 16;
 
 // 15 bits of window; 16 more ask zlib for gzip's frame.
 int window_bits(Compression compression) { return compression == Compression::Gzip ? 15 + 16 : 15; }
@@ -82,7 +75,7 @@ class Inflater {
   Inflater& operator=(const Inflater&) = delete;
 
   // Up to `size` unpacked bytes; 0 at the end of the file. Throws DataLoss.
-  size_t read(char* bytes, size_t size, InputFile& file) {
+  size_t read(char* bytes, size_t size, io::InputFile& file) {
     stream_.next_out = zlib_bytes(bytes);
     stream_.avail_out = static_cast<uInt>(size);
     while (stream_.avail_out == size) {
@@ -127,13 +120,10 @@ class RecordWriter::File {
 
   void write(std::string_view record) {
     if (closed_ || finished_) throw error(Code::FailedPrecondition, "'{}' is closed", file_.path());
-    std::string header, footer;
-    append_little_endian(header, static_cast<uint64_t>(record.size()));
-    append_little_endian(header, mask_crc(crc32c(header)));
-    append_little_endian(footer, mask_crc(crc32c(record)));
-    if (!deflater_) return file_.write({header, record, footer});
+    if (!deflater_) return io::write_record(file_, record);
+    io::RecordFrame frame(record);
     std::string packed;
-    for (std::string_view part : {std::string_view(header), record, std::string_view(footer)}) {
+    for (std::string_view part : {std::string_view(frame.header), record, std::string_view(frame.footer)}) {
       deflater_->pack(part, Z_NO_FLUSH, packed);
     }
     file_.write(packed);
@@ -160,7 +150,7 @@ class RecordWriter::File {
     file_.write(packed);
   }
 
-  OutputFile file_;
+  io::OutputFile file_;
   std::optional<Deflater> deflater_;
   bool finished_ = false, closed_ = false;
 };
@@ -204,21 +194,21 @@ class RecordReader::File {
 
  private:
   bool read_record(std::string& record) {
-    std::array<char, kHeaderBytes> header;
+    std::array<char, io::kRecordHeaderBytes> header;
     size_t count = read(header.data(), header.size());
     if (count == 0) return false;
     if (count < header.size()) throw cut_short("header");
-    if (mask_crc(crc32c({header.data(), 8})) != little_endian<uint32_t>(header.data() + 8)) {
+    if (mask_crc(crc32c({header.data(), 8})) != io::get_fixed<uint32_t>({header.data() + 8, 4})) {
       throw damaged("the checksum of the length is wrong");
     }
-    auto length = little_endian<uint64_t>(header.data());
+    auto length = io::get_fixed<uint64_t>({header.data(), 8});
     read_data(record, length);
-    std::array<char, kFooterBytes> footer;
+    std::array<char, io::kRecordFooterBytes> footer;
     if (read(footer.data(), footer.size()) < footer.size()) throw cut_short("checksum");
-    if (mask_crc(crc32c(record)) != little_endian<uint32_t>(footer.data())) {
+    if (mask_crc(crc32c(record)) != io::get_fixed<uint32_t>({footer.data(), 4})) {
       throw damaged("the checksum of the data is wrong");
     }
-    offset_ += static_cast<int64_t>(kHeaderBytes + length + kFooterBytes);
+    offset_ += static_cast<int64_t>(io::kRecordHeaderBytes + length + io::kRecordFooterBytes);
     return true;
   }
 
@@ -265,7 +255,7 @@ class RecordReader::File {
                  part);
   }
 
-  InputFile file_;
+  io::InputFile file_;
   std::optional<Inflater> inflater_;
   std::array<char, kChunkBytes> buffer_;
   size_t begin_ = 0, end_ = 0;  // the part of buffer_ that is not read yet

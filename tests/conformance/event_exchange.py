@@ -69,8 +69,8 @@ def check(directory):
     tags = reader.Tags()
     print(tags)
     assert tags['graph']
-    assert [(e.step, e.value) for e in reader.Scalars('loss')] == [(i, 1.0 / (i + 1)) for i in (0, 1, 3, 7)] + [
-        (9, np.float32(0.1))] or len(reader.Scalars('loss')) == 10
+    losses = [(event.step, event.value) for event in reader.Scalars('loss')]
+    np.testing.assert_allclose(losses, [(step, 1 / (step + 1.0)) for step in range(10)], rtol=1e-6)
     histogram = reader.Histograms('weights')[-1].histogram_value
     assert histogram.num == 4 and histogram.min == -1 and histogram.max == 2, histogram
     picture = reader.Images('picture/image')[0]
