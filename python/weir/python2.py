@@ -10,7 +10,7 @@ import builtins
 import sys
 
 _FIXERS = (
-    "apply", "asserts", "dict", "except", "exec", "exitfunc", "filter", "funcattrs", "future", "getcwdu", "has_key",
+    "apply", "asserts", "dict", "except", "exec", "exitfunc", "filter", "funcattrs", "getcwdu", "has_key",
     "imports", "imports2", "itertools", "itertools_imports", "long", "map", "metaclass", "methodattrs", "ne", "next",
     "nonzero", "numliterals", "operator", "paren", "print", "raise", "renames", "repr", "standarderror",
     "sys_exc", "throw", "tuple_params", "types", "unicode", "urllib", "xrange", "xreadlines", "zip",

@@ -80,12 +80,12 @@ def _parse(args):
 def _run_file(path, args, options):
     # A folder with a __main__.py is a program too, as for Python.
     folder = path if os.path.isdir(path) else os.path.dirname(os.path.realpath(path))
-    file = os.path.join(path, "__main__.py") if os.path.isdir(path) else path
+    file = os.path.abspath(os.path.join(path, "__main__.py") if os.path.isdir(path) else path)
     try:
         with open(file, "rb") as source:
             data = source.read()
     except OSError as error:
-        sys.stderr.write(f"weir: can't open file {file!r}: {error.strerror}\n")
+        sys.stderr.write(f"weir: can't open file {path!r}: {error.strerror}\n")
         return 2
 
     sys.argv[:] = [path] + args

@@ -1,0 +1,73 @@
+import ast
+
+import numpy as np
+import pytest
+
+from weir import python2
+
+
+def is_python2(text):
+    return python2.is_python2(ast.parse(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["for i in xrange(3): pass", "d.iteritems()", "d.has_key(1)", "import cPickle", "import urllib2", "from itertools import izip",
+     "unicode('x')", "sys.maxint", "raw_input()", "try:\n  for i in xrange(3): f(i)\nexcept KeyboardInterrupt: pass"],
+)  # fmt: skip
+def test_python2_is_told_by_its_names(text):
+    assert is_python2(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["print('x')", "from six.moves import xrange\nxrange(3)", "try:\n  import cPickle as pickle\nexcept ImportError:\n  import pickle",
+     "try:\n  xrange\nexcept NameError:\n  xrange = range\nxrange(3)", "import six\nsix.iteritems(d)",
+     "import sys\nif sys.version_info[0] == 2:\n  import urllib2\nelse:\n  import urllib.request",
+     "from functools import reduce\nreduce(f, x)", "def f(file): file.read()", "class D:\n  def has_key(s, k): pass\nd.has_key(1)"],
+)  # fmt: skip
+def test_programs_for_both_are_left_alone(text):
+    assert not is_python2(text)
+
+
+def test_division_of_python2():
+    assert python2.divide(7, 2) == 3 and python2.divide(-7, 2) == -4 and python2.divide(7.0, 2) == 3.5
+    assert python2.divide(np.int32(7), 2) == 3 and python2.divide(np.float32(7), 2) == 3.5
+    assert python2.divide(np.array([7]), np.array([2])).tolist() == [3]
+    assert python2.divide([7, 8], np.array([2, 3])).tolist() == [3, 2]
+    assert python2.divide(7, np.array([2.0])).tolist() == [3.5]
+    with pytest.raises(ZeroDivisionError):
+        python2.divide(1, 0)
+    with pytest.raises(TypeError):
+        python2.divide("a", 1)
+
+
+def test_division_in_place_keeps_the_array():
+    array = view = np.array([7, 9])
+    array = python2.divide_in_place(array, 2)
+    assert array is view and view.tolist() == [3, 4]
+    array = np.array([7, 9])
+    assert python2.divide_in_place(array, 2.0).dtype == array.dtype
+
+
+def test_classes_divide_by_their_old_method():
+    class Tensor:
+        def __div__(self, other):
+            return ("div", other)
+
+        def __rdiv__(self, other):
+            return ("rdiv", other)
+
+    assert python2.divide(Tensor(), 3) == ("div", 3) and python2.divide(3, Tensor()) == ("rdiv", 3)
+
+
+@pytest.mark.parametrize("value, digits, expected", [(2.5, 0, 3.0), (-2.5, 0, -3.0), (0.5, 0, 1.0), (1.25, 1, 1.3), (1234, -2, 1200.0)])
+def test_rounding_of_python2(value, digits, expected):
+    result = python2.round_away(value, digits)
+    assert result == expected and isinstance(result, float)
+
+
+def test_the_error_of_a_broken_file_is_pythons():
+    with pytest.raises(SyntaxError) as error:
+        python2.compile_source(b"x = 1\ny = = 2\n", "broken.py")
+    assert error.value.lineno == 2 and error.value.filename == "broken.py"

@@ -1,0 +1,262 @@
+import signal
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+
+@pytest.fixture
+def weir(tmp_path):
+    """weir(files, *args): writes the files and runs `python -m weir *args` among them."""
+
+    def run(files, *args, stdin=None):
+        for name, text in files.items():
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            data = text if isinstance(text, bytes) else textwrap.dedent(text).encode()
+            path.write_bytes(data)
+        command = [sys.executable, "-m", "weir", *args]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, input=stdin)
+
+    return run
+
+
+def test_program_sees_what_python_gives_it(weir, tmp_path):
+    program = """
+        import sys, __main__
+        print(__name__, __file__, sys.argv, sys.path[0], __spec__, __main__.__dict__ is globals())
+    """
+    result = weir({"p.py": program}, "run", "p.py", "a", "-b")
+    expected = subprocess.run([sys.executable, "p.py", "a", "-b"], cwd=tmp_path, capture_output=True, text=True)
+    assert result.stdout == expected.stdout != "", result.stderr
+
+
+def test_tensorflow_is_weir(weir):
+    result = weir({"p.py": "import tensorflow as tf, weir; print(tf is weir)"}, "p.py")
+    assert result.stdout == "True\n", result.stderr
+
+
+@pytest.mark.parametrize(
+    "program",
+    ["import sys; sys.exit(5)", "import sys; sys.exit('words')", "raise SystemExit", "1/0", "x = = 3", "print(1)", "import nothing_here"],
+)
+def test_exit_codes_and_tracebacks_are_pythons(weir, tmp_path, program):
+    result = weir({"p.py": program}, "p.py")
+    expected = subprocess.run([sys.executable, "p.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert result.returncode == expected.returncode
+    assert result.stdout == expected.stdout
+    assert result.stderr == expected.stderr
+
+
+def test_interrupts_end_as_pythons(weir):
+    result = weir({"p.py": "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(9)"}, "p.py")
+    assert result.returncode == -signal.SIGINT
+    assert "KeyboardInterrupt" in result.stderr and "runner.py" not in result.stderr
+
+
+def test_usage(weir):
+    assert weir({}, "--version").stdout.startswith("weir ")
+    assert "usage: weir run" in weir({}, "--help").stdout
+    assert weir({}).returncode == 2
+    assert weir({}, "--nothing", "p.py").returncode == 2
+    missing = weir({}, "missing.py")
+    assert missing.returncode == 2 and "can't open file 'missing.py'" in missing.stderr
+
+
+PYTHON2 = """
+    import sys, math, itertools
+    import numpy as np
+    import helper
+    reload(sys); sys.setdefaultencoding('utf8')
+    print helper.half(7), 7 / 2, 7.0 / 2, np.array([7, 8]) / 2, np.array([7., 8]) / 2
+    a = np.array([9, 10]); a /= 2; print a, round(2.5), math.ceil(2.1), 5 / math.floor(2.5)
+    print helper.Holder().go(), 0777, 10L, `3`, 1 <> 2
+    d = {'a': 1}
+    for k, v in d.iteritems(): print k, v,
+    print
+    print d.keys()[0], d.has_key('a'), map(lambda x: x + 1, [1, 2]), zip([1], [2])[0], range(3) + [4]
+    x = [3, 1, 2]; x.sort(lambda p, q: cmp(q, p)); print x, sorted(x, cmp=cmp), reduce(lambda p, q: p + q, x)
+    def f((p, q), r):
+        return p + q + r
+    print f((1, 2), 3), 'abc'.decode('utf-8'), unicode(3), isinstance('x', basestring)
+    try:
+        helper.boom()
+    except ValueError, e:
+        print 'caught', e
+    print list(itertools.izip([1], [2])), list(xrange(2)), np.fromstring('ab', dtype=np.uint8)
+    print raw_input(), input()
+    print >>sys.stderr, 'aside'
+"""
+HELPER2 = """
+    import cPickle
+    from StringIO import StringIO
+    def half(n):
+        return n / 2
+    def boom():
+        raise ValueError, "boom"
+    class Holder:
+        def __init__(self):
+            self.__x = 7
+            self.y = [7, 8]
+            self.z = {0: 9}
+        def go(self):
+            self.__x /= 2
+            self.y[0] /= 2
+            self.z[0] /= 2
+            return self.__x, self.y, self.z
+"""
+
+
+def test_python2_runs_as_on_python2(weir):
+    result = weir({"p.py": PYTHON2, "helper.py": HELPER2}, "p.py", stdin="words\n1 + 1\n")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.split("\n") == [
+        "3 3 3.5 [3 4] [3.5 4. ]",
+        "[4 5] 3.0 3.0 2.5",
+        "(3, [3, 8], {0: 4}) 511 10 3 True",
+        "a 1 ",
+        "a True [2, 3] (1, 2) [0, 1, 2, 4]",
+        "[3, 2, 1] [1, 2, 3] 6",
+        "6 abc 3 True",
+        "caught boom",
+        "[(1, 2)] [0, 1] [97 98]",
+        "words 2",
+        "",
+    ]
+    assert result.stderr == "aside\n"
+
+
+def test_python2_tracebacks_show_the_users_lines(weir):
+    program = """\
+        from itertools import izip, imap
+        def f((a, b)):
+            try:
+                print a
+            except (TypeError, ValueError), (x, y):
+                pass
+            raise KeyError, "here"  # line 7
+        f((1, 2))
+    """
+    result = weir({"p.py": program}, "p.py")
+    assert 'p.py", line 7, in f\n    raise KeyError, "here"  # line 7\n' in result.stderr
+    assert 'p.py", line 8, in <module>' in result.stderr
+
+
+def test_modules_around_a_python2_program_are_python2(weir):
+    files = {"p.py": "import m, sub.n\nprint m.half(7), sub.n.value", "m.py": "def half(n): return n / 2",
+             "sub/__init__.py": "", "sub/n.py": "import o\nvalue = o.value", "sub/o.py": "value = 9 / 2"}  # fmt: skip
+    assert weir(files, "p.py").stdout == "3 4\n"
+
+
+def test_python3_programs_keep_their_meaning(weir):
+    files = {"p.py": "import m\nprint(7 / 2, m.half(7), round(2.5))", "m.py": "def half(n): return n / 2"}
+    assert weir(files, "p.py").stdout == "3.5 3.5 2\n"
+    assert weir(files, "--py2", "p.py").stdout == "(3, 3, 3.0)\n"
+
+
+def test_true_division_can_be_asked_for(weir):
+    assert weir({"p.py": "from __future__ import division\nprint 7 / 2"}, "p.py").stdout == "3.5\n"
+
+
+def test_conversion_can_be_refused(weir):
+    result = weir({"p.py": "print 1"}, "--no-convert", "p.py")
+    assert result.returncode == 1 and "SyntaxError" in result.stderr
+
+
+def test_mixed_tabs_and_old_encodings(weir):
+    program = b"# caf\xe9\r\nif True:\r\n        x = '''\n\t'''\n\tprint repr(x)\n"
+    assert weir({"p.py": program}, "p.py").stdout == "'\\n\\t'\n"
+
+
+def test_python2_pickles_load(weir):
+    # {'data': 'caf\xe9'} pickled by Python 2.7, protocol 2
+    files = {"x.pkl": b"\x80\x02}q\x00U\x04dataq\x01U\x04caf\xe9q\x02s.",
+             "p.py": "import cPickle\nprint sorted(cPickle.load(open('x.pkl')).items()) == [('data', u'caf\\xe9')]"}  # fmt: skip
+    result = weir(files, "p.py")
+    assert result.stdout == "True\n", result.stderr
+
+
+def test_missing_fissix_says_how_to_get_it(weir):
+    files = {"p.py": "print 1", "fissix/__init__.py": "raise ImportError"}
+    result = weir(files, "p.py")
+    assert result.returncode == 1 and result.stderr.strip().endswith("pip install fissix")
+    assert "Traceback" not in result.stderr
+
+
+def test_old_names_of_libraries(weir):
+    program = """
+        import collections, fractions, imp, inspect, itertools, string, threading, time
+        import xml.etree.cElementTree, distutils.version
+        import numpy as np
+        assert issubclass(dict, collections.Mapping) and collections.Callable
+        assert time.clock() >= 0
+        assert inspect.getargspec(lambda a, b=1: 0)[:1] == (['a', 'b'],)
+        assert list(itertools.izip([1], [2])) == [(1, 2)] and fractions.gcd(4, 6) == 2
+        assert 'abc'.translate(string.maketrans('a', 'b')) == 'bbc'
+        assert threading.Thread().isAlive() is False
+        assert np.zeros(1, np.float).dtype == np.float64 and np.zeros(1, np.int).dtype == np.int_
+        assert np.zeros(1, np.bool).dtype == bool and np.object is object
+        assert np.product([2, 3]) == 6 and np.asscalar(np.array([3])) == 3 and np.Inf > 0
+        assert np.fromstring(b'ab', dtype=np.uint8).tolist() == [97, 98]
+        assert np.fromstring('1 2', sep=' ').tolist() == [1, 2]
+        assert np.array([1], np.uint8).tostring() == b'\\x01'
+        assert distutils.version.LooseVersion('1.10.0') > distutils.version.LooseVersion('1.9')
+        print('all')
+    """
+    result = weir({"p.py": program}, "p.py")
+    assert result.stdout == "all\n", result.stderr
+
+
+def test_old_names_stay_out_of_other_processes():
+    code = "import weir, time, collections; assert not hasattr(time, 'clock') and not hasattr(collections, 'Mapping')"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_numpy_load_of_pickles_must_be_allowed(weir):
+    program = """
+        import numpy as np
+        np.save('x.npy', np.array([{'a': 1}], dtype=object), allow_pickle=True)
+        print(np.load('x.npy')[0]['a'])
+    """
+    assert weir({"p.py": program}, "p.py").returncode == 1
+    assert weir({"p.py": program}, "--allow-pickle", "p.py").stdout == "1\n"
+
+
+def test_scipy_misc_has_its_image_functions(weir):
+    pytest.importorskip("scipy")
+    pytest.importorskip("PIL")
+    program = """
+        import numpy as np, scipy.misc
+        from scipy import misc
+        image = np.arange(8 * 6 * 3, dtype=np.uint8).reshape(8, 6, 3)
+        scipy.misc.imsave('x.png', image)
+        assert (misc.imread('x.png') == image).all() and misc.imread('x.png', mode='L').shape == (8, 6)
+        assert misc.imresize(image, (4, 3)).shape == (4, 3, 3) and misc.imresize(image, 50).shape == (4, 3, 3)
+        assert misc.imresize(image.astype(float), 0.5, interp='nearest').dtype == np.uint8
+        print('all')
+    """
+    result = weir({"p.py": program}, "p.py")
+    assert result.stdout == "all\n", result.stderr
+
+
+def test_plain_input_data_is_the_tutorials(weir):
+    assert weir({"p.py": "import input_data; print(input_data.__name__)"}, "p.py").stdout.startswith("weir.examples")
+    own = {"p.py": "import input_data; print(input_data.__name__)", "input_data.py": ""}
+    assert weir(own, "p.py").stdout == "input_data\n"
+
+
+def test_absl_is_weirs_where_it_is_not_installed(weir):
+    program = """
+        from absl import app, flags
+        flags.DEFINE_integer('n', 1, 'n')
+        def main(argv):
+            print(flags.FLAGS.n, argv[1:])
+        app.run(main)
+    """
+    assert weir({"p.py": program}, "p.py", "--n=3", "x").stdout == "3 ['x']\n"
+
+
+def test_a_folder_with_main_is_a_program(weir):
+    result = weir({"prog/__main__.py": "import other", "prog/other.py": "print('other')"}, "prog")
+    assert result.stdout == "other\n", result.stderr
