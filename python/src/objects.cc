@@ -156,6 +156,8 @@ nb::object from_item(const std::any& item) {
   if (const auto* variable = std::any_cast<Variable>(&item)) return wrap(*variable);
   if (const auto* foreign = std::any_cast<Foreign>(&item)) return nb::borrow(foreign->object.get());
   if (const auto* text = std::any_cast<std::string>(&item)) return nb::cast(*text);
+  if (const auto* number = std::any_cast<int64_t>(&item)) return nb::cast(*number);
+  if (const auto* number = std::any_cast<float>(&item)) return nb::cast(*number);
   return nb::none();
 }
 

@@ -88,6 +88,9 @@ const Variable* variable_of(nb::handle object);
 std::any to_item(nb::handle object);
 nb::object from_item(const std::any& item);
 
+// The session that a Python object is; throws RuntimeError when it is closed, TypeError when it is none.
+Session& session_of(nb::handle object);
+
 // The line of the innermost Python frame that is not of this package.
 SourceLine user_line();
 

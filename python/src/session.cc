@@ -303,6 +303,15 @@ CallableObject* make_callable(nb::handle session, nb::handle fetches, nb::handle
 
 }  // namespace
 
+Session& session_of(nb::handle object) {
+  if (!nb::isinstance<SessionObject>(object) || !nb::inst_ready(object)) {
+    raise(PyExc_TypeError, "sess must be a tf.Session, but got " + text_of(object));
+  }
+  auto* session = nb::inst_ptr<SessionObject>(object);
+  if (session->closed) raise(PyExc_RuntimeError, "Attempted to use a closed Session.");
+  return *session->session;
+}
+
 void bind_session(nb::module_& m) {
   nb::class_<SessionObject>(m, "Session", nb::dynamic_attr(), nb::is_weak_referenceable(),
                             nb::type_slots(kSessionSlots))

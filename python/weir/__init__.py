@@ -54,10 +54,14 @@ for _name, _dtype in dtypes._BY_NAME.items():
 _MESSAGES = ("AttrValue", "ConfigProto", "Event", "GPUOptions", "GraphDef", "GraphOptions", "HistogramProto", "LogMessage",
              "MetaGraphDef", "NameAttrList", "NodeDef", "OptimizerOptions", "RunMetadata", "RunOptions", "SessionLog",
              "Summary", "SummaryMetadata", "TensorInfo", "TensorProto", "TensorShapeProto")
-_MODULES = ("app", "errors", "examples", "flags", "gfile", "logging", "nn", "protos", "test", "train")
+_MODULES = ("app", "errors", "examples", "flags", "gfile", "logging", "nn", "protos", "python_io", "summary", "test",
+            "train")
 
 __getattr__ = _lazy.resolver("weir", {
     **{name: ("weir.protos", name) for name in _MESSAGES},
     **{name: ("weir." + name, None) for name in _MODULES},
+    **{name: ("weir.summary", name) for name in (
+        "scalar_summary", "histogram_summary", "image_summary", "audio_summary", "merge_summary",
+        "merge_all_summaries")},
     "install_as_tensorflow": ("weir.tensorflow_alias", "install"),
 })

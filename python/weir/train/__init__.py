@@ -9,6 +9,14 @@ from weir.train.optimizer import (AdagradOptimizer, AdamOptimizer, GradientDesce
 _MESSAGES = ("BytesList", "ClusterDef", "Example", "Feature", "FeatureList", "FeatureLists", "Features", "FloatList",
              "Int64List", "JobDef", "SaverDef", "SequenceExample", "ServerDef")
 
+_CHECKPOINTS = ("CheckpointReader", "NewCheckpointReader", "checkpoint_exists", "generate_checkpoint_state_proto",
+                "get_checkpoint_mtimes", "get_checkpoint_state", "init_from_checkpoint", "latest_checkpoint",
+                "list_variables", "load_checkpoint", "load_variable", "remove_checkpoint", "update_checkpoint_state")
+_SAVER = ("Saver", "export_meta_graph", "import_meta_graph")
+
 __getattr__ = _lazy.resolver(__name__, {
+    **{name: ("weir.train.checkpoints", name) for name in _CHECKPOINTS},
+    **{name: ("weir.train.saver", name) for name in _SAVER},
+    **{name: ("weir.summary", name) for name in ("SummaryWriter", "summary_iterator")},
     **{name: ("weir.protos", name) for name in _MESSAGES},
 })

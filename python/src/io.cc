@@ -1,0 +1,336 @@
+// Files: checkpoints, savers, summaries and event files, records.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include "building.h"
+#include "weir/checkpoint.h"
+#include "weir/records.h"
+#include "weir/saver.h"
+#include "weir/summary.h"
+
+namespace weir::python {
+namespace {
+
+using H = nb::handle;
+using G = GraphObject&;
+
+nb::bytes to_bytes(const std::string& text) { return nb::bytes(text.data(), text.size()); }
+std::string_view view(const nb::bytes& bytes) { return {bytes.c_str(), bytes.size()}; }
+
+// Work on files, without the interpreter lock; errors are those of a run.
+template <class F>
+auto outside(F f) {
+  try {
+    nb::gil_scoped_release unlocked;
+    return f();
+  } catch (const Error& error) {
+    raise_run_error(error);
+  }
+}
+
+std::vector<std::string> to_names(H list) {
+  std::vector<std::string> names;
+  if (!list.is_none()) {
+    for (H item : nb::iter(list)) names.push_back(to_name(item));
+  }
+  return names;
+}
+
+std::optional<int64_t> to_step(H step) {
+  if (step.is_none()) return std::nullopt;
+  return nb::cast<int64_t>(nb::steal(PyNumber_Long(step.ptr())));
+}
+
+void bind_checkpoints(nb::module_& m) {
+  using train::CheckpointReader;
+  nb::class_<CheckpointReader>(m, "CheckpointReader")
+      .def("__init__",
+           [](CheckpointReader* self, const std::string& path) {
+             new (self) CheckpointReader(outside([&] { return CheckpointReader(path); }));
+           })
+      .def("has_tensor", [](const CheckpointReader& r, std::string_view name) { return r.has_tensor(name); })
+      .def("get_tensor",
+           [](const CheckpointReader& r, const std::string& name) {
+             return to_numpy(outside([&] { return r.get_tensor(name); }));
+           })
+      .def("tensors",
+           [](const CheckpointReader& r) {
+             nb::list rows;
+             for (const train::CheckpointTensor& t : r.tensors()) {
+               rows.append(nb::make_tuple(t.name, from_dtype(t.dtype), from_shape(t.shape)));
+             }
+             return rows;
+           })
+      .def("debug_string", [](const CheckpointReader& r) { return to_bytes(r.debug_string()); });
+
+  auto state = [](const train::CheckpointState& s) {
+    return nb::make_tuple(s.model_checkpoint_path, s.all_model_checkpoint_paths, s.all_model_checkpoint_timestamps,
+                          s.last_preserved_timestamp);
+  };
+  def(m, "get_checkpoint_state", [state](const std::string& directory, const std::string& file) -> nb::object {
+    auto found = outside([&] { return train::get_checkpoint_state(directory, file); });
+    return found ? nb::object(state(*found)) : nb::none();
+  });
+  def(m, "update_checkpoint_state",
+      [](const std::string& directory, const std::string& path, H all, H times, H preserved, bool relative,
+         const std::string& file) {
+        train::CheckpointState s{.model_checkpoint_path = path, .all_model_checkpoint_paths = to_names(all)};
+        if (!times.is_none()) s.all_model_checkpoint_timestamps = nb::cast<std::vector<double>>(times);
+        if (!preserved.is_none()) s.last_preserved_timestamp = nb::cast<double>(preserved);
+        outside([&] {
+          train::update_checkpoint_state(directory, s, {relative, file});
+          return 0;
+        });
+      });
+  def(m, "latest_checkpoint", [](const std::string& directory, const std::string& file) {
+    return outside([&] { return train::latest_checkpoint(directory, file); });
+  });
+  def(m, "checkpoint_exists", [](const std::string& path) { return outside([&] { return train::checkpoint_exists(path); }); });
+  def(m, "checkpoint_mtimes", [](const std::vector<std::string>& paths) {
+    return outside([&] { return train::get_checkpoint_mtimes(paths); });
+  });
+  def(m, "remove_checkpoint", [](const std::string& path, const std::string& suffix) {
+    outside([&] {
+      train::remove_checkpoint(path, suffix);
+      return 0;
+    });
+  });
+}
+
+train::SaverOptions saver_options(nb::dict given) {
+  train::SaverOptions options;
+  if (H items = given["var_list"]; !items.is_none()) {
+    options.var_list.emplace();
+    for (H item : nb::iter(items)) {
+      const Variable* variable = variable_of(item[1]);
+      if (!variable) {
+        PyErr_Format(PyExc_TypeError, "Variable to save is not a Variable: %s", nb::repr(item[1]).c_str());
+        throw nb::python_error();
+      }
+      options.var_list->emplace_back(to_name(item[0]), *variable);
+    }
+  }
+  options.reshape = nb::cast<bool>(given["reshape"]);
+  options.sharded = nb::cast<bool>(given["sharded"]);
+  options.max_to_keep = nb::cast<int>(given["max_to_keep"]);
+  options.keep_checkpoint_every_n_hours = nb::cast<double>(given["keep_checkpoint_every_n_hours"]);
+  options.name = to_name(given["name"]);
+  options.allow_empty = nb::cast<bool>(given["allow_empty"]);
+  options.write_version = static_cast<train::SaverDef::Version>(nb::cast<int>(given["write_version"]));
+  options.pad_step_number = nb::cast<bool>(given["pad_step_number"]);
+  options.save_relative_paths = nb::cast<bool>(given["save_relative_paths"]);
+  options.filename = to_name(given["filename"]);
+  return options;
+}
+
+train::ExportMetaGraphOptions export_options(H saver_def, H collections, bool clear_devices, H more) {
+  train::ExportMetaGraphOptions options{.clear_devices = clear_devices};
+  if (!saver_def.is_none()) options.saver_def = train::SaverDef::parse(view(nb::cast<nb::bytes>(saver_def)));
+  if (!collections.is_none()) options.collection_list = to_names(collections);
+  for (H row : nb::iter(more)) options.more_collections.emplace_back(to_name(row[0]), to_name(row[1]));
+  return options;
+}
+
+void bind_savers(nb::module_& m) {
+  using train::Saver;
+  nb::class_<Saver>(m, "Saver")
+      .def("save",
+           [](Saver& s, H session, const std::string& path, H step, const std::string& file, const std::string& suffix,
+              bool meta_graph, bool write_state) {
+             Session& target = session_of(session);
+             train::SaveOptions options{.global_step = to_step(step),
+                                        .latest_filename = file,
+                                        .meta_graph_suffix = suffix,
+                                        .write_meta_graph = meta_graph,
+                                        .write_state = write_state};
+             return outside([&] { return s.save(target, path, options); });
+           },
+           nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg())
+      .def("restore",
+           [](Saver& s, H session, const std::string& path) {
+             Session& target = session_of(session);
+             outside([&] {
+               s.restore(target, path);
+               return 0;
+             });
+           })
+      .def("saver_def", [](const Saver& s) { return to_bytes(s.as_saver_def().serialize()); })
+      .def_prop_ro("empty", &Saver::empty)
+      .def_prop_ro("last_checkpoints", &Saver::last_checkpoints)
+      .def("set_last_checkpoints", &Saver::set_last_checkpoints)
+      .def("set_last_checkpoints_with_time", &Saver::set_last_checkpoints_with_time)
+      .def("recover_last_checkpoints",
+           [](Saver& s, const std::vector<std::string>& paths) {
+             outside([&] {
+               s.recover_last_checkpoints(paths);
+               return 0;
+             });
+           });
+  def(m, "make_saver", [](G g, nb::dict options) {
+    return build(g, {}, [&](G graph) { return Saver(graph, saver_options(options)); });
+  });
+  def(m, "saver_from_def", [](G g, nb::bytes saver_def, nb::dict options) {
+    return build(g, {}, [&](G graph) {
+      return Saver::from_def(graph, train::SaverDef::parse(view(saver_def)), saver_options(options));
+    });
+  });
+  def(m, "export_meta_graph", [](G g, H saver_def, H collections, bool clear_devices, H more) {
+    return build(g, {}, [&](G graph) {
+      return to_bytes(train::export_meta_graph(graph, export_options(saver_def, collections, clear_devices, more)));
+    });
+  });
+  def(m, "write_meta_graph", [](const std::string& path, nb::bytes meta_graph, bool as_text) {
+    outside([&] {
+      train::write_meta_graph(path, view(meta_graph), as_text);
+      return 0;
+    });
+  });
+  def(m, "read_meta_graph", [](const std::string& path) { return to_bytes(outside([&] { return train::read_meta_graph(path); })); });
+  def(m, "import_meta_graph", [](G g, nb::bytes meta_graph, H scope, bool clear_devices, nb::dict input_map) -> nb::object {
+    return build(g, {}, [&](G graph) -> nb::object {
+      train::ImportMetaGraphOptions options{.import_scope = to_name(scope), .clear_devices = clear_devices};
+      for (auto [key, value] : input_map) {
+        options.input_map.emplace_back(to_name(key), to_output(graph, value, DType::Invalid, {}));
+      }
+      std::optional<Saver> saver = train::import_meta_graph(graph, view(meta_graph), options);
+      return saver ? nb::cast(std::move(*saver)) : nb::none();
+    });
+  });
+}
+
+summary::Options summary_options(H collections, H family) {
+  summary::Options options{.family = to_name(family)};
+  if (!collections.is_none()) options.collections = to_names(collections);
+  return options;
+}
+
+summary::v0::Options old_options(H collections, H name) {
+  summary::v0::Options options{.name = to_name(name)};
+  if (!collections.is_none()) options.collections = to_names(collections);
+  return options;
+}
+
+summary::ImageOptions image_options(int64_t max_outputs, H collections, H family) {
+  summary::ImageOptions options{.max_outputs = max_outputs, .family = to_name(family)};
+  if (!collections.is_none()) options.collections = to_names(collections);
+  return options;
+}
+
+// Summaries of one value: a name (or, in TensorFlow 0.x, tags as a tensor) and the value.
+template <Output (*function)(std::string_view, const In&, const summary::Options&)>
+void def_summary(nb::module_& m, const char* name) {
+  def(m, name, [](G g, const std::string& tag, H value, H collections, H family) {
+    return build(g, {value}, [&](G graph) {
+      return wrap(function(tag, first_in(graph, value, "values"), summary_options(collections, family)));
+    });
+  });
+}
+template <Output (*function)(const In&, const In&, const summary::v0::Options&)>
+void def_old_summary(nb::module_& m, const char* name) {
+  def(m, name, [](G g, H tags, H values, H collections, H node) {
+    return build(g, {values, tags}, [&](G graph) {
+      return wrap(function(to_in(graph, tags), first_in(graph, values, "values"), old_options(collections, node)));
+    });
+  });
+}
+
+void bind_summaries(nb::module_& m) {
+  def_summary<&summary::scalar>(m, "scalar_summary");
+  def_summary<&summary::histogram>(m, "histogram_summary");
+  def_summary<&summary::text>(m, "text_summary");
+  def_old_summary<&summary::v0::scalar_summary>(m, "old_scalar_summary");
+  def_old_summary<&summary::v0::histogram_summary>(m, "old_histogram_summary");
+  def(m, "image_summary", [](G g, const std::string& name, H images, int64_t max_outputs, H collections, H family) {
+    return build(g, {images}, [&](G graph) {
+      return wrap(summary::image(name, first_in(graph, images, "tensor"), image_options(max_outputs, collections, family)));
+    });
+  });
+  def(m, "old_image_summary", [](G g, H tag, H images, int64_t max_images, H collections, H name) {
+    return build(g, {images}, [&](G graph) {
+      return wrap(summary::v0::image_summary(to_in(graph, tag), first_in(graph, images, "tensor"), max_images,
+                                             old_options(collections, name)));
+    });
+  });
+  def(m, "audio_summary", [](G g, const std::string& name, H audio, H rate, int64_t max_outputs, H collections, H family) {
+    return build(g, {audio}, [&](G graph) {
+      return wrap(summary::audio(name, first_in(graph, audio, "tensor"), to_in(graph, rate),
+                                 image_options(max_outputs, collections, family)));
+    });
+  });
+  def(m, "tensor_summary", [](G g, const std::string& name, H value, nb::bytes metadata, H collections, H family) {
+    return build(g, {value}, [&](G graph) {
+      summary::TensorOptions options{.metadata = std::string(view(metadata)), .family = to_name(family)};
+      if (!collections.is_none()) options.collections = to_names(collections);
+      return wrap(summary::tensor(name, first_in(graph, value, "tensor"), options));
+    });
+  });
+  auto merge_options = [](H collections, H name) {
+    return summary::MergeOptions{.name = to_name(name), .collections = to_names(collections)};
+  };
+  def(m, "merge_summary", [merge_options](G g, H inputs, H collections, H name) {
+    return build(g, {inputs}, [&](G graph) { return wrap(summary::merge(to_outputs(graph, inputs), merge_options(collections, name))); });
+  });
+
+  using summary::FileWriter;
+  nb::class_<FileWriter>(m, "FileWriter")
+      .def("__init__",
+           [](FileWriter* self, const std::string& logdir, int max_queue, double flush_secs, const std::string& suffix) {
+             summary::FileWriterOptions options{
+                 .max_queue = max_queue,
+                 .flush_every = std::chrono::milliseconds(static_cast<int64_t>(flush_secs * 1000)),
+                 .filename_suffix = suffix};
+             outside([&] { return new (self) FileWriter(logdir, options); });
+           })
+      .def("add_summary", [](FileWriter& w, nb::bytes s, H step) { outside([&, n = to_step(step)] { w.add_summary(view(s), n); return 0; }); }, nb::arg(), nb::arg().none())
+      .def("add_graph_def", [](FileWriter& w, nb::bytes s, H step) { outside([&, n = to_step(step)] { w.add_graph_def(view(s), n); return 0; }); }, nb::arg(), nb::arg().none())
+      .def("add_meta_graph", [](FileWriter& w, nb::bytes s, H step) { outside([&, n = to_step(step)] { w.add_meta_graph(view(s), n); return 0; }); }, nb::arg(), nb::arg().none())
+      .def("add_session_log", [](FileWriter& w, int status, H step, const std::string& path) {
+        outside([&, n = to_step(step)] { w.add_session_log(static_cast<summary::SessionStatus>(status), n, path); return 0; });
+      }, nb::arg(), nb::arg().none(), nb::arg())
+      .def("add_run_metadata", [](FileWriter& w, nb::bytes s, const std::string& tag, H step) {
+        outside([&, n = to_step(step)] { w.add_run_metadata(view(s), tag, n); return 0; });
+      }, nb::arg(), nb::arg(), nb::arg().none())
+      .def("add_event", [](FileWriter& w, nb::bytes s) { outside([&] { w.add_event(view(s)); return 0; }); })
+      .def("flush", [](FileWriter& w) { outside([&] { w.flush(); return 0; }); })
+      .def("close", [](FileWriter& w) { outside([&] { w.close(); return 0; }); })
+      .def("reopen", [](FileWriter& w) { outside([&] { w.reopen(); return 0; }); })
+      .def_prop_ro("closed", &FileWriter::closed)
+      .def_prop_ro("logdir", [](const FileWriter& w) { return w.logdir(); })
+      .def_prop_ro("path", &FileWriter::path);
+}
+
+void bind_records(nb::module_& m) {
+  nb::class_<RecordWriter>(m, "RecordWriter")
+      .def("__init__",
+           [](RecordWriter* self, const std::string& path, int compression) {
+             new (self) RecordWriter(outside([&] { return RecordWriter(path, static_cast<Compression>(compression)); }));
+           })
+      .def("write", [](RecordWriter& w, nb::bytes record) { outside([&] { w.write(view(record)); return 0; }); })
+      .def("flush", [](RecordWriter& w) { outside([&] { w.flush(); return 0; }); })
+      .def("close", [](RecordWriter& w) { outside([&] { w.close(); return 0; }); });
+  nb::class_<RecordReader>(m, "RecordReader")
+      .def("__init__",
+           [](RecordReader* self, const std::string& path, int compression) {
+             new (self) RecordReader(outside([&] { return RecordReader(path, static_cast<Compression>(compression)); }));
+           })
+      .def("__iter__", [](nb::handle self) { return self; })
+      .def("__next__", [](RecordReader& r) {
+        std::string record;
+        if (!outside([&] { return r.next(record); })) throw nb::stop_iteration();
+        return to_bytes(record);
+      });
+}
+
+}  // namespace
+
+void bind_io(nb::module_& m) {
+  bind_checkpoints(m);
+  bind_savers(m);
+  bind_summaries(m);
+  bind_records(m);
+}
+
+}  // namespace weir::python

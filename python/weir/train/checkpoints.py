@@ -1,0 +1,139 @@
+"""Finding and reading checkpoints."""
+
+import os
+
+from weir import _weir
+
+
+class CheckpointReader:
+    """What is in a checkpoint: ``get_variable_to_shape_map()``, ``get_tensor(name)``."""
+
+    def __init__(self, filepattern):
+        self._reader = _weir.CheckpointReader(_text(filepattern))
+
+    def has_tensor(self, tensor_str):
+        return self._reader.has_tensor(_text(tensor_str))
+
+    def get_tensor(self, tensor_str):
+        return self._reader.get_tensor(_text(tensor_str))
+
+    def get_variable_to_shape_map(self):
+        return {name: list(shape) for name, _, shape in self._reader.tensors()}
+
+    def get_variable_to_dtype_map(self):
+        return {name: dtype for name, dtype, _ in self._reader.tensors()}
+
+    def debug_string(self):
+        return self._reader.debug_string()
+
+
+NewCheckpointReader = CheckpointReader
+
+
+def _text(path):
+    return path.decode() if isinstance(path, bytes) else os.fspath(path)
+
+
+def load_checkpoint(ckpt_dir_or_file):
+    return CheckpointReader(_checkpoint_path(ckpt_dir_or_file))
+
+
+def _checkpoint_path(ckpt_dir_or_file):
+    if os.path.isdir(ckpt_dir_or_file):
+        path = latest_checkpoint(ckpt_dir_or_file)
+        if path is None:
+            raise ValueError(f"Couldn't find 'checkpoint' file or checkpoints in given directory {ckpt_dir_or_file}")
+        return path
+    return ckpt_dir_or_file
+
+
+def load_variable(ckpt_dir_or_file, name):
+    name = name[:-2] if name.endswith(":0") else name
+    return load_checkpoint(ckpt_dir_or_file).get_tensor(name)
+
+
+def list_variables(ckpt_dir_or_file):
+    shapes = load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map()
+    return sorted(shapes.items())
+
+
+def init_from_checkpoint(ckpt_dir_or_file, assignment_map):
+    """Makes variables begin with values of a checkpoint: name or scope there -> variable, name or scope here."""
+    from weir.framework.stack import get_default_graph
+    from weir.framework.variables import Variable
+    from weir.ops import state_ops
+
+    reader = load_checkpoint(ckpt_dir_or_file)
+    by_name = {v.op.name: v for v in get_default_graph().get_collection("variables")}
+    pairs = []
+    for source, target in assignment_map.items():
+        if isinstance(target, Variable):
+            pairs.append((source, target))
+        elif source.endswith("/"):
+            prefix = "" if source == "/" else source
+            target = "" if target == "/" else target
+            for name in by_name:
+                if name.startswith(target) and reader.has_tensor(prefix + name[len(target):]):
+                    pairs.append((prefix + name[len(target):], by_name[name]))
+        else:
+            if target not in by_name:
+                raise ValueError(f"Assignment map with scope only name {target} should map to variable in the graph")
+            pairs.append((source, by_name[target]))
+    for name, variable in pairs:
+        if not reader.has_tensor(name):
+            raise ValueError(f"Tensor {name} is not found in {ckpt_dir_or_file} checkpoint")
+        value = reader.get_tensor(name)
+        if list(value.shape) != variable.get_shape().as_list():
+            raise ValueError(f"Shape of variable {variable.op.name} ({variable.get_shape()}) doesn't match with shape of "
+                             f"tensor {name} ({list(value.shape)}) from checkpoint reader.")
+        variable._replace_initializer(state_ops.assign(variable, value).op)
+
+
+def latest_checkpoint(checkpoint_dir, latest_filename=None):
+    """The newest complete checkpoint of a directory, or None."""
+    if checkpoint_dir is None:
+        return None
+    return _weir.latest_checkpoint(_text(checkpoint_dir), latest_filename or "checkpoint")
+
+
+def get_checkpoint_state(checkpoint_dir, latest_filename=None):
+    """The CheckpointState of a directory, or None: ``model_checkpoint_path``, ``all_model_checkpoint_paths``."""
+    from weir import protos
+
+    found = _weir.get_checkpoint_state(_text(checkpoint_dir), latest_filename or "checkpoint")
+    if found is None:
+        return None
+    path, all_paths, times, preserved = found
+    state = protos.CheckpointState(model_checkpoint_path=path, all_model_checkpoint_paths=all_paths)
+    state.all_model_checkpoint_timestamps.extend(times)
+    if preserved:
+        state.last_preserved_timestamp = preserved
+    return state
+
+
+def update_checkpoint_state(save_dir, model_checkpoint_path, all_model_checkpoint_paths=None, latest_filename=None,
+                            all_model_checkpoint_timestamps=None, last_preserved_timestamp=None):
+    _weir.update_checkpoint_state(_text(save_dir), model_checkpoint_path, all_model_checkpoint_paths,
+                                  all_model_checkpoint_timestamps, last_preserved_timestamp, False,
+                                  latest_filename or "checkpoint")
+
+
+def generate_checkpoint_state_proto(save_dir, model_checkpoint_path, all_model_checkpoint_paths=None, **kwargs):
+    from weir import protos
+
+    paths = list(all_model_checkpoint_paths or [])
+    if not paths or paths[-1] != model_checkpoint_path:
+        paths.append(model_checkpoint_path)
+    return protos.CheckpointState(model_checkpoint_path=model_checkpoint_path, all_model_checkpoint_paths=paths)
+
+
+def checkpoint_exists(checkpoint_prefix):
+    return _weir.checkpoint_exists(_text(checkpoint_prefix))
+
+
+def get_checkpoint_mtimes(checkpoint_prefixes):
+    return _weir.checkpoint_mtimes([_text(path) for path in checkpoint_prefixes])
+
+
+def remove_checkpoint(checkpoint_prefix, checkpoint_format_version=2, meta_graph_suffix="meta"):
+    _weir.remove_checkpoint(_text(checkpoint_prefix), meta_graph_suffix)

@@ -1,0 +1,202 @@
+"""Saver and meta graphs."""
+
+import os
+
+from weir import _weir
+from weir.framework.stack import get_default_graph
+from weir.framework.variables import Variable
+from weir.train.checkpoints import _text
+
+
+def _items(var_list):
+    """[(name, variable)]; an empty name is the variable's own."""
+    if var_list is None:
+        return None
+    if isinstance(var_list, dict):
+        return [(name, _saveable(value)) for name, value in sorted(var_list.items())]
+    return [("", _saveable(value)) for value in var_list]
+
+
+def _saveable(value):
+    if not isinstance(value, Variable):
+        raise TypeError(f"Variable to save is not a Variable: {value}")
+    return value
+
+
+class Saver:
+    """Saves and restores variables in TensorFlow's checkpoints.
+
+    ``save(sess, path, global_step)`` writes a checkpoint that appears whole or not at all, records it in the file
+    ``checkpoint`` of the directory and deletes those beyond ``max_to_keep``; ``restore(sess, path)`` reads one.
+    """
+
+    def __init__(self, var_list=None, reshape=False, sharded=False, max_to_keep=5, keep_checkpoint_every_n_hours=10000.0,
+                 name=None, restore_sequentially=False, saver_def=None, builder=None, defer_build=False,
+                 allow_empty=False, write_version=2, pad_step_number=False, save_relative_paths=False, filename=None):
+        if defer_build and var_list:
+            raise ValueError("If `var_list` is provided then build cannot be deferred. Either set defer_build=False or "
+                             "var_list=None.")
+        self._options = {
+            "var_list": _items(var_list), "reshape": reshape, "sharded": sharded, "max_to_keep": max_to_keep or 0,
+            "keep_checkpoint_every_n_hours": keep_checkpoint_every_n_hours, "name": name, "allow_empty": allow_empty,
+            "write_version": int(write_version), "pad_step_number": pad_step_number,
+            "save_relative_paths": save_relative_paths, "filename": filename}
+        self._saver_def, self._impl = saver_def, None
+        if not defer_build:
+            self.build()
+
+    def build(self):
+        if self._impl is not None:
+            return
+        graph = get_default_graph()
+        items = self._options["var_list"]
+        if items:
+            graph = items[0][1].graph
+        if self._saver_def is not None:
+            self._impl = _weir.saver_from_def(graph, self._saver_def.SerializeToString(), self._options)
+            return
+        graph._check_not_finalized()
+        if items is None and not self._options["allow_empty"]:
+            if not graph.get_collection("variables"):
+                raise ValueError("No variables to save")
+        elif items is not None and not items and not self._options["allow_empty"]:
+            raise ValueError("No variables to save")
+        self._impl = _weir.make_saver(graph, self._options)
+        self._graph = graph  # the nodes are the graph's; it must outlive them
+
+    @classmethod
+    def _from_impl(cls, impl, graph):
+        saver = cls.__new__(cls)
+        saver._options, saver._saver_def, saver._impl, saver._graph = {}, None, impl, graph
+        return saver
+
+    def _built(self):
+        if self._impl is None:
+            raise RuntimeError("Saver is not built: call build() or leave out defer_build.")
+        return self._impl
+
+    def save(self, sess, save_path, global_step=None, latest_filename=None, meta_graph_suffix="meta",
+             write_meta_graph=True, write_state=True, strip_default_attrs=False, save_debug_info=False):
+        """Writes a checkpoint and gives its path, with the step if one is given."""
+        saver = self._built()
+        latest_filename = latest_filename or "checkpoint"
+        if os.path.split(latest_filename)[0]:
+            raise ValueError("'latest_filename' must not contain path components")
+        if global_step is not None and not isinstance(global_step, int):
+            global_step = int(sess.run(global_step)) if hasattr(global_step, "graph") else int(global_step)
+        save_path = _text(save_path)
+        if os.path.basename(save_path) == latest_filename:
+            raise ValueError(f"'latest_filename' collides with 'save_path': {latest_filename!r} and {save_path!r}")
+        directory = os.path.dirname(save_path)
+        if directory and not os.path.isdir(directory):
+            raise ValueError(f"Parent directory of {save_path} doesn't exist, can't save.")
+        return saver.save(sess, save_path, global_step, latest_filename, meta_graph_suffix, bool(write_meta_graph),
+                          bool(write_state))
+
+    def restore(self, sess, save_path):
+        saver = self._built()
+        if save_path is None:
+            raise ValueError("Can't load save_path when it is None.")
+        save_path = _text(save_path)
+        if not saver.empty and not _weir.checkpoint_exists(save_path):
+            raise ValueError(f"The passed save_path is not a valid checkpoint: {save_path}")
+        from weir import logging
+
+        logging.info("Restoring parameters from %s", save_path)
+        saver.restore(sess, save_path)
+
+    @property
+    def saver_def(self):
+        return self.as_saver_def()
+
+    def as_saver_def(self):
+        from weir import protos
+
+        return protos.SaverDef.FromString(self._built().saver_def())
+
+    def to_proto(self, export_scope=None):
+        return self.as_saver_def()
+
+    @staticmethod
+    def from_proto(saver_def, import_scope=None):
+        return Saver(saver_def=saver_def, name=import_scope)
+
+    @property
+    def last_checkpoints(self):
+        return list(self._built().last_checkpoints)
+
+    def set_last_checkpoints(self, last_checkpoints):
+        self._built().set_last_checkpoints(list(last_checkpoints))
+
+    def set_last_checkpoints_with_time(self, last_checkpoints_with_time):
+        self._built().set_last_checkpoints_with_time([tuple(pair) for pair in last_checkpoints_with_time])
+
+    def recover_last_checkpoints(self, checkpoint_paths):
+        self._built().recover_last_checkpoints(list(checkpoint_paths))
+
+    def export_meta_graph(self, filename=None, collection_list=None, as_text=False, export_scope=None,
+                          clear_devices=False, clear_extraneous_savers=False, strip_default_attrs=False,
+                          save_debug_info=False):
+        return export_meta_graph(filename, graph=self._graph, saver_def=self.as_saver_def(),
+                                 collection_list=collection_list, as_text=as_text, clear_devices=clear_devices)
+
+
+def _foreign_collections(graph, collection_list):
+    """Collections of Python objects with ``to_proto`` (queue runners and the like), as (name, CollectionDef)."""
+    from weir import protos
+
+    rows = []
+    for name in graph.get_all_collection_keys():
+        if collection_list is not None and name not in collection_list:
+            continue
+        items = [item for item in graph.get_collection(name) if not isinstance(item, (_weir.Tensor, _weir.Operation, Variable))]
+        if not items:
+            continue
+        collection = protos.CollectionDef()
+        for item in items:
+            if hasattr(item, "to_proto"):
+                collection.bytes_list.value.append(item.to_proto().SerializeToString())
+            elif isinstance(item, str):
+                collection.bytes_list.value.append(item.encode())
+            elif isinstance(item, bytes):
+                collection.bytes_list.value.append(item)
+            elif isinstance(item, bool) or isinstance(item, int):
+                collection.int64_list.value.append(int(item))
+            elif isinstance(item, float):
+                collection.float_list.value.append(item)
+        if collection.WhichOneof("kind"):
+            rows.append((name, collection.SerializeToString()))
+    return rows
+
+
+def export_meta_graph(filename=None, meta_info_def=None, graph_def=None, saver_def=None, collection_list=None,
+                      as_text=False, graph=None, export_scope=None, clear_devices=False, clear_extraneous_savers=False,
+                      strip_default_attrs=False, save_debug_info=False, **kwargs):
+    """The MetaGraphDef of a graph; written to ``filename`` when one is given."""
+    from weir import protos
+
+    if export_scope:
+        raise NotImplementedError("export_meta_graph(export_scope=...) is not in Weir yet.")
+    graph = get_default_graph() if graph is None else graph
+    data = _weir.export_meta_graph(graph, None if saver_def is None else saver_def.SerializeToString(), collection_list,
+                                   bool(clear_devices), _foreign_collections(graph, collection_list))
+    meta_graph = protos.MetaGraphDef.FromString(data)
+    if meta_info_def is not None:
+        meta_graph.meta_info_def.MergeFrom(meta_info_def)
+    if graph_def is not None:
+        meta_graph.graph_def.CopyFrom(graph_def)
+    if filename:
+        _weir.write_meta_graph(_text(filename), meta_graph.SerializeToString(), bool(as_text))
+    return meta_graph
+
+
+def import_meta_graph(meta_graph_or_file, clear_devices=False, import_scope=None, **kwargs):
+    """Adds a meta graph to the default graph and gives its Saver, or None when it has none and no variables."""
+    graph = get_default_graph()
+    graph._check_not_finalized()
+    data = (meta_graph_or_file.SerializeToString() if hasattr(meta_graph_or_file, "SerializeToString")
+            else _weir.read_meta_graph(_text(meta_graph_or_file)))
+    impl = _weir.import_meta_graph(graph, data, import_scope, bool(clear_devices), dict(kwargs.get("input_map") or {}))
+    if impl is not None:
+        return Saver._from_impl(impl, graph)
+    return Saver() if graph.get_collection("variables") else None
