@@ -52,10 +52,8 @@ void bind_checkpoints(nb::module_& m) {
              new (self) CheckpointReader(outside([&] { return CheckpointReader(path); }));
            })
       .def("has_tensor", [](const CheckpointReader& r, std::string_view name) { return r.has_tensor(name); })
-      .def("get_tensor",
-           [](const CheckpointReader& r, const std::string& name) {
-             return to_numpy(outside([&] { return r.get_tensor(name); }));
-           })
+      .def("get_tensor", [](const CheckpointReader& r,
+                            const std::string& name) { return to_numpy(outside([&] { return r.get_tensor(name); })); })
       .def("tensors",
            [](const CheckpointReader& r) {
              nb::list rows;
@@ -88,7 +86,8 @@ void bind_checkpoints(nb::module_& m) {
   def(m, "latest_checkpoint", [](const std::string& directory, const std::string& file) {
     return outside([&] { return train::latest_checkpoint(directory, file); });
   });
-  def(m, "checkpoint_exists", [](const std::string& path) { return outside([&] { return train::checkpoint_exists(path); }); });
+  def(m, "checkpoint_exists",
+      [](const std::string& path) { return outside([&] { return train::checkpoint_exists(path); }); });
   def(m, "checkpoint_mtimes", [](const std::vector<std::string>& paths) {
     return outside([&] { return train::get_checkpoint_mtimes(paths); });
   });
@@ -137,18 +136,19 @@ train::ExportMetaGraphOptions export_options(H saver_def, H collections, bool cl
 void bind_savers(nb::module_& m) {
   using train::Saver;
   nb::class_<Saver>(m, "Saver")
-      .def("save",
-           [](Saver& s, H session, const std::string& path, H step, const std::string& file, const std::string& suffix,
-              bool meta_graph, bool write_state) {
-             Session& target = session_of(session);
-             train::SaveOptions options{.global_step = to_step(step),
-                                        .latest_filename = file,
-                                        .meta_graph_suffix = suffix,
-                                        .write_meta_graph = meta_graph,
-                                        .write_state = write_state};
-             return outside([&] { return s.save(target, path, options); });
-           },
-           nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg())
+      .def(
+          "save",
+          [](Saver& s, H session, const std::string& path, H step, const std::string& file, const std::string& suffix,
+             bool meta_graph, bool write_state) {
+            Session& target = session_of(session);
+            train::SaveOptions options{.global_step = to_step(step),
+                                       .latest_filename = file,
+                                       .meta_graph_suffix = suffix,
+                                       .write_meta_graph = meta_graph,
+                                       .write_state = write_state};
+            return outside([&] { return s.save(target, path, options); });
+          },
+          nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg())
       .def("restore",
            [](Saver& s, H session, const std::string& path) {
              Session& target = session_of(session);
@@ -162,13 +162,12 @@ void bind_savers(nb::module_& m) {
       .def_prop_ro("last_checkpoints", &Saver::last_checkpoints)
       .def("set_last_checkpoints", &Saver::set_last_checkpoints)
       .def("set_last_checkpoints_with_time", &Saver::set_last_checkpoints_with_time)
-      .def("recover_last_checkpoints",
-           [](Saver& s, const std::vector<std::string>& paths) {
-             outside([&] {
-               s.recover_last_checkpoints(paths);
-               return 0;
-             });
-           });
+      .def("recover_last_checkpoints", [](Saver& s, const std::vector<std::string>& paths) {
+        outside([&] {
+          s.recover_last_checkpoints(paths);
+          return 0;
+        });
+      });
   def(m, "make_saver", [](G g, nb::dict options) {
     return build(g, {}, [&](G graph) { return Saver(graph, saver_options(options)); });
   });
@@ -188,17 +187,19 @@ void bind_savers(nb::module_& m) {
       return 0;
     });
   });
-  def(m, "read_meta_graph", [](const std::string& path) { return to_bytes(outside([&] { return train::read_meta_graph(path); })); });
-  def(m, "import_meta_graph", [](G g, nb::bytes meta_graph, H scope, bool clear_devices, nb::dict input_map) -> nb::object {
-    return build(g, {}, [&](G graph) -> nb::object {
-      train::ImportMetaGraphOptions options{.import_scope = to_name(scope), .clear_devices = clear_devices};
-      for (auto [key, value] : input_map) {
-        options.input_map.emplace_back(to_name(key), to_output(graph, value, DType::Invalid, {}));
-      }
-      std::optional<Saver> saver = train::import_meta_graph(graph, view(meta_graph), options);
-      return saver ? nb::cast(std::move(*saver)) : nb::none();
-    });
-  });
+  def(m, "read_meta_graph",
+      [](const std::string& path) { return to_bytes(outside([&] { return train::read_meta_graph(path); })); });
+  def(m, "import_meta_graph",
+      [](G g, nb::bytes meta_graph, H scope, bool clear_devices, nb::dict input_map) -> nb::object {
+        return build(g, {}, [&](G graph) -> nb::object {
+          train::ImportMetaGraphOptions options{.import_scope = to_name(scope), .clear_devices = clear_devices};
+          for (auto [key, value] : input_map) {
+            options.input_map.emplace_back(to_name(key), to_output(graph, value, DType::Invalid, {}));
+          }
+          std::optional<Saver> saver = train::import_meta_graph(graph, view(meta_graph), options);
+          return saver ? nb::cast(std::move(*saver)) : nb::none();
+        });
+      });
 }
 
 summary::Options summary_options(H collections, H family) {
@@ -245,7 +246,8 @@ void bind_summaries(nb::module_& m) {
   def_old_summary<&summary::v0::histogram_summary>(m, "old_histogram_summary");
   def(m, "image_summary", [](G g, const std::string& name, H images, int64_t max_outputs, H collections, H family) {
     return build(g, {images}, [&](G graph) {
-      return wrap(summary::image(name, first_in(graph, images, "tensor"), image_options(max_outputs, collections, family)));
+      return wrap(
+          summary::image(name, first_in(graph, images, "tensor"), image_options(max_outputs, collections, family)));
     });
   });
   def(m, "old_image_summary", [](G g, H tag, H images, int64_t max_images, H collections, H name) {
@@ -254,12 +256,13 @@ void bind_summaries(nb::module_& m) {
                                              old_options(collections, name)));
     });
   });
-  def(m, "audio_summary", [](G g, const std::string& name, H audio, H rate, int64_t max_outputs, H collections, H family) {
-    return build(g, {audio}, [&](G graph) {
-      return wrap(summary::audio(name, first_in(graph, audio, "tensor"), to_in(graph, rate),
-                                 image_options(max_outputs, collections, family)));
-    });
-  });
+  def(m, "audio_summary",
+      [](G g, const std::string& name, H audio, H rate, int64_t max_outputs, H collections, H family) {
+        return build(g, {audio}, [&](G graph) {
+          return wrap(summary::audio(name, first_in(graph, audio, "tensor"), to_in(graph, rate),
+                                     image_options(max_outputs, collections, family)));
+        });
+      });
   def(m, "tensor_summary", [](G g, const std::string& name, H value, nb::bytes metadata, H collections, H family) {
     return build(g, {value}, [&](G graph) {
       summary::TensorOptions options{.metadata = std::string(view(metadata)), .family = to_name(family)};
@@ -271,32 +274,95 @@ void bind_summaries(nb::module_& m) {
     return summary::MergeOptions{.name = to_name(name), .collections = to_names(collections)};
   };
   def(m, "merge_summary", [merge_options](G g, H inputs, H collections, H name) {
-    return build(g, {inputs}, [&](G graph) { return wrap(summary::merge(to_outputs(graph, inputs), merge_options(collections, name))); });
+    return build(g, {inputs}, [&](G graph) {
+      return wrap(summary::merge(to_outputs(graph, inputs), merge_options(collections, name)));
+    });
   });
 
   using summary::FileWriter;
   nb::class_<FileWriter>(m, "FileWriter")
-      .def("__init__",
-           [](FileWriter* self, const std::string& logdir, int max_queue, double flush_secs, const std::string& suffix) {
-             summary::FileWriterOptions options{
-                 .max_queue = max_queue,
-                 .flush_every = std::chrono::milliseconds(static_cast<int64_t>(flush_secs * 1000)),
-                 .filename_suffix = suffix};
-             outside([&] { return new (self) FileWriter(logdir, options); });
+      .def(
+          "__init__",
+          [](FileWriter* self, const std::string& logdir, int max_queue, double flush_secs, const std::string& suffix) {
+            summary::FileWriterOptions options{
+                .max_queue = max_queue,
+                .flush_every = std::chrono::milliseconds(static_cast<int64_t>(flush_secs * 1000)),
+                .filename_suffix = suffix};
+            outside([&] { return new (self) FileWriter(logdir, options); });
+          })
+      .def(
+          "add_summary",
+          [](FileWriter& w, nb::bytes s, H step) {
+            outside([&, n = to_step(step)] {
+              w.add_summary(view(s), n);
+              return 0;
+            });
+          },
+          nb::arg(), nb::arg().none())
+      .def(
+          "add_graph_def",
+          [](FileWriter& w, nb::bytes s, H step) {
+            outside([&, n = to_step(step)] {
+              w.add_graph_def(view(s), n);
+              return 0;
+            });
+          },
+          nb::arg(), nb::arg().none())
+      .def(
+          "add_meta_graph",
+          [](FileWriter& w, nb::bytes s, H step) {
+            outside([&, n = to_step(step)] {
+              w.add_meta_graph(view(s), n);
+              return 0;
+            });
+          },
+          nb::arg(), nb::arg().none())
+      .def(
+          "add_session_log",
+          [](FileWriter& w, int status, H step, const std::string& path) {
+            outside([&, n = to_step(step)] {
+              w.add_session_log(static_cast<summary::SessionStatus>(status), n, path);
+              return 0;
+            });
+          },
+          nb::arg(), nb::arg().none(), nb::arg())
+      .def(
+          "add_run_metadata",
+          [](FileWriter& w, nb::bytes s, const std::string& tag, H step) {
+            outside([&, n = to_step(step)] {
+              w.add_run_metadata(view(s), tag, n);
+              return 0;
+            });
+          },
+          nb::arg(), nb::arg(), nb::arg().none())
+      .def("add_event",
+           [](FileWriter& w, nb::bytes s) {
+             outside([&] {
+               w.add_event(view(s));
+               return 0;
+             });
            })
-      .def("add_summary", [](FileWriter& w, nb::bytes s, H step) { outside([&, n = to_step(step)] { w.add_summary(view(s), n); return 0; }); }, nb::arg(), nb::arg().none())
-      .def("add_graph_def", [](FileWriter& w, nb::bytes s, H step) { outside([&, n = to_step(step)] { w.add_graph_def(view(s), n); return 0; }); }, nb::arg(), nb::arg().none())
-      .def("add_meta_graph", [](FileWriter& w, nb::bytes s, H step) { outside([&, n = to_step(step)] { w.add_meta_graph(view(s), n); return 0; }); }, nb::arg(), nb::arg().none())
-      .def("add_session_log", [](FileWriter& w, int status, H step, const std::string& path) {
-        outside([&, n = to_step(step)] { w.add_session_log(static_cast<summary::SessionStatus>(status), n, path); return 0; });
-      }, nb::arg(), nb::arg().none(), nb::arg())
-      .def("add_run_metadata", [](FileWriter& w, nb::bytes s, const std::string& tag, H step) {
-        outside([&, n = to_step(step)] { w.add_run_metadata(view(s), tag, n); return 0; });
-      }, nb::arg(), nb::arg(), nb::arg().none())
-      .def("add_event", [](FileWriter& w, nb::bytes s) { outside([&] { w.add_event(view(s)); return 0; }); })
-      .def("flush", [](FileWriter& w) { outside([&] { w.flush(); return 0; }); })
-      .def("close", [](FileWriter& w) { outside([&] { w.close(); return 0; }); })
-      .def("reopen", [](FileWriter& w) { outside([&] { w.reopen(); return 0; }); })
+      .def("flush",
+           [](FileWriter& w) {
+             outside([&] {
+               w.flush();
+               return 0;
+             });
+           })
+      .def("close",
+           [](FileWriter& w) {
+             outside([&] {
+               w.close();
+               return 0;
+             });
+           })
+      .def("reopen",
+           [](FileWriter& w) {
+             outside([&] {
+               w.reopen();
+               return 0;
+             });
+           })
       .def_prop_ro("closed", &FileWriter::closed)
       .def_prop_ro("logdir", [](const FileWriter& w) { return w.logdir(); })
       .def_prop_ro("path", &FileWriter::path);
@@ -306,15 +372,34 @@ void bind_records(nb::module_& m) {
   nb::class_<RecordWriter>(m, "RecordWriter")
       .def("__init__",
            [](RecordWriter* self, const std::string& path, int compression) {
-             new (self) RecordWriter(outside([&] { return RecordWriter(path, static_cast<Compression>(compression)); }));
+             new (self)
+                 RecordWriter(outside([&] { return RecordWriter(path, static_cast<Compression>(compression)); }));
            })
-      .def("write", [](RecordWriter& w, nb::bytes record) { outside([&] { w.write(view(record)); return 0; }); })
-      .def("flush", [](RecordWriter& w) { outside([&] { w.flush(); return 0; }); })
-      .def("close", [](RecordWriter& w) { outside([&] { w.close(); return 0; }); });
+      .def("write",
+           [](RecordWriter& w, nb::bytes record) {
+             outside([&] {
+               w.write(view(record));
+               return 0;
+             });
+           })
+      .def("flush",
+           [](RecordWriter& w) {
+             outside([&] {
+               w.flush();
+               return 0;
+             });
+           })
+      .def("close", [](RecordWriter& w) {
+        outside([&] {
+          w.close();
+          return 0;
+        });
+      });
   nb::class_<RecordReader>(m, "RecordReader")
       .def("__init__",
            [](RecordReader* self, const std::string& path, int compression) {
-             new (self) RecordReader(outside([&] { return RecordReader(path, static_cast<Compression>(compression)); }));
+             new (self)
+                 RecordReader(outside([&] { return RecordReader(path, static_cast<Compression>(compression)); }));
            })
       .def("__iter__", [](nb::handle self) { return self; })
       .def("__next__", [](RecordReader& r) {

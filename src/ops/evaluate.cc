@@ -6,6 +6,7 @@
 #include "graph/graph_impl.h"
 #include "graph/infer_context.h"
 #include "graph/node.h"
+#include "tensor/elements.h"
 
 namespace weir {
 namespace {
@@ -17,16 +18,7 @@ class TensorValues final : public InferContext::Values {
  public:
   explicit TensorValues(std::span<const Tensor> inputs) : inputs_(inputs) {}
   Tensor value(int input) override { return inputs_[static_cast<size_t>(input)]; }
-  Shape value_as_shape(int input) override {
-    const Tensor& t = inputs_[static_cast<size_t>(input)];
-    std::vector<int64_t> dims;
-    if (t.dtype() == DType::Int32) {
-      for (int32_t d : t.data<int32_t>()) dims.push_back(d);
-    } else {
-      for (int64_t d : t.data<int64_t>()) dims.push_back(d);
-    }
-    return Shape(dims);
-  }
+  Shape value_as_shape(int input) override { return values_as_shape(inputs_[static_cast<size_t>(input)]); }
   Shape handle_shape(int) override { return Shape::unknown(); }
 
  private:
@@ -137,8 +129,7 @@ Shape constant_value_as_shape(const Output& output, int& steps) {
   if (++steps > kMaxSteps || !is_shape) return shape_of_length(output.shape());
   const Node& node = *output.node();
   if (Tensor value = constant_value_within_limits(output); value.valid()) {
-    Tensor values[] = {value};
-    return TensorValues(values).value_as_shape(0);
+    return values_as_shape(value);
   }
   if (node.op->name == "Shape") return node.inputs[0].shape();
   if (node.op->name == "Cast" || node.op->name == "Identity") return constant_value_as_shape(node.inputs[0], steps);

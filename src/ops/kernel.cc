@@ -1,23 +1,9 @@
 #include "ops/kernel.h"
 
-#include <algorithm>
-#include <cstring>
-
 #include "base/errors.h"
+#include "tensor/elements.h"
 
 namespace weir {
-
-namespace {
-
-void copy_elements(DType dtype, const void* from, void* to, int64_t count) {
-  if (dtype == DType::String) {
-    std::copy_n(static_cast<const std::string*>(from), count, static_cast<std::string*>(to));
-  } else {
-    std::memcpy(to, from, static_cast<size_t>(count) * dtype_size(dtype));
-  }
-}
-
-}  // namespace
 
 void RunControl::end() const {
   if (closed && closed->load()) throw Error(Code::Cancelled, "the session was closed");

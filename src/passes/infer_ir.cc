@@ -2,6 +2,7 @@
 #include "graph/infer_context.h"
 #include "ops/evaluate.h"
 #include "passes/ir.h"
+#include "tensor/elements.h"
 
 namespace weir {
 namespace {
@@ -22,13 +23,7 @@ class IrValues final : public InferContext::Values {
       bool counted = length.rank() == 1 && length[0] >= 0 && length[0] <= 254;
       return counted ? Shape::unknown_dims(static_cast<int>(length[0])) : Shape::unknown();
     }
-    std::vector<int64_t> dims;
-    if (t.dtype() == DType::Int32) {
-      for (int32_t d : t.data<int32_t>()) dims.push_back(d);
-    } else {
-      for (int64_t d : t.data<int64_t>()) dims.push_back(d);
-    }
-    return Shape(dims);
+    return values_as_shape(t);
   }
   Shape handle_shape(int input) override {
     const IrNode* handle = &ir_[node_.inputs[static_cast<size_t>(input)].node];

@@ -6,6 +6,8 @@
 
 namespace weir {
 
+bool is_variable_read(const Op& op) { return op.name == "_Read" || op.name == "ReadVariableOp"; }
+
 bool IrNode::is_constant() const {
   return !types.empty() && std::all_of(values.begin(), values.end(), [](const Tensor& t) { return t.valid(); });
 }

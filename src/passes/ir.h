@@ -14,6 +14,9 @@ namespace weir {
 // The part of a graph that one run needs, as the passes rewrite it on its way to a plan. Nodes are numbered; an edge
 // names a node and one of its outputs. Nodes that a pass made superfluous stay in the list, unreferenced and `dead`.
 
+// Whether the operation gives the value of the variable that its first input refers to.
+bool is_variable_read(const Op& op);
+
 struct IrEdge {
   int node = -1;
   int output = 0;

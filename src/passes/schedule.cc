@@ -45,10 +45,8 @@ int variable_of(const Ir& ir, IrEdge edge) {
   }
 }
 
-bool is_read(const IrNode& node) { return node.is("_Read") || node.is("ReadVariableOp"); }
-
 bool is_write(const Ir& ir, const IrNode& node) {
-  if (is_read(node)) return false;
+  if (is_variable_read(*node.op)) return false;
   if (node.op->has_ref_input()) return true;
   return node.op->stateful && !node.inputs.empty() && ir.type(node.inputs[0]) == DType::Resource;
 }
@@ -62,7 +60,7 @@ std::vector<std::vector<int>> soft_predecessors(const Ir& ir) {
     for (const IrEdge& input : ir[i].inputs) readers[static_cast<size_t>(input.node)].push_back(i);
   }
   for (int i = 0; i < ir.size(); ++i) {
-    if (ir[i].dead || !is_read(ir[i])) continue;
+    if (ir[i].dead || !is_variable_read(*ir[i].op)) continue;
     auto& list = of_variable[static_cast<size_t>(variable_of(ir, ir[i].inputs[0]))];
     list.push_back(i);
     list.insert(list.end(), readers[static_cast<size_t>(i)].begin(), readers[static_cast<size_t>(i)].end());

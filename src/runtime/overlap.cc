@@ -12,8 +12,6 @@ struct Accesses {
   std::vector<int> readers;
 };
 
-bool is_read(const Step& step) { return step.op->name == "_Read" || step.op->name == "ReadVariableOp"; }
-
 }  // namespace
 
 std::vector<StepFacts> Plan::Builder::step_facts() const {
@@ -72,7 +70,7 @@ std::vector<StepFacts> Plan::Builder::step_facts() const {
       int handle = variable[static_cast<size_t>(s)];
       if (handle < 0) continue;
       Accesses& access = accesses[static_cast<size_t>(handle)];
-      bool writes = plan_.slots_[static_cast<size_t>(s)].place == Place::Nowhere && !is_read(step);
+      bool writes = plan_.slots_[static_cast<size_t>(s)].place == Place::Nowhere && !is_variable_read(*step.op);
       if (access.writer >= 0 && access.writer != i) before.push_back(access.writer);
       if (writes) {
         // Also after those who hold snapshots, so that the write can happen in place.
@@ -85,7 +83,8 @@ std::vector<StepFacts> Plan::Builder::step_facts() const {
     for (int o = 0; o < step.view.output_count; ++o) {
       auto out = static_cast<size_t>(step.view.outputs[o]);
       producer[out] = i;
-      bool passes_on = plan_.slots_[out].place == Place::Nowhere || is_read(step) || step.kind == Step::Kind::Alias;
+      bool passes_on =
+          plan_.slots_[out].place == Place::Nowhere || is_variable_read(*step.op) || step.kind == Step::Kind::Alias;
       if (passes_on && step.view.input_count > 0)
         variable[out] = variable[static_cast<size_t>(source(step.view.inputs[0]))];
     }

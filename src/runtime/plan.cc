@@ -1,13 +1,13 @@
 #include "runtime/plan.h"
 
 #include <algorithm>
-#include <cstring>
 #include <new>
 
 #include "base/errors.h"
 #include "graph/infer_context.h"
 #include "ops/state/variable_state.h"
 #include "runtime/plan_builder.h"
+#include "tensor/elements.h"
 
 namespace weir {
 namespace {
@@ -237,14 +237,7 @@ class RunValues final : public InferContext::Values {
   }
   Shape value_as_shape(int input) override {
     Tensor t = value(input);
-    if (!t.valid()) return Shape::unknown();
-    std::vector<int64_t> dims;
-    if (t.dtype() == DType::Int32) {
-      for (int32_t d : t.data<int32_t>()) dims.push_back(d);
-    } else {
-      for (int64_t d : t.data<int64_t>()) dims.push_back(d);
-    }
-    return Shape(dims);
+    return t.valid() ? values_as_shape(t) : Shape::unknown();
   }
   Shape handle_shape(int input) override {
     const Value& v = slots_[step_.inputs[input]];
@@ -283,7 +276,7 @@ void Plan::run_dynamic(const Step& step, Value* slots, const RunControl& control
     out.owner = in.owner;
     if (!out.owner) {
       Tensor copy(out.dtype, out.own_shape);
-      std::memcpy(copy.mutable_raw(), in.data, copy.bytes());
+      copy_elements(out.dtype, in.data, copy.mutable_raw(), copy.elements());
       out.data = copy.mutable_raw();
       out.owner = copy.buffer();
     }
@@ -296,7 +289,8 @@ void Plan::run_dynamic(const Step& step, Value* slots, const RunControl& control
     Value& out = slots[step.view.outputs[o]];
     const Shape& shape = shapes[static_cast<size_t>(o)];
     outputs.push_back(&shape);
-    if (shape.is_known() && !out.variable && out.dtype != DType::Resource) {
+    const bool has_elements = slots_[static_cast<size_t>(step.view.outputs[o])].place != Place::Nowhere;
+    if (shape.is_known() && has_elements) {
       Tensor t(out.dtype, shape);
       let_go(out);
       if (out.shape != nullptr && out.shape != &out.own_shape && *out.shape != shape) {

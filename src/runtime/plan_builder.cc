@@ -205,8 +205,8 @@ void Plan::Builder::prepare_steps() {
   }
 }
 
-const Region* Plan::Builder::region_of(int step) const {
-  for (const Region& region : plan_.regions_) {
+Region* Plan::Builder::region_of(int step) const {
+  for (Region& region : plan_.regions_) {
     if (step >= region.begin && step < region.end) return &region;
   }
   return nullptr;
@@ -292,7 +292,7 @@ void Plan::Builder::list_releases() {
       plan_.steps_[static_cast<size_t>(last)].releases.push_back(s);
       continue;
     }
-    auto& region = const_cast<Region&>(*region_of(last));
+    Region& region = *region_of(last);
     Region::Held held{s, 0};
     for (int i = region.begin; i < region.end; ++i) {
       const std::vector<int>& slots = plan_.steps_[static_cast<size_t>(i)].slots;

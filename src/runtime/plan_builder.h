@@ -40,7 +40,7 @@ class Plan::Builder {
   int root(int slot) const;
   Slot& memory(int slot) { return plan_.slots_[static_cast<size_t>(slot)]; }
   Life& life(int slot) { return lives_[static_cast<size_t>(slot)]; }
-  const Region* region_of(int step) const;
+  Region* region_of(int step) const;  // the region that the step is in, or null
   // The last step before which nothing that `step` reads may be overwritten: the end of its region.
   int end_of_use(int step) const;
 

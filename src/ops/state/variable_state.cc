@@ -2,23 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <functional>
 
 #include "base/errors.h"
+#include "tensor/elements.h"
 
 namespace weir {
-namespace {
-
-void copy_elements(DType dtype, const void* from, void* to, int64_t elements) {
-  if (dtype == DType::String) {
-    std::copy_n(static_cast<const std::string*>(from), elements, static_cast<std::string*>(to));
-  } else if (elements > 0) {
-    std::memcpy(to, from, static_cast<size_t>(elements) * dtype_size(dtype));
-  }
-}
-
-}  // namespace
 
 VariableState::VariableState(std::string name, DType dtype, Shape shape)
     : name_(std::move(name)), dtype_(dtype), shape_(std::move(shape)) {}
