@@ -1,4 +1,4 @@
-# Each .cc file of examples/cpp, bench and tools is one program in bin/.
+# Each .cc file of examples/cpp, bench and tools is one program in bin/, and so is each folder of tools.
 
 # Not find_package(dnnl): Debian's configuration stops without the OpenCL headers, which nobody here needs.
 find_library(WEIR_DNNL_LIBRARY dnnl)
@@ -6,11 +6,15 @@ find_path(WEIR_DNNL_INCLUDE_DIR dnnl.hpp)
 
 function(weir_program source)
   cmake_path(GET source STEM name)
+  set(sources ${source})
+  if(IS_DIRECTORY ${source})
+    file(GLOB sources CONFIGURE_DEPENDS ${source}/*.cc)
+  endif()
   set(target ${name})
   if(TARGET ${name})
-    set(target ${name}_program)  # tools/weir.cc beside the library weir
+    set(target ${name}_program)  # tools/weir beside the library weir
   endif()
-  add_executable(${target} ${source})
+  add_executable(${target} ${sources})
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name})
   target_link_libraries(${target} PRIVATE weir_warnings fmt::fmt)
   if(source MATCHES "/bench/kernels_")
@@ -28,6 +32,12 @@ endfunction()
 
 file(GLOB WEIR_PROGRAM_SOURCES CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/examples/cpp/*.cc ${PROJECT_SOURCE_DIR}/bench/*.cc ${PROJECT_SOURCE_DIR}/tools/*.cc)
-foreach(source IN LISTS WEIR_PROGRAM_SOURCES)
+file(GLOB WEIR_TOOL_FOLDERS LIST_DIRECTORIES true CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/*)
+list(FILTER WEIR_TOOL_FOLDERS EXCLUDE REGEX "\\.[a-z]+$")
+foreach(source IN LISTS WEIR_PROGRAM_SOURCES WEIR_TOOL_FOLDERS)
   weir_program(${source})
 endforeach()
+
+# What users get besides the library.
+set_target_properties(weir_program PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+install(TARGETS weir_program)

@@ -60,8 +60,8 @@ struct CheckpointStateOptions {
   std::string latest_filename = "checkpoint";
 };
 
-// Relative paths of the file are given relative to the working directory, as programs use them. Nothing when there is no
-// file or it does not parse.
+// Relative paths of the file are given relative to the working directory, as programs use them. Nothing when there is
+// no file or it does not parse.
 WEIR_API std::optional<CheckpointState> get_checkpoint_state(const std::string& directory,
                                                              const std::string& latest_filename = "checkpoint");
 // Durably replaces the file. Paths are written relative to the directory when the directory's own path is relative or

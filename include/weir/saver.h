@@ -89,7 +89,8 @@ class WEIR_API Saver {
 
   // Runs the save nodes and returns the checkpoint's path ("model.ckpt-10"), which restore() takes.
   std::string save(Session& session, const std::string& path, const SaveOptions& options = {});
-  // Throws NotFound when there is no such checkpoint or it lacks a variable, InvalidArgument when types or shapes differ.
+  // Throws NotFound when there is no such checkpoint or it lacks a variable, InvalidArgument when types or shapes
+  // differ.
   void restore(Session& session, const std::string& path);
 
   const SaverDef& as_saver_def() const { return def_; }

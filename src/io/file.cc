@@ -73,8 +73,7 @@ int write_all(int fd, std::string_view bytes) {
 }  // namespace
 
 void fail_file(std::string_view what, const std::string& path, int error_number) {
-  throw error(code_of(error_number), "cannot {} '{}': {}", what, path,
-              std::generic_category().message(error_number));
+  throw error(code_of(error_number), "cannot {} '{}': {}", what, path, std::generic_category().message(error_number));
 }
 
 std::string read_file(const std::string& path) {

@@ -15,8 +15,8 @@ constexpr size_t kBlockBytes = 262144;
 constexpr int kRestartInterval = 16;
 
 constexpr uint64_t kMagic = 0xdb4775248b80fb57;
-constexpr size_t kFooterBytes = 48;   // two handles, padding, magic
-constexpr size_t kTrailerBytes = 5;   // how the block is compressed, checksum
+constexpr size_t kFooterBytes = 48;  // two handles, padding, magic
+constexpr size_t kTrailerBytes = 5;  // how the block is compressed, checksum
 constexpr char kNoCompression = 0, kSnappy = 1;
 
 }  // namespace
@@ -126,8 +126,8 @@ std::string TableReader::read_block(const Handle& handle) const {
   return *std::move(plain);
 }
 
-void TableReader::for_each_entry(
-    std::string_view block, const std::function<void(const std::string&, std::string_view)>& visit) const {
+void TableReader::for_each_entry(std::string_view block,
+                                 const std::function<void(const std::string&, std::string_view)>& visit) const {
   if (block.size() < sizeof(uint32_t)) fail("a block is too short");
   const size_t restarts = get_fixed<uint32_t>(block.substr(block.size() - sizeof(uint32_t)));
   if (restarts > block.size() / sizeof(uint32_t) - 1) fail("a block is too short");
@@ -135,8 +135,7 @@ void TableReader::for_each_entry(
   std::string key;
   while (!block.empty()) {
     const auto shared = take_varint(block), rest = take_varint(block), length = take_varint(block);
-    if (!shared || !rest || !length || *shared > key.size() || *rest > block.size() ||
-        *length > block.size() - *rest) {
+    if (!shared || !rest || !length || *shared > key.size() || *rest > block.size() || *length > block.size() - *rest) {
       fail("an entry is cut short");
     }
     key.resize(*shared);

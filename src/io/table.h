@@ -11,8 +11,8 @@
 
 namespace weir::io {
 
-// LevelDB's table: sorted keys with values in blocks, each with a checksum, and an index of blocks at the end. The index
-// of a V2 checkpoint is one, and so is a whole V1 checkpoint.
+// LevelDB's table: sorted keys with values in blocks, each with a checksum, and an index of blocks at the end. The
+// index of a V2 checkpoint is one, and so is a whole V1 checkpoint.
 
 // Appends a table to a file. Blocks are not compressed.
 class TableWriter {

@@ -227,8 +227,8 @@ BundleReader::BundleReader(std::string prefix) : prefix_(std::move(prefix)) {
         throw error(Code::Unimplemented, "the checkpoint '{}' was written on a big-endian machine", prefix_);
       }
       if (header.version().min_consumer() > kVersion) {
-        throw error(Code::Unimplemented, "the checkpoint '{}' is of a format that needs version {}; this is {}", prefix_,
-                    header.version().min_consumer(), kVersion);
+        throw error(Code::Unimplemented, "the checkpoint '{}' is of a format that needs version {}; this is {}",
+                    prefix_, header.version().min_consumer(), kVersion);
       }
       shards_ = header.num_shards();
       has_header = true;
@@ -255,7 +255,8 @@ void BundleReader::check_entry(const std::string& key, const proto::BundleEntryP
   int64_t elements = 0, bytes = 0;
   try {
     elements = shape_from_proto(entry.shape()).elements();
-    if (elements >= 0) bytes = checked_multiply(elements, std::max<int64_t>(1, static_cast<int64_t>(dtype_size(dtype))));
+    if (elements >= 0)
+      bytes = checked_multiply(elements, std::max<int64_t>(1, static_cast<int64_t>(dtype_size(dtype))));
   } catch (const Error&) {
     damaged(path, key, "a shape makes no sense");
   }

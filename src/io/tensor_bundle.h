@@ -23,9 +23,10 @@ namespace weir::io {
 std::string index_path(std::string_view prefix);
 std::string data_path(std::string_view prefix, int shard, int shards);
 
-// Writes a checkpoint, into a directory that is made if need be, that appears whole or not at all, when finish() renames the index. An older checkpoint of the same
-// prefix is there until then: the data file of the new one has another name (it is counted as one of 2 shards instead of
-// one of 1, or the other way round), which every reader follows.
+// Writes a checkpoint, into a directory that is made if need be, that appears whole or not at all, when finish()
+// renames the index. An older checkpoint of the same prefix is there until then: the data file of the new one has
+// another name (it is counted as one of 2 shards instead of one of 1, or the other way round), which every reader
+// follows.
 class BundleWriter {
  public:
   explicit BundleWriter(std::string prefix);

@@ -99,9 +99,7 @@ constexpr Slice kSlices[] = {{"rows", "6 2 0,2:-", 0, 2, 0, 2},
                              {"columns", "2 5 -:0,3", 0, 2, 0, 3},
                              {"columns", "2 5 -:3,2", 0, 2, 3, 2}};
 
-std::map<std::string, Tensor> sliced() {
-  return {{"rows", iota<float>({6, 2})}, {"columns", iota<int64_t>({2, 5})}};
-}
+std::map<std::string, Tensor> sliced() { return {{"rows", iota<float>({6, 2})}, {"columns", iota<int64_t>({2, 5})}}; }
 
 template <class Writer>
 void write_all(Writer& writer, bool old) {
@@ -236,8 +234,8 @@ TEST_F(BundleTest, ReadsSlices) {
   train::CheckpointReader reader(prefix);
   expect_same(reader.get_slice("rows", "6 2 1,4:1,1"), Tensor::from<float>({3, 5, 7, 9}, {4, 1}), "rows");
   expect_same(reader.get_slice("matrix", "2 3 1,1:-"), Tensor::from<float>({.75f, 1, 1.25f}, {1, 3}), "matrix");
-  expect_same(reader.get_slice("strings", "2 2 -:1,1"), Tensor::from<std::string>({"bc", std::string(300, 'x')}, {2, 1}),
-              "strings");
+  expect_same(reader.get_slice("strings", "2 2 -:1,1"),
+              Tensor::from<std::string>({"bc", std::string(300, 'x')}, {2, 1}), "strings");
   EXPECT_EQ(code_of([&] { reader.get_slice("rows", "6 3 -:-"); }), Code::InvalidArgument);
   EXPECT_EQ(code_of([&] { reader.get_slice("rows", "6 2 5,2:-"); }), Code::InvalidArgument);
   EXPECT_EQ(code_of([&] { reader.get_slice("rows", "6 2 x"); }), Code::InvalidArgument);
@@ -248,7 +246,9 @@ TEST_F(BundleTest, RefusesNamesThatComeTwice) {
   BundleWriter writer(path("c"));
   writer.add("a", Tensor(1.f));
   EXPECT_EQ(code_of([&] { writer.add("a", Tensor(1.f)); }), Code::InvalidArgument);
-  EXPECT_EQ(code_of([&] { writer.add_slice("a", {2}, slice_of({{0, 1}}), Tensor(std::vector{1.f})); }),
+  EXPECT_EQ(code_of([&] {
+              writer.add_slice("a", {2}, slice_of({{0, 1}}), Tensor(std::vector{1.f}));
+            }),
             Code::InvalidArgument);
 }
 
@@ -344,8 +344,8 @@ std::string everything(const std::string& prefix) {
   return all;
 }
 
-// Damages `file` in every way that a byte can be lost: each flipped, and the file cut after each. Reading gives the same
-// values, or a clean error.
+// Damages `file` in every way that a byte can be lost: each flipped, and the file cut after each. Reading gives the
+// same values, or a clean error.
 void damage(const std::string& file, const std::string& prefix) {
   const std::string good = read_file(file), expected = everything(prefix);
   auto check = [&](const std::string& bytes, const std::string& what) {
@@ -398,7 +398,8 @@ TEST_F(V1Test, DamageIsFoundOrHarmless) {
 
 TEST(TensorSlice, KeysOfSlicesAreTensorFlows) {
   // From TensorFlow's EncodeTensorNameSlice.
-  EXPECT_EQ(slice_key("p", slice_of({{0, 2}, {0, TensorSlice::kWhole}})), std::string("\0p\0\1\1\2\x80\x82\x80\x7f", 10));
+  EXPECT_EQ(slice_key("p", slice_of({{0, 2}, {0, TensorSlice::kWhole}})),
+            std::string("\0p\0\1\1\2\x80\x82\x80\x7f", 10));
   EXPECT_EQ(slice_key("p", slice_of({{64, 300}})), std::string("\0p\0\1\1\1\xc0\x40\xc1\x2c", 10));
 }
 

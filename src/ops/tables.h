@@ -18,8 +18,8 @@ const std::vector<OpDef>& summary_ops();
 const std::vector<OpDef>& string_ops();
 
 inline std::vector<const std::vector<OpDef>*> tables() {
-  return {&array_ops(), &math_ops(), &nn_ops(), &state_ops(), &random_ops(),
-          &control_ops(), &io_ops(), &summary_ops(), &string_ops()};
+  return {&array_ops(),   &math_ops(), &nn_ops(),      &state_ops(), &random_ops(),
+          &control_ops(), &io_ops(),   &summary_ops(), &string_ops()};
 }
 
 }  // namespace weir::ops

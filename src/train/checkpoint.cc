@@ -124,8 +124,8 @@ Tensor CheckpointReader::get_slice(std::string_view name, std::string_view shape
 std::string CheckpointReader::debug_string() const {
   std::string text;
   for (const CheckpointTensor& tensor : impl_->tensors) {
-    text += fmt::format("{} ({}) {}\n", tensor.name,
-                        proto::DataType_Name(static_cast<proto::DataType>(tensor.dtype)), tensor.shape.str());
+    text += fmt::format("{} ({}) {}\n", tensor.name, proto::DataType_Name(static_cast<proto::DataType>(tensor.dtype)),
+                        tensor.shape.str());
   }
   return text;
 }
@@ -168,7 +168,8 @@ void update_checkpoint_state(const std::string& directory, const CheckpointState
   if (times.size() == all.size()) message.mutable_all_model_checkpoint_timestamps()->Add(times.begin(), times.end());
   message.set_last_preserved_timestamp(state.last_preserved_timestamp);
   if (message.model_checkpoint_path() == options.latest_filename) {
-    throw invalid_argument("the checkpoint and the file that names it have the same name '{}'", options.latest_filename);
+    throw invalid_argument("the checkpoint and the file that names it have the same name '{}'",
+                           options.latest_filename);
   }
   std::string text;
   google::protobuf::TextFormat::PrintToString(message, &text);

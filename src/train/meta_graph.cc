@@ -18,10 +18,9 @@ namespace {
 // The version whose formats these are.
 constexpr const char* kTensorFlowVersion = "1.15.5";
 
-constexpr std::string_view kVariableCollections[] = {"trainable_variables",       "variables",
-                                                     "local_variables",           "model_variables",
-                                                     "moving_average_variables",  "metric_variables",
-                                                     "global_step"};
+constexpr std::string_view kVariableCollections[] = {
+    "trainable_variables",      "variables",        "local_variables", "model_variables",
+    "moving_average_variables", "metric_variables", "global_step"};
 
 bool is_variable_collection(std::string_view name) {
   return std::ranges::find(kVariableCollections, name) != std::end(kVariableCollections);
@@ -48,15 +47,16 @@ proto::VariableDef variable_to_proto(const Variable& variable, bool trainable) {
 Variable variable_from_proto(Graph& graph, const proto::VariableDef& message, const std::string& prefix) {
   Output initial_value;
   if (!message.initial_value_name().empty()) initial_value = graph.output(prefix + message.initial_value_name());
-  const Variable variable(graph.output(prefix + message.variable_name()), graph.output(prefix + message.snapshot_name()),
+  const Variable variable(graph.output(prefix + message.variable_name()),
+                          graph.output(prefix + message.snapshot_name()),
                           graph.operation(prefix + message.initializer_name()), initial_value);
   if (message.has_save_slice_info_def()) {
     const proto::SaveSliceInfoDef& slice = message.save_slice_info_def();
-    set_save_slice_info(variable, {.full_name = prefix + slice.full_name(),
-                                   .full_shape = Shape(std::vector<int64_t>(slice.full_shape().begin(),
-                                                                            slice.full_shape().end())),
-                                   .var_offset = {slice.var_offset().begin(), slice.var_offset().end()},
-                                   .var_shape = {slice.var_shape().begin(), slice.var_shape().end()}});
+    set_save_slice_info(
+        variable, {.full_name = prefix + slice.full_name(),
+                   .full_shape = Shape(std::vector<int64_t>(slice.full_shape().begin(), slice.full_shape().end())),
+                   .var_offset = {slice.var_offset().begin(), slice.var_offset().end()},
+                   .var_shape = {slice.var_shape().begin(), slice.var_shape().end()}});
   }
   return variable;
 }

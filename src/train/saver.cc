@@ -13,9 +13,7 @@
 namespace weir::train {
 namespace {
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
+double now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
 // Where a graph keeps the slice information of its variables: by the name of the variable's node.
 constexpr std::string_view kSlices = "__save_slices";
@@ -121,9 +119,9 @@ std::string Saver::save(Session& session, const std::string& path, const SaveOpt
   const std::vector<std::string> old = take_old();
   const size_t slash = path.rfind('/');
   const std::string directory = slash == std::string::npos ? "" : slash == 0 ? "/" : path.substr(0, slash);
-  update_checkpoint_state(
-      directory, {.model_checkpoint_path = prefix, .all_model_checkpoint_paths = last_checkpoints()},
-      {.save_relative_paths = save_relative_paths_, .latest_filename = options.latest_filename});
+  update_checkpoint_state(directory,
+                          {.model_checkpoint_path = prefix, .all_model_checkpoint_paths = last_checkpoints()},
+                          {.save_relative_paths = save_relative_paths_, .latest_filename = options.latest_filename});
   // Nothing names these any more.
   for (const std::string& checkpoint : old) remove_checkpoint(checkpoint, options.meta_graph_suffix);
   return prefix;

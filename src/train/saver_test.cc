@@ -4,8 +4,8 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <set>
 #include <fstream>
+#include <set>
 
 #include "base/errors.h"
 #include "io/file.h"
@@ -73,7 +73,8 @@ proto::MetaGraphDef parsed(const std::string& bytes) {
 TEST_F(SaverTest, BuildsTensorFlowsNodes) {
   Program program(true);
   Saver saver(program.g, {.max_to_keep = 2});
-  const auto ours = parsed(saver.export_meta_graph()), theirs = parsed(read_meta_graph(std::string(kTheirs) + "/model.ckpt-2.meta"));
+  const auto ours = parsed(saver.export_meta_graph()),
+             theirs = parsed(read_meta_graph(std::string(kTheirs) + "/model.ckpt-2.meta"));
   std::map<std::string, const proto::NodeDef*> nodes;
   std::vector<std::string> our_order, their_order;
   for (const auto& node : ours.graph_def().node()) {
@@ -87,7 +88,8 @@ TEST_F(SaverTest, BuildsTensorFlowsNodes) {
     const proto::NodeDef& own = *nodes[node.name()];
     EXPECT_EQ(own.op(), node.op()) << node.name();
     EXPECT_EQ(own.device(), node.device()) << node.name();
-    EXPECT_EQ(std::vector(own.input().begin(), own.input().end()), std::vector(node.input().begin(), node.input().end()))
+    EXPECT_EQ(std::vector(own.input().begin(), own.input().end()),
+              std::vector(node.input().begin(), node.input().end()))
         << node.name();
     for (const auto& [name, value] : node.attr()) {
       if (name == "_output_shapes") continue;
@@ -154,9 +156,9 @@ TEST_F(SaverTest, KeepsTheNewestAndNamesThemAsTensorFlowDoes) {
               fmt::format("model.ckpt-{}", i));
   }
   EXPECT_EQ(io::read_file("checkpoint"), io::read_file(std::string(kTheirs) + "/checkpoint"));
-  EXPECT_EQ(files(), (std::set<std::string>{"checkpoint", "model.ckpt-1.data-00000-of-00001", "model.ckpt-1.index",
-                                            "model.ckpt-2.data-00000-of-00001", "model.ckpt-2.index",
-                                            "model.ckpt-2.meta"}));
+  EXPECT_EQ(files(),
+            (std::set<std::string>{"checkpoint", "model.ckpt-1.data-00000-of-00001", "model.ckpt-1.index",
+                                   "model.ckpt-2.data-00000-of-00001", "model.ckpt-2.index", "model.ckpt-2.meta"}));
   EXPECT_EQ(saver.last_checkpoints(), (std::vector<std::string>{"model.ckpt-1", "model.ckpt-2"}));
 
   Saver later(program.g, {.max_to_keep = 2, .name = "later"});

@@ -1,6 +1,6 @@
 // A process that saves in a loop is stopped at every system call that changes the disk, once as if it were killed and
-// once as if the machine lost power (what was not synced is gone). Afterwards the newest checkpoint is there, whole, and
-// no older than the last save that returned.
+// once as if the machine lost power (what was not synced is gone). Afterwards the newest checkpoint is there, whole,
+// and no older than the last save that returned.
 //
 // The system calls are caught by defining them here: the library is linked into this program and finds these first.
 
@@ -200,8 +200,7 @@ TEST_P(CheckpointKill, LeavesTheLastGoodCheckpointAtEveryInstant) {
 
 INSTANTIATE_TEST_SUITE_P(Savers, CheckpointKill,
                          ::testing::Values(Scenario{"numbered", true, false}, Scenario{"one_name", false, false},
-                                           Scenario{"sharded", true, true},
-                                           Scenario{"sharded_one_name", false, true}),
+                                           Scenario{"sharded", true, true}, Scenario{"sharded_one_name", false, true}),
                          [](const auto& scenario) { return std::string(scenario.param.name); });
 
 }  // namespace

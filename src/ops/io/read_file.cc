@@ -35,7 +35,8 @@ void write(KernelContext& c) {
 }
 
 void infer_matching(InferContext& c) {
-  if (c.input(0).rank() > 1) throw invalid_argument("patterns are a scalar or a vector; this has shape {}", c.input(0).str());
+  if (c.input(0).rank() > 1)
+    throw invalid_argument("patterns are a scalar or a vector; this has shape {}", c.input(0).str());
   c.set_output(0, Shape{kUnknown});
 }
 

@@ -10,7 +10,8 @@ void infer(InferContext& c) {
   require_names(c, 2, c.outputs());
   const Tensor slices = c.value(2);
   if (!slices.valid()) return;
-  for (int i = 0; i < c.outputs(); ++i) c.set_output(i, slice_shape(slices.data<std::string>()[static_cast<size_t>(i)]));
+  for (int i = 0; i < c.outputs(); ++i)
+    c.set_output(i, slice_shape(slices.data<std::string>()[static_cast<size_t>(i)]));
 }
 
 std::vector<DType> prepare(PrepareContext& c) { return c.attr<std::vector<DType>>("dtypes"); }
