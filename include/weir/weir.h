@@ -11,4 +11,5 @@
 #include "weir/saver.h"
 #include "weir/session.h"
 #include "weir/state_ops.h"
+#include "weir/summary.h"
 #include "weir/train.h"
