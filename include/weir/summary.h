@@ -122,4 +122,24 @@ class WEIR_API FileWriter {
   std::unique_ptr<Impl> impl_;
 };
 
+// An event as a reader of event files sees it: RecordReader gives the bytes.
+struct WEIR_API Event {
+  struct Value {
+    std::string tag;
+    std::string kind;     // "scalar", "histogram", "image", "audio", "tensor"
+    std::string text;     // the value in a few words: "0.25", "4 values from -1 to 2, mean 0.625", "28 x 28 x 1"
+    double scalar = 0;    // of a scalar
+    std::string encoded;  // of an image or a sound: the file
+  };
+
+  double wall_time = 0;  // seconds since the epoch
+  int64_t step = 0;
+  std::string kind;           // what it carries: "file_version", "graph_def", "summary", "session_log", ...
+  std::string text;           // the version, the status of a session log, the tag of a run
+  std::vector<Value> values;  // of a summary
+
+  // Throws DataLoss when the bytes are no Event.
+  static Event parse(std::string_view bytes);
+};
+
 }  // namespace weir::summary

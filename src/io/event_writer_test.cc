@@ -95,6 +95,21 @@ TEST(FileWriter, WritesWhatAProgramShows) {
   EXPECT_EQ(events[12].session_log().checkpoint_path(), "model.ckpt");
   EXPECT_EQ(events[13].tagged_run_metadata().tag(), "step 9");
   EXPECT_FALSE(events[14].meta_graph_def().empty());
+
+  RecordReader reader(writer.path());
+  std::vector<summary::Event> seen;
+  for (std::string record; reader.next(record);) seen.push_back(summary::Event::parse(record));
+  EXPECT_EQ(seen[0].text, "brain.Event:2");
+  EXPECT_EQ(seen[1].kind, "graph_def");
+  ASSERT_EQ(seen[11].values.size(), 4u);
+  EXPECT_EQ(seen[11].step, 9);
+  EXPECT_FLOAT_EQ(static_cast<float>(seen[11].values[0].scalar), 0.1f);
+  EXPECT_EQ(seen[11].values[1].text, "4 values from -1 to 2, mean 0.625");
+  EXPECT_EQ(seen[11].values[2].text, "2 x 2 x 1");
+  EXPECT_EQ(seen[11].values[2].encoded.substr(1, 3), "PNG");
+  EXPECT_EQ(seen[11].values[3].kind, "tensor");
+  EXPECT_EQ(seen[12].text, "CHECKPOINT model.ckpt");
+  EXPECT_EQ(code_of([] { summary::Event::parse("zzzz"); }), Code::DataLoss);
 }
 
 TEST(FileWriter, ShowsEventsAfterFlush) {

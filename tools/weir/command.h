@@ -19,6 +19,7 @@ struct Command {
 };
 
 extern const Command kCheckpoint;
+extern const Command kRecords;
 
 // The command was called in a way that it does not understand: exit code 2.
 class UsageError : public std::runtime_error {
