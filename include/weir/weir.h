@@ -1,5 +1,6 @@
 #pragma once
 
+// Everything a program needs.
 #include "weir/checkpoint.h"
 #include "weir/data.h"
 #include "weir/error.h"
