@@ -260,3 +260,12 @@ def test_absl_is_weirs_where_it_is_not_installed(weir):
 def test_a_folder_with_main_is_a_program(weir):
     result = weir({"prog/__main__.py": "import other", "prog/other.py": "print('other')"}, "prog")
     assert result.stdout == "other\n", result.stderr
+
+
+def test_running_a_program_imports_no_protobuf(weir):
+    program = "import sys, tensorflow as tf, tensorflow.python.platform; print('google.protobuf' in sys.modules)"
+    assert weir({"p.py": program}, "p.py").stdout == "False\n"
+
+
+def test_text_for_exec_is_python2_too(weir):
+    assert weir({"p.py": "ns = {}\nexec 'x = 7 / 2' in ns\nprint ns['x']"}, "p.py").stdout == "3\n"

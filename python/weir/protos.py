@@ -9,6 +9,19 @@ Every top-level message, enumeration and enumeration value of those files is an 
 
 import os
 
+# What TensorFlow shows of them in tf, tf.train and tf.summary. Listed, so that a namespace can tell without protobuf
+# whether a name is a message.
+TF_NAMES = frozenset((
+    "AttrValue", "ConfigProto", "Event", "GPUOptions", "GraphDef", "GraphOptions", "HistogramProto", "LogMessage",
+    "MetaGraphDef", "NameAttrList", "NodeDef", "OptimizerOptions", "RunMetadata", "RunOptions", "SessionLog", "Summary",
+    "SummaryMetadata", "TensorInfo",
+))  # fmt: skip
+TRAIN_NAMES = frozenset((
+    "BytesList", "CheckpointState", "ClusterDef", "Example", "Feature", "FeatureList", "FeatureLists", "Features",
+    "FloatList", "Int64List", "JobDef", "QueueRunnerDef", "SaverDef", "SequenceExample", "ServerDef",
+))  # fmt: skip
+SUMMARY_NAMES = frozenset(("Event", "SessionLog", "Summary", "SummaryDescription", "TaggedRunMetadata"))
+
 _DESCRIPTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_descriptors.bin")
 _PREFIX = "weir/proto/"
 

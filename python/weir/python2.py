@@ -68,6 +68,7 @@ def compile_source(data, filename, mode="auto", package=""):
         if error is not None:
             raise error from None
         raise
+    builtins.__dict__.update(_HELPERS)
     return compile(tree, filename, "exec", dont_inherit=True), True
 
 
@@ -288,6 +289,8 @@ class _Meanings(ast.NodeTransformer):
                 if helper is None:
                     return self._call("_weir_float_", [node], node)
                 function.id = helper
+            elif function.id == "exec" and node.args:
+                node.args[0] = self._call("_weir_exec_", [node.args[0]], node)
             elif function.id == "sorted" and (len(node.args) > 1 or _keyword(node, "cmp")):
                 function.id = "_weir_sorted_"
         elif isinstance(function, ast.Attribute):
@@ -304,7 +307,7 @@ def _keyword(call, name):
     return any(keyword.arg == name for keyword in call.keywords)
 
 
-# What converted modules find among their globals.
+# What converted modules find when they run.
 
 
 def _integers(a, b):
@@ -451,11 +454,17 @@ def _execfile(filename, global_names=None, local_names=None):
     exec(code, global_names, global_names if local_names is None else local_names)
 
 
+def _exec(source):
+    """What exec gets: text is Python 2 too."""
+    return compile_source(source.encode(), "<string>", "python2")[0] if isinstance(source, str) else source
+
+
 def _apply(function, args=(), options=None):
     return function(*args, **(options or {}))
 
 
-RUNTIME_NAMES = {
+# Called by the converted code; builtins, because it may run with globals of its own.
+_HELPERS = {
     "_weir_div_": divide,
     "_weir_idiv_": divide_in_place,
     "_weir_idiv_attribute_": _divide_attribute,
@@ -466,6 +475,10 @@ RUNTIME_NAMES = {
     "_weir_sorted_": _sorted,
     "_weir_sort_": _sort,
     "_weir_decode_": _decode_text,
+    "_weir_exec_": _exec,
+}
+# Builtins of Python 2. Not among Python's builtins, where libraries would take them for a sign of Python 2.
+RUNTIME_NAMES = {
     "apply": _apply,
     "basestring": str,
     "buffer": memoryview,
