@@ -153,5 +153,8 @@ def test_run_finds_main_of_the_program(tmp_path):
 
 
 def test_import_needs_no_argparse():
-    code = "import sys; before = set(sys.modules); import weir.flags, weir.app; assert 'argparse' not in set(sys.modules) - before"
-    subprocess.run([sys.executable, "-c", "import weir;" + code], check=True)
+    code = (
+        "import sys, weir; before = set(sys.modules)\n"
+        "import weir.flags, weir.app; assert 'argparse' not in set(sys.modules) - before"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -12,12 +12,16 @@ QUIET = "import sys; sys.modules.pop('logging', None)\nfrom weir import logging 
 
 
 def test_lines_look_as_tensorflows():
-    code = "log.info('no'); log.warn('w %d', 3); log.error('e'); log.fatal('f'); log.debug('no'); log.log(30, '%s', 'x')"
-    assert run(QUIET + code) == "WARNING:tensorflow:w 3\nERROR:tensorflow:e\nCRITICAL:tensorflow:f\nWARNING:tensorflow:x\n"
+    code = (
+        "log.info('no'); log.warn('w %d', 3); log.error('e'); log.fatal('f'); log.debug('no'); log.log(30, '%s', 'x')"
+    )
+    assert (
+        run(QUIET + code) == "WARNING:tensorflow:w 3\nERROR:tensorflow:e\nCRITICAL:tensorflow:f\nWARNING:tensorflow:x\n"
+    )
 
 
 def test_verbosity_decides():
-    code = "log.set_verbosity(log.INFO); assert log.get_verbosity() == 20; log.info('i'); log.debug('no'); log.vlog(20, 'v')"
+    code = "log.set_verbosity(20); assert log.get_verbosity() == 20; log.info('i'); log.debug('no'); log.vlog(20, 'v')"
     assert run(QUIET + code) == "INFO:tensorflow:i\nINFO:tensorflow:v\n"
 
 

@@ -12,20 +12,37 @@ def is_python2(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["for i in xrange(3): pass", "d.iteritems()", "d.has_key(1)", "import cPickle", "import urllib2", "from itertools import izip",
-     "unicode('x')", "sys.maxint", "raw_input()", "try:\n  for i in xrange(3): f(i)\nexcept KeyboardInterrupt: pass"],
-)  # fmt: skip
+    [
+        "for i in xrange(3): pass",
+        "d.iteritems()",
+        "d.has_key(1)",
+        "import cPickle",
+        "import urllib2",
+        "from itertools import izip",
+        "unicode('x')",
+        "sys.maxint",
+        "raw_input()",
+        "try:\n  for i in xrange(3): f(i)\nexcept KeyboardInterrupt: pass",
+    ],
+)
 def test_python2_is_told_by_its_names(text):
     assert is_python2(text)
 
 
 @pytest.mark.parametrize(
     "text",
-    ["print('x')", "from six.moves import xrange\nxrange(3)", "try:\n  import cPickle as pickle\nexcept ImportError:\n  import pickle",
-     "try:\n  xrange\nexcept NameError:\n  xrange = range\nxrange(3)", "import six\nsix.iteritems(d)",
-     "import sys\nif sys.version_info[0] == 2:\n  import urllib2\nelse:\n  import urllib.request",
-     "from functools import reduce\nreduce(f, x)", "def f(file): file.read()", "class D:\n  def has_key(s, k): pass\nd.has_key(1)"],
-)  # fmt: skip
+    [
+        "print('x')",
+        "from six.moves import xrange\nxrange(3)",
+        "try:\n  import cPickle as pickle\nexcept ImportError:\n  import pickle",
+        "try:\n  xrange\nexcept NameError:\n  xrange = range\nxrange(3)",
+        "import six\nsix.iteritems(d)",
+        "import sys\nif sys.version_info[0] == 2:\n  import urllib2\nelse:\n  import urllib.request",
+        "from functools import reduce\nreduce(f, x)",
+        "def f(file): file.read()",
+        "class D:\n  def has_key(s, k): pass\nd.has_key(1)",
+    ],
+)
 def test_programs_for_both_are_left_alone(text):
     assert not is_python2(text)
 
@@ -61,7 +78,9 @@ def test_classes_divide_by_their_old_method():
     assert python2.divide(Tensor(), 3) == ("div", 3) and python2.divide(3, Tensor()) == ("rdiv", 3)
 
 
-@pytest.mark.parametrize("value, digits, expected", [(2.5, 0, 3.0), (-2.5, 0, -3.0), (0.5, 0, 1.0), (1.25, 1, 1.3), (1234, -2, 1200.0)])
+@pytest.mark.parametrize(
+    "value, digits, expected", [(2.5, 0, 3.0), (-2.5, 0, -3.0), (0.5, 0, 1.0), (1.25, 1, 1.3), (1234, -2, 1200.0)]
+)
 def test_rounding_of_python2(value, digits, expected):
     result = python2.round_away(value, digits)
     assert result == expected and isinstance(result, float)

@@ -39,7 +39,15 @@ def test_tensorflow_is_weir(weir):
 
 @pytest.mark.parametrize(
     "program",
-    ["import sys; sys.exit(5)", "import sys; sys.exit('words')", "raise SystemExit", "1/0", "x = = 3", "print(1)", "import nothing_here"],
+    [
+        "import sys; sys.exit(5)",
+        "import sys; sys.exit('words')",
+        "raise SystemExit",
+        "1/0",
+        "x = = 3",
+        "print(1)",
+        "import nothing_here",
+    ],
 )
 def test_exit_codes_and_tracebacks_are_pythons(weir, tmp_path, program):
     result = weir({"p.py": program}, "p.py")
@@ -171,8 +179,10 @@ def test_mixed_tabs_and_old_encodings(weir):
 
 def test_python2_pickles_load(weir):
     # {'data': 'caf\xe9'} pickled by Python 2.7, protocol 2
-    files = {"x.pkl": b"\x80\x02}q\x00U\x04dataq\x01U\x04caf\xe9q\x02s.",
-             "p.py": "import cPickle\nprint sorted(cPickle.load(open('x.pkl')).items()) == [('data', u'caf\\xe9')]"}  # fmt: skip
+    files = {
+        "x.pkl": b"\x80\x02}q\x00U\x04dataq\x01U\x04caf\xe9q\x02s.",
+        "p.py": "import cPickle\nprint sorted(cPickle.load(open('x.pkl')).items()) == [('data', u'caf\\xe9')]",
+    }
     result = weir(files, "p.py")
     assert result.stdout == "True\n", result.stderr
 

@@ -56,8 +56,9 @@ def test_message_modules():
 
 def test_what_is_missing_is_named():
     out = run(
-        "for line in ('import tensorflow.no.such', 'import tensorflow.python.no.such', 'from tensorflow.core.x import y_pb2',\n"
-        "             'from tensorflow.python.ops import no_such_ops', 'from tensorflow.python.framework import ops; ops.no_such'):\n"
+        "for line in ('import tensorflow.no.such', 'import tensorflow.python.no.such',\n"
+        "             'from tensorflow.core.x import y_pb2', 'from tensorflow.python.ops import no_such_ops',\n"
+        "             'from tensorflow.python.framework import ops; ops.no_such'):\n"
         "    try: exec(line)\n"
         "    except (ImportError, AttributeError) as e: print(type(e).__name__, e)"
     ).split("\n")

@@ -109,7 +109,9 @@ FailedPreconditionError = _error_class(
     "FailedPreconditionError", FAILED_PRECONDITION, "Something must be done first, such as initialising a variable."
 )
 AbortedError = _error_class("AbortedError", ABORTED, "The operation was aborted, for example by another one.")
-OutOfRangeError = _error_class("OutOfRangeError", OUT_OF_RANGE, "The input has ended: a closed queue, a file, a data set.")
+OutOfRangeError = _error_class(
+    "OutOfRangeError", OUT_OF_RANGE, "The input has ended: a closed queue, a file, a data set."
+)
 UnimplementedError = _error_class("UnimplementedError", UNIMPLEMENTED, "Weir has no implementation of this.")
 InternalError = _error_class("InternalError", INTERNAL, "A fault of Weir itself.")
 UnavailableError = _error_class("UnavailableError", UNAVAILABLE, "Another process cannot be reached now.")

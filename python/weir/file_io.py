@@ -7,7 +7,6 @@ from .gfile import (
     Copy,
     DeleteRecursively,
     Exists,
-    FileStatistics,
     GFile,
     Glob,
     IsDirectory,

@@ -230,7 +230,7 @@ class FlagValues:
         self.__dict__["__parsed"] = False
 
     def _find(self, word):
-        """(flag, value or None) if the command-line word is a flag, else None. The value "false" stands for --noname."""
+        """(flag, value or None) if the word is a flag, else None. The value "false" stands for --noname."""
         if not word.startswith("-") or word in ("-", "--"):
             return None
         name, has_value, value = word.lstrip("-").partition("=")

@@ -33,7 +33,9 @@ def _path(name):
     scheme, separator, rest = name.partition("://")
     if separator and scheme.isalnum():
         if scheme != "file":
-            raise errors.UnimplementedError(None, None, f"File system scheme '{scheme}' not implemented (file: '{name}')")
+            raise errors.UnimplementedError(
+                None, None, f"File system scheme '{scheme}' not implemented (file: '{name}')"
+            )
         return rest
     return name
 

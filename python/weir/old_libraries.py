@@ -36,9 +36,8 @@ def install_python2():
     _add(sys, setdefaultencoding=lambda name: None, maxint=sys.maxsize)
     _add(string, letters=string.ascii_letters, lowercase=string.ascii_lowercase, uppercase=string.ascii_uppercase)
     _add(string, join=lambda words, sep=" ": sep.join(words), joinfields=lambda words, sep=" ": sep.join(words))
-    for method in ("split", "strip", "lstrip", "rstrip", "lower", "upper", "replace", "find", "rfind", "count", "index",
-                   "startswith", "zfill", "ljust", "rjust", "center", "expandtabs", "capitalize", "translate"):  # fmt: skip
-        _add(string, **{method: getattr(str, method)})
+    methods = "split strip lstrip rstrip lower upper replace find rfind count index zfill ljust rjust center translate"
+    _add(string, **{method: getattr(str, method) for method in methods.split()})
     _add(string, atoi=int, atof=float, atol=int)
 
 
@@ -212,6 +211,7 @@ def _random_integers(numpy):
 
 
 def _patch_fromstring(numpy):
+    """numpy 2.3 took the binary mode away; releases before complained about it."""
     original = numpy.fromstring
 
     def fromstring(string, dtype=float, count=-1, *, sep="", **options):
@@ -221,13 +221,8 @@ def _patch_fromstring(numpy):
             string = string.encode("latin1")
         return numpy.frombuffer(string, dtype, count).copy()
 
-    try:
-        original(b"\0", numpy.uint8)
-    except ValueError:  # numpy 2.3 took the binary mode away
-        fromstring.__doc__ = original.__doc__
-        numpy.fromstring = fromstring
-    except DeprecationWarning:
-        pass
+    fromstring.__doc__ = original.__doc__
+    numpy.fromstring = fromstring
 
 
 def _add_method(cls, name, method):
@@ -262,7 +257,15 @@ def _patch_pil_image(image):
 
 def _patch_scipy_misc(misc):
     """The image functions that scipy 1.2 took away, with PIL."""
-    _add(misc, imread=_imread, imsave=_imsave, imresize=_imresize, toimage=_toimage, fromimage=_fromimage, imrotate=_imrotate)
+    _add(
+        misc,
+        imread=_imread,
+        imsave=_imsave,
+        imresize=_imresize,
+        toimage=_toimage,
+        fromimage=_fromimage,
+        imrotate=_imrotate,
+    )
 
 
 def _pil():
@@ -304,7 +307,7 @@ def _bytescale(data, cmin=None, cmax=None, high=255, low=0):
 
 
 def _toimage(arr, high=255, low=0, cmin=None, cmax=None, pal=None, mode=None, channel_axis=None):
-    """A PIL image of [height, width] or of three or four channels; scales floats to the range of bytes, as scipy did."""
+    """A PIL image of [height, width] or of three or four channels; floats are scaled to bytes, as scipy did."""
     import numpy
 
     data = numpy.asarray(arr)
@@ -367,7 +370,7 @@ _PATCHES = {
 
 
 def _fill_scipy_misc(module):
-    import scipy  # noqa: F401: without scipy its absence is what the user should read
+    import scipy  # noqa: F401  (without scipy its absence is what the user should read)
 
     _patch_scipy_misc(module)
 

@@ -8,6 +8,7 @@ the syntax tree then restores meanings that syntax cannot: `/` between integers,
 import ast
 import builtins
 import sys
+import warnings
 
 _FIXERS = (
     "apply", "asserts", "dict", "except", "exec", "exitfunc", "filter", "funcattrs", "getcwdu", "has_key",
@@ -18,12 +19,14 @@ _FIXERS = (
 # The others stay out: what they rename, RUNTIME_NAMES below provides without adding import lines.
 
 _ONLY_NAMES = {
-    "xrange", "unicode", "raw_input", "basestring", "long", "reduce", "unichr", "cmp", "execfile", "reload", "file", "apply",
+    "xrange", "unicode", "raw_input", "basestring", "long", "reduce", "unichr", "cmp", "execfile", "reload", "file",
+    "apply",
     "buffer", "intern", "StandardError",
 }  # fmt: skip
 _ONLY_METHODS = {"iteritems", "itervalues", "iterkeys", "has_key"}
 _ONLY_MODULES = {
-    "cPickle", "cStringIO", "StringIO", "ConfigParser", "Queue", "urllib2", "urlparse", "httplib", "HTMLParser", "Tkinter",
+    "cPickle", "cStringIO", "StringIO", "ConfigParser", "Queue", "urllib2", "urlparse", "httplib", "HTMLParser",
+    "Tkinter",
     "commands", "cookielib", "Cookie", "SocketServer", "SimpleHTTPServer", "BaseHTTPServer", "__builtin__", "thread",
     "copy_reg", "anydbm", "exceptions", "sets",
 }  # fmt: skip
@@ -49,13 +52,21 @@ def compile_source(data, filename, mode="auto", package=""):
     """
     if mode == "off":
         return compile(data, filename, "exec", dont_inherit=True), False
+    with warnings.catch_warnings():
+        # Old files are full of what is frowned upon since ("\d" in plain strings); it works.
+        warnings.simplefilter("ignore", SyntaxWarning)
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return _compile_any(data, filename, mode, package)
+
+
+def _compile_any(data, filename, mode, package):
     error = None
     try:
         tree = compile(data, filename, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
     except (SyntaxError, ValueError) as reason:  # ValueError: null bytes
         error, tree = reason, None
     if tree is not None and mode != "python2" and not _says_python2(data) and not is_python2(tree):
-        return compile(data, filename, "exec", dont_inherit=True), False
+        return compile(tree, filename, "exec", dont_inherit=True), False
     text = _decode(data)
     if isinstance(error, TabError):
         text = _expand_tabs(text)
@@ -106,7 +117,9 @@ def is_python2(tree):
 
 def _is_fallback(node):
     """Whether a try statement is there for what may be missing: try: unicode = unicode, except NameError: ..."""
-    caught = {inner.id for handler in node.handlers for inner in ast.walk(handler.type or node) if isinstance(inner, ast.Name)}
+    caught = {
+        inner.id for handler in node.handlers for inner in ast.walk(handler.type or node) if isinstance(inner, ast.Name)
+    }
     if caught & {"ImportError", "ModuleNotFoundError", "NameError", "AttributeError"}:
         return True
     return len(node.body) <= 2 and any(isinstance(part, (ast.Import, ast.ImportFrom)) for part in node.body)
@@ -114,7 +127,8 @@ def _is_fallback(node):
 
 def _is_version_test(test):
     return any(
-        isinstance(node, ast.Attribute) and node.attr in ("version_info", "PY2", "PY3", "version") for node in ast.walk(test)
+        isinstance(node, ast.Attribute) and node.attr in ("version_info", "PY2", "PY3", "version")
+        for node in ast.walk(test)
     )
 
 
@@ -202,7 +216,7 @@ def _line_map(old, new):
     import difflib
 
     origin = [0]
-    for tag, i1, i2, j1, j2 in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    for _, i1, i2, j1, j2 in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         for j in range(j1, j2):
             origin.append(max(1, min(i1 + (j - j1), (i2 if i2 > i1 else i1 + 1) - 1) + 1))
     return origin
@@ -275,7 +289,9 @@ class _Meanings(ast.NodeTransformer):
         """An index as an expression: slices become calls."""
         if isinstance(index, ast.Slice):
             nothing = ast.copy_location(ast.Constant(None), index)
-            return self._call("_weir_slice_", [part or nothing for part in (index.lower, index.upper, index.step)], index)
+            return self._call(
+                "_weir_slice_", [part or nothing for part in (index.lower, index.upper, index.step)], index
+            )
         if isinstance(index, ast.Tuple):
             index.elts = [self._index(part) for part in index.elts]
         return index
@@ -313,7 +329,9 @@ def _keyword(call, name):
 def _integers(a, b):
     """Whether both are whole numbers or arrays of them, at least one of them numpy's."""
     numpy = sys.modules.get("numpy")
-    if numpy is None or not (isinstance(a, (numpy.ndarray, numpy.generic)) or isinstance(b, (numpy.ndarray, numpy.generic))):
+    if numpy is None or not (
+        isinstance(a, (numpy.ndarray, numpy.generic)) or isinstance(b, (numpy.ndarray, numpy.generic))
+    ):
         return False
     for x in (a, b):
         if not isinstance(x, (int, float, complex, list, tuple, numpy.ndarray, numpy.generic)):

@@ -9,13 +9,15 @@ _OPS = {
     # tensorflow.python.ops.<key>
     "array_ops": ("", "raw_ops"), "math_ops": ("", "math", "raw_ops"), "nn_ops": ("nn", "", "raw_ops"),
     "nn": ("nn",), "nn_impl": ("nn", ""), "nn_grad": ("nn", ""), "standard_ops": ("",),
-    "variables": ("",), "variable_scope": ("",), "resource_variable_ops": ("", "raw_ops"), "init_ops": ("", "initializers"),
+    "variables": ("",), "variable_scope": ("",), "resource_variable_ops": ("", "raw_ops"), "init_ops": ("",
+    "initializers"),
     "initializers_ns": ("initializers", ""), "control_flow_ops": ("", "raw_ops"), "gradients": ("",),
     "gradients_impl": ("",), "state_ops": ("", "raw_ops"), "random_ops": ("", "random"), "check_ops": ("", "debugging"),
     "clip_ops": ("",), "candidate_sampling_ops": ("nn", "raw_ops"), "confusion_matrix": ("", "math"),
     "constant_op": ("",), "ctc_ops": ("nn", ""), "custom_gradient": ("",), "data_flow_ops": ("", "raw_ops"),
     "embedding_ops": ("nn", ""), "functional_ops": ("",), "histogram_ops": ("",), "image_ops": ("image",),
-    "image_ops_impl": ("image",), "io_ops": ("", "io", "raw_ops"), "linalg_ops": ("", "linalg"), "linalg_ns": ("linalg", ""),
+    "image_ops_impl": ("image",), "io_ops": ("", "io", "raw_ops"), "linalg_ops": ("", "linalg"),
+    "linalg_ns": ("linalg", ""),
     "logging_ops": ("", "summary", "raw_ops"), "lookup_ops": ("tables", "contrib.lookup", "lookup", "", "raw_ops"),
     "losses.losses": ("losses",), "losses.losses_impl": ("losses",), "losses.util": ("losses",), "map_fn": ("",),
     "metrics": ("metrics",), "metrics_impl": ("metrics",), "numerics": ("",), "parsing_ops": ("", "io", "raw_ops"),
@@ -28,8 +30,10 @@ _OPS = {
     "weights_broadcast_ops": ("losses", ""), "distributions": ("distributions", "contrib.distributions"),
     "bitwise_ops": ("bitwise",), "gradient_checker": ("test",), "user_ops": ("user_ops", ""),
     **{f"gen_{area}_ops": ("raw_ops", "") for area in (
-        "array", "candidate_sampling", "control_flow", "ctc", "data_flow", "functional", "image", "io", "linalg", "logging",
-        "lookup", "math", "nn", "parsing", "random", "resource_variable", "script", "sparse", "spectral", "state", "string",
+        "array", "candidate_sampling", "control_flow", "ctc", "data_flow", "functional", "image", "io", "linalg",
+        "logging",
+        "lookup", "math", "nn", "parsing", "random", "resource_variable", "script", "sparse", "spectral", "state",
+        "string",
         "summary", "user")},
     "distributions.distribution": ("distributions", "contrib.distributions"),
     "distributions.normal": ("distributions", "contrib.distributions"),
@@ -37,10 +41,13 @@ _OPS = {
 _FRAMEWORK = {
     # tensorflow.python.framework.<key>
     "ops": ("", "framework.ops"), "dtypes": ("", "dtypes"), "errors": ("errors",), "errors_impl": ("errors",),
-    "constant_op": ("",), "common_shapes": ("framework.common_shapes",), "tensor_shape": ("", "tensor_shape", "framework.tensor_shape"),
-    "tensor_util": ("", "contrib.util", "framework.tensor_util"), "graph_util": ("graph_util",), "graph_util_impl": ("graph_util",),
+    "constant_op": ("",), "common_shapes": ("framework.common_shapes",), "tensor_shape": ("", "tensor_shape",
+    "framework.tensor_shape"),
+    "tensor_util": ("", "contrib.util", "framework.tensor_util"), "graph_util": ("graph_util",),
+    "graph_util_impl": ("graph_util",),
     "graph_io": ("train", ""), "importer": ("",), "function": ("", "framework.function"), "random_seed": ("", "random"),
-    "sparse_tensor": ("",), "test_util": ("test", "test_names"), "load_library": ("",), "device": ("", "framework.device"),
+    "sparse_tensor": ("",), "test_util": ("test", "test_names"), "load_library": ("",), "device": ("",
+    "framework.device"),
     "meta_graph": ("train", "framework.meta_graph"), "op_def_library": ("framework.op_def_library",), "versions": ("",),
     "framework_lib": ("",), "smart_cond": ("", "contrib.framework"), "tensor_spec": ("",), "indexed_slices": ("",),
     "registry": ("framework.registry",), "op_def_registry": ("framework.op_def_registry",),
@@ -62,12 +69,14 @@ MODULES = {
     **{f"python.framework.{name}": spaces for name, spaces in _FRAMEWORK.items()},
     **{f"python.training.{name}": ("train", *more) for name, more in _TRAINING.items()},
     "python.platform.app": ("app",), "python.platform.flags": ("flags",), "python.platform.gfile": ("gfile",),
-    "python.platform.tf_logging": ("logging",), "python.platform.logging": ("logging",), "python.platform.test": ("test",),
+    "python.platform.tf_logging": ("logging",), "python.platform.logging": ("logging",),
+    "python.platform.test": ("test",),
     "python.platform.googletest": ("test",), "python.platform.benchmark": ("test",),
     "python.platform.resource_loader": ("resource_loader",), "python.platform.sysconfig": ("sysconfig",),
     "python.platform.default._app": ("app",), "python.platform.default._flags": ("flags",),
     "python.platform.default._gfile": ("gfile",), "python.platform.default._logging": ("logging",),
-    "python.client.timeline": ("timeline",), "python.client.device_lib": ("device_lib",), "python.client.session": ("", "client"),
+    "python.client.timeline": ("timeline",), "python.client.device_lib": ("device_lib",), "python.client.session": ("",
+    "client"),
     "python.client.client_lib": ("",),
     "python.lib.io.file_io": ("file_io",), "python.lib.io.python_io": ("python_io",),
     "python.lib.io.tf_record": ("python_io", "io"),
@@ -76,7 +85,8 @@ MODULES = {
     "python.util.tf_export": ("tf_export",), "python.util.tf_decorator": ("tf_decorator",),
     "python.util.tf_contextlib": ("tf_contextlib",), "python.util.all_util": ("all_util",),
     "python.layers.base": ("layers",), "python.layers.core": ("layers",), "python.layers.convolutional": ("layers",),
-    "python.layers.normalization": ("layers",), "python.layers.pooling": ("layers",), "python.layers.layers": ("layers",),
+    "python.layers.normalization": ("layers",), "python.layers.pooling": ("layers",),
+    "python.layers.layers": ("layers",),
     "python.layers.utils": ("layers.utils", "layers"),
     "python.summary.summary": ("summary",), "python.summary.summary_iterator": ("train", "summary"),
     "python.summary.event_accumulator": ("event_accumulator",), "python.summary.writer.writer": ("summary",),
@@ -86,9 +96,11 @@ MODULES = {
     "python.saved_model.constants": ("saved_model.constants",), "python.saved_model.main_op": ("saved_model.main_op",),
     "python.saved_model.signature_constants": ("saved_model.signature_constants",),
     "python.saved_model.signature_def_utils": ("saved_model.signature_def_utils",),
-    "python.saved_model.tag_constants": ("saved_model.tag_constants",), "python.saved_model.utils": ("saved_model.utils",),
+    "python.saved_model.tag_constants": ("saved_model.tag_constants",),
+    "python.saved_model.utils": ("saved_model.utils",),
     "python.saved_model.simple_save": ("saved_model",),
-    "python.tools.freeze_graph": ("tools.freeze_graph",), "python.tools.inspect_checkpoint": ("tools.inspect_checkpoint",),
+    "python.tools.freeze_graph": ("tools.freeze_graph",),
+    "python.tools.inspect_checkpoint": ("tools.inspect_checkpoint",),
     "python.tools.optimize_for_inference_lib": ("tools.optimize_for_inference_lib",),
     "python.pywrap_tensorflow": ("train", "pywrap_tensorflow", "errors"), "python.eager.context": ("eager.context",),
     "python.data.ops.dataset_ops": ("data",), "python.data.ops.iterator_ops": ("data",), "python.debug": ("debug",),
@@ -115,15 +127,16 @@ MODULES["python.summary"] = ("summary",)
 
 MESSAGE_PACKAGES = {"core", "core.framework", "core.protobuf", "core.util", "core.example", "core.lib"}
 MESSAGE_FILES = {
-    "allocation_description", "api_def", "attr_value", "checkpoint_state", "cluster", "config", "control_flow", "cost_graph",
-    "debug", "device_attributes", "event", "example", "feature", "function", "graph", "meta_graph", "named_tensor", "node_def",
-    "op_def", "queue_runner", "reader_base", "resource_handle", "rewriter_config", "saved_model", "saved_tensor_slice", "saver",
+    "allocation_description", "api_def", "attr_value", "checkpoint_state", "cluster", "config", "control_flow",
+    "cost_graph",
+    "debug", "device_attributes", "event", "example", "feature", "function", "graph", "meta_graph", "named_tensor",
+    "node_def",
+    "op_def", "queue_runner", "reader_base", "resource_handle", "rewriter_config", "saved_model", "saved_tensor_slice",
+    "saver",
     "step_stats", "summary", "tensor", "tensor_bundle", "tensor_description", "tensor_shape", "tensor_slice",
     "tensorflow_server", "types", "variable", "verifier_config", "versions",
 }
 # fmt: on
 
 # Every folder on the way to a module.
-PACKAGES = {
-    ".".join(path.split(".")[:depth]) for path in MODULES for depth in range(1, path.count(".") + 1)
-}
+PACKAGES = {".".join(path.split(".")[:depth]) for path in MODULES for depth in range(1, path.count(".") + 1)}

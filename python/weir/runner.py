@@ -161,8 +161,10 @@ class _SourceFinder:
 
     def _is_installed(self, origin):
         origin = os.path.realpath(origin)
-        return origin.startswith(self._installed) or f"{os.sep}site-packages{os.sep}" in origin or (
-            f"{os.sep}dist-packages{os.sep}" in origin
+        return (
+            origin.startswith(self._installed)
+            or f"{os.sep}site-packages{os.sep}" in origin
+            or (f"{os.sep}dist-packages{os.sep}" in origin)
         )
 
 

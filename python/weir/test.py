@@ -120,7 +120,7 @@ class _CheckedThread:
     def _run(self, target, args, kwargs):
         try:
             target(*args, **kwargs)
-        except Exception as error:  # noqa: BLE001: whatever it is, join() reports it
+        except Exception as error:  # whatever it is, join() reports it
             self._error = error
 
     def start(self):
@@ -366,9 +366,7 @@ class TestCase(unittest.TestCase):
     def assertAllLessEqual(self, a, comparison_target):
         self._assert_all(a, lambda x: x <= comparison_target, f"at most {comparison_target}")
 
-    def assertAllInRange(
-        self, target, lower_bound, upper_bound, open_lower_bound=False, open_upper_bound=False
-    ):
+    def assertAllInRange(self, target, lower_bound, upper_bound, open_lower_bound=False, open_upper_bound=False):
         def inside(x):
             above = x > lower_bound if open_lower_bound else x >= lower_bound
             return np.logical_and(above, x < upper_bound if open_upper_bound else x <= upper_bound)
@@ -513,9 +511,7 @@ def _numeric_jacobian(x, x_values, y, y_shape, delta, extra_feed):
     return jacobian
 
 
-def compute_gradient(
-    x, x_shape, y, y_shape, x_init_value=None, delta=1e-3, init_targets=None, extra_feed_dict=None
-):
+def compute_gradient(x, x_shape, y, y_shape, x_init_value=None, delta=1e-3, init_targets=None, extra_feed_dict=None):
     """The Jacobian of y by x, theoretical and numeric: a pair of [size of x, size of y] arrays.
 
     `x` may be a list; then so are `x_shape`, `x_init_value` and the result. Needs a default session and real types.
@@ -569,12 +565,22 @@ class Benchmark:
         return type(self).__name__
 
     def report_benchmark(self, iters=None, cpu_time=None, wall_time=None, throughput=None, extras=None, name=None):
-        fields = {"iters": iters, "cpu_time": cpu_time, "wall_time": wall_time, "throughput": throughput, **(extras or {})}
+        fields = {"iters": iters, "cpu_time": cpu_time, "wall_time": wall_time, "throughput": throughput}
+        fields.update(extras or {})
         shown = ", ".join(f"{key}: {value}" for key, value in fields.items() if value is not None)
         print(f"{name or self._benchmark_name()}: {shown}")
 
     def run_op_benchmark(
-        self, sess, op_or_tensor, feed_dict=None, burn_iters=2, min_iters=10, store_trace=False, name=None, extras=None, mbs=0
+        self,
+        sess,
+        op_or_tensor,
+        feed_dict=None,
+        burn_iters=2,
+        min_iters=10,
+        store_trace=False,
+        name=None,
+        extras=None,
+        mbs=0,
     ):
         """Runs an operation and reports the median wall time; returns what it reports."""
         import time

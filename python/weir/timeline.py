@@ -1,9 +1,9 @@
 """tensorflow.python.client.timeline: the trace of a run for Chrome's viewer (chrome://tracing) and Perfetto.
 
-    options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
-    metadata = tf.RunMetadata()
-    session.run(fetches, options=options, run_metadata=metadata)
-    open("trace.json", "w").write(Timeline(metadata.step_stats).generate_chrome_trace_format())
+options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+metadata = tf.RunMetadata()
+session.run(fetches, options=options, run_metadata=metadata)
+open("trace.json", "w").write(Timeline(metadata.step_stats).generate_chrome_trace_format())
 """
 
 import collections
@@ -54,9 +54,8 @@ class _Trace:
             kind, inputs = _operation_and_inputs(node, graph)
             args = {"name": node.node_name, "op": kind}
             args.update((f"input{i}", name) for i, name in enumerate(inputs))
-            self._events.append(
-                {"ph": "X", "cat": "Op", "name": kind, "pid": pid, "tid": tid, "ts": start, "dur": duration, "args": args}
-            )
+            event = {"ph": "X", "cat": "Op", "name": kind, "pid": pid, "tid": tid, "ts": start, "dur": duration}
+            self._events.append({**event, "args": args})
             self._ends[node.node_name] = (pid, tid, start + duration)
             self._uses += [(_producer(name), pid, tid, start) for name in inputs]
             for used in node.memory:
@@ -88,8 +87,8 @@ class _Trace:
                 if held > maximum.num_bytes:
                     maximum = AllocationMaximum(time, held, {name for name, count in alive.items() if count > 0})
                 if pid is not None:
-                    event = {"ph": "C", "cat": "Memory", "name": allocator, "pid": pid, "ts": time, "args": {allocator: held}}
-                    self._events.append(event)
+                    event = {"ph": "C", "cat": "Memory", "name": allocator, "pid": pid, "ts": time}
+                    self._events.append({**event, "args": {allocator: held}})
             maximums[allocator] = maximum
         return maximums
 

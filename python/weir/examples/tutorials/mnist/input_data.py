@@ -196,9 +196,7 @@ def read_data_sets(
     test_images = read(extract_images, TEST_IMAGES)
     test_labels = read(extract_labels, TEST_LABELS, one_hot=one_hot)
     if not 0 <= validation_size <= len(train_images):
-        raise ValueError(
-            f"Validation size should be between 0 and {len(train_images)}. Received: {validation_size}."
-        )
+        raise ValueError(f"Validation size should be between 0 and {len(train_images)}. Received: {validation_size}.")
     options = {"dtype": dtype, "reshape": reshape, "seed": seed}
     return Datasets(
         train=DataSet(train_images[validation_size:], train_labels[validation_size:], **options),
