@@ -38,6 +38,19 @@ def test_inner_modules_find_their_names():
     )
 
 
+def test_inner_modules_of_contrib_find_what_contrib_shows():
+    run(
+        "import types; weir.contrib = types.ModuleType('weir.contrib'); weir.contrib.some = some = types.ModuleType('some')\n"
+        "some.thing = 1; some.utils = types.ModuleType('utils'); some.utils.helper = 2\n"
+        "from tensorflow.contrib.some.python.layers.layers import thing; assert thing == 1\n"
+        "from tensorflow.contrib.some.python.layers import utils; assert utils.helper == 2\n"
+        "from tensorflow.contrib.learn.python.learn.datasets.mnist import read_data_sets\n"
+        "try: import tensorflow.contrib.other.python.ops\n"
+        "except ModuleNotFoundError as e: assert str(e) == 'Weir has no tensorflow.contrib.other yet', e\n"
+        "else: assert False"
+    )
+
+
 def test_message_modules():
     run(
         "from tensorflow.core.framework import graph_pb2, node_def_pb2, attr_value_pb2, tensor_pb2, types_pb2\n"

@@ -110,6 +110,8 @@ MODULES = {
     "models.rnn.rnn": ("nn", ""), "models.rnn.rnn_cell": ("nn.rnn_cell", "contrib.rnn"),
     "models.rnn.seq2seq": ("contrib.legacy_seq2seq", "nn.seq2seq"), "models.rnn.linear": ("contrib.rnn",),
     "models.rnn": ("",), "models": ("",),
+    "contrib.learn.python.learn.datasets.mnist": ("examples.tutorials.mnist.input_data",),
+    "contrib.learn.python.learn.datasets.base": ("examples.tutorials.mnist.input_data",),
     # Public names that are modules of their own in some releases only.
     "tensorboard.plugins.projector": ("contrib.tensorboard.plugins.projector",),
 }

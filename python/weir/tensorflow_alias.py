@@ -68,13 +68,19 @@ def _resolve(name):
         return sys.modules[__package__]
     if name == "core" or name.startswith("core."):
         return _message_module(name)
-    area = name.partition(".")[0]
-    if area == "python" or name in python_names.MODULES:
+    parts = name.split(".")
+    if parts[0] == "python" or name in python_names.MODULES:
         return _names_module(name)
     value = find(name)
-    if value is _NOTHING:
-        raise _missing(name)
-    return value
+    if value is not _NOTHING:
+        return value
+    if parts[0] == "contrib" and parts[2:3] == ["python"] and find(f"contrib.{parts[1]}") is not _NOTHING:
+        # contrib.x.python.y.z.w, where TensorFlow keeps what contrib.x shows
+        owner = f"contrib.{parts[1]}"
+        return _Names(name, (f"{owner}.{parts[-1]}", owner, ""))
+    if name in python_names.PACKAGES:
+        return _Names(name)
+    raise _missing(name)
 
 
 _NOTHING = object()
@@ -91,7 +97,7 @@ def find(path):
             try:
                 value = importlib.import_module(full)
             except ModuleNotFoundError as error:
-                if error.name != full:
+                if not f"{full}.".startswith(f"{error.name}."):  # a module that it imports is missing
                     raise
         if value is _NOTHING:
             return _NOTHING
@@ -101,11 +107,11 @@ def find(path):
 class _Names(ModuleType):
     """A module of tensorflow.python: each name is looked up in namespaces of Weir when it is asked for."""
 
-    def __init__(self, path):
+    def __init__(self, path, spaces=()):
         super().__init__(f"{_ROOT}.{path}", f"tensorflow.{path}, found in Weir")
         self.__path__ = []
         self.__weir_path__ = path
-        self.__weir_spaces__ = python_names.MODULES.get(path, ())
+        self.__weir_spaces__ = spaces
 
     def __getattr__(self, name):
         if name == "__all__":
@@ -144,7 +150,7 @@ def _names_module(path):
             return value
     if spaces and all(find(space) is _NOTHING for space in spaces):
         raise _missing(path)
-    return _Names(path)
+    return _Names(path, spaces)
 
 
 class _Messages(ModuleType):
