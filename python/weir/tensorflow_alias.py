@@ -91,6 +91,8 @@ def find(path):
     value = sys.modules[__package__]
     for part in path.split(".") if path else ():
         owner = value
+        if isinstance(owner, _Names):  # set there by an import; it asks here in turn
+            return _NOTHING
         value = getattr(owner, part, _NOTHING)
         if value is _NOTHING and isinstance(owner, ModuleType) and hasattr(owner, "__path__"):
             full = f"{owner.__name__}.{part}"
