@@ -48,12 +48,23 @@ def main(argv=None):
         print(_USAGE, end="")
         return 0
     if options.action == "--version":
-        print(f"weir {getattr(sys.modules[__package__], '__version__', '')}, Python {sys.version.split()[0]}")
+        print(_version())
         return 0
     if not args:
         sys.stderr.write(_USAGE)
         return 2
     return _run_file(args[0], args[1:], options)
+
+
+def _version():
+    from importlib import metadata
+
+    try:
+        version = metadata.version("weir")
+    except metadata.PackageNotFoundError:
+        version = "(not installed)"
+    interface = getattr(sys.modules[__package__], "__version__", "")  # programs expect TensorFlow's there
+    return f"weir {version}, interface of TensorFlow {interface}, Python {sys.version.split()[0]}"
 
 
 def _parse(args):
