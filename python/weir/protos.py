@@ -65,7 +65,7 @@ class _Registry:
         if isinstance(entry, int):
             return entry
         if hasattr(entry, "fields_by_name"):
-            cls = self.message_class(entry)
+            cls = self._class(entry)
             try:
                 cls.__module__ = __name__  # lets pickle find the class again
             except (AttributeError, TypeError):
@@ -74,6 +74,13 @@ class _Registry:
         from google.protobuf.internal.enum_type_wrapper import EnumTypeWrapper
 
         return EnumTypeWrapper(entry)
+
+    def _class(self, descriptor):
+        cls = self.message_class(descriptor)
+        for nested in descriptor.nested_types:  # protobuf 3.20 leaves Summary.Value and its like out
+            if not hasattr(cls, nested.name):
+                setattr(cls, nested.name, self._class(nested))
+        return cls
 
 
 def _top_level(file):
