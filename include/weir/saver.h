@@ -97,6 +97,7 @@ class WEIR_API Saver {
   bool empty() const { return empty_; }
   // Checkpoints that have not been deleted, oldest first.
   std::vector<std::string> last_checkpoints() const;
+  // Without times, as in TensorFlow: these count as new and are not deleted.
   void set_last_checkpoints(const std::vector<std::string>& paths);
   void set_last_checkpoints_with_time(std::vector<std::pair<std::string, double>> paths) { last_ = std::move(paths); }
   // Goes on where an earlier saver stopped: those of the paths that exist, with the times of their files.

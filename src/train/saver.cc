@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <limits>
 
 #include "base/errors.h"
 #include "graph/graph_impl.h"
@@ -161,7 +162,7 @@ std::vector<std::string> Saver::last_checkpoints() const {
 
 void Saver::set_last_checkpoints(const std::vector<std::string>& paths) {
   last_.clear();
-  for (const std::string& path : paths) last_.emplace_back(path, std::numeric_limits<double>::quiet_NaN());
+  for (const std::string& path : paths) last_.emplace_back(path, std::numeric_limits<double>::infinity());
 }
 
 void Saver::recover_last_checkpoints(const std::vector<std::string>& paths) {
