@@ -6,7 +6,6 @@
 #include <condition_variable>
 #include <cstdio>
 #include <deque>
-#include <exception>
 #include <mutex>
 #include <set>
 #include <system_error>
@@ -110,7 +109,7 @@ class FileWriter::Impl {
     if (failure_) {
       retry_ = true;
       work_.notify_one();
-      std::rethrow_exception(failure_);
+      throw_failure();
     }
     queue_.push_back(std::move(event));
     work_.notify_one();
@@ -158,7 +157,7 @@ class FileWriter::Impl {
     retry_ = true;
     work_.notify_one();
     done_.wait(lock, [&] { return flushes_done_ >= ticket; });
-    if (failure_) std::rethrow_exception(failure_);
+    if (failure_) throw_failure();
   }
 
   void close() {
@@ -172,7 +171,7 @@ class FileWriter::Impl {
     done_.notify_all();
     thread_.join();
     file_.reset();
-    if (failure_) std::rethrow_exception(failure_);
+    if (failure_) throw_failure();
   }
 
   void reopen() {
@@ -189,7 +188,7 @@ class FileWriter::Impl {
     unwritten_.clear();
     queue_.clear();
     tags_.clear();  // readers may see the new file only
-    failure_ = nullptr;
+    failure_.reset();
     try {
       thread_ = std::thread([this] { run(); });
     } catch (const std::system_error& e) {
@@ -197,6 +196,13 @@ class FileWriter::Impl {
     }
     closed_ = false;
   }
+
+  struct Failure {
+    Code code;
+    std::string message;
+  };
+  // Each caller gets an Error of its own.
+  [[noreturn]] void throw_failure() const { throw Error(failure_->code, failure_->message); }
 
   void require_open() const {
     if (closed_) throw error(Code::FailedPrecondition, "the event writer of '{}' is closed", logdir_);
@@ -221,13 +227,13 @@ class FileWriter::Impl {
       const bool sync = last || flushes > flushes_done_ || failure_ || Clock::now() >= due;
       lock.unlock();
       done_.notify_all();  // there is room in the queue
-      std::exception_ptr failure = write(events, sync && unsynced, last);
+      std::optional<Failure> failure = write(events, sync && unsynced, last);
       if (sync && !failure) {
         unsynced = false;
         due = Clock::now() + std::clamp<Clock::duration>(options_.flush_every, {}, std::chrono::hours(24));
       }
       lock.lock();
-      failure_ = failure;
+      failure_ = std::move(failure);
       path_ = file_->path();
       flushes_done_ = flushes;
       done_.notify_all();
@@ -236,7 +242,7 @@ class FileWriter::Impl {
   }
 
   // What cannot be written stays in the file's buffer, or in `unwritten_`, until the next call.
-  std::exception_ptr write(std::deque<std::string>& events, bool sync, bool last) {
+  std::optional<Failure> write(std::deque<std::string>& events, bool sync, bool last) {
     unwritten_.insert(unwritten_.end(), std::make_move_iterator(events.begin()), std::make_move_iterator(events.end()));
     try {
       if (!unwritten_.empty() && !file_->exists())
@@ -252,10 +258,12 @@ class FileWriter::Impl {
       } else if (sync) {
         file_->sync();
       }
-    } catch (...) {
-      return std::current_exception();
+    } catch (const Error& e) {
+      return Failure{e.code(), e.message()};
+    } catch (const std::exception& e) {
+      return Failure{Code::ResourceExhausted, e.what()};  // no memory
     }
-    return nullptr;
+    return std::nullopt;
   }
 
   const std::string logdir_;
@@ -271,7 +279,7 @@ class FileWriter::Impl {
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable work_, done_;
   std::deque<std::string> queue_;
-  std::exception_ptr failure_;  // of the last attempt to write; null when it succeeded
+  std::optional<Failure> failure_;  // of the last attempt to write
   bool retry_ = false, closed_ = true;
   int64_t flushes_wanted_ = 0, flushes_done_ = 0;
   std::string path_;
