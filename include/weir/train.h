@@ -16,10 +16,14 @@ namespace weir::train {
 
 using GradsAndVars = std::vector<std::pair<Gradient, Variable>>;
 
+// What a gradient waits for before it may be used: nothing, the other gradients of the same node, or all gradients.
+enum class GateGradients { None, Op, Graph };
+
 struct ComputeGradientsOptions {
   std::vector<Variable> var_list = {};   // empty: the graph's trainable variables
   std::optional<Output> grad_loss = {};  // d(objective)/d(loss); ones when not given
   bool colocate_gradients_with_ops = false;
+  GateGradients gate_gradients = GateGradients::Op;
 };
 struct ApplyGradientsOptions {
   std::optional<Variable> global_step = {};  // counted up by 1 after the updates
@@ -30,6 +34,7 @@ struct MinimizeOptions {
   std::optional<Variable> global_step = {};
   std::optional<Output> grad_loss = {};
   bool colocate_gradients_with_ops = false;
+  GateGradients gate_gradients = GateGradients::Op;
   std::string name = {};
 };
 
@@ -71,7 +76,8 @@ class WEIR_API Optimizer {
   virtual Operation apply_sparse(const IndexedSlices& grad, const Variable& variable);
   virtual Operation finish(Graph& graph, const std::vector<Operation>& updates, const std::string& name);
 
-  // A variable of the same shape and type beside `variable`, named "<variable>/<optimizer>"; made once.
+  // A variable of the same shape and type beside `variable`, named "<variable>/<optimizer>"; made once. The initializer
+  // is a function, or an Output.
   Variable make_slot(const Variable& variable, std::string_view slot_name, const Initializer& initializer);
   // A variable of the optimizer itself; made once for each graph.
   Variable non_slot_variable(const In& initial_value, const std::string& name, const Variable& colocate_with);
@@ -161,8 +167,10 @@ class WEIR_API Adagrad final : public Optimizer {
 };
 
 // ms = decay * ms + (1 - decay) * grad^2;  mom = momentum * mom + learning_rate * grad / sqrt(ms + epsilon);  w -= mom
+// Centered, with the mean of gradients mg: grad / sqrt(ms - mg^2 + epsilon).
 struct RmsPropOptions {
   In decay = 0.9f, momentum = 0.0f, epsilon = 1e-10f;
+  bool centered = false;
   std::string_view name = "RMSProp";
 };
 class WEIR_API RmsProp final : public Optimizer {
@@ -175,7 +183,10 @@ class WEIR_API RmsProp final : public Optimizer {
   Operation apply_dense(const Output& grad, const Variable& variable) override;
   Operation apply_sparse(const IndexedSlices& grad, const Variable& variable) override;
 
+  Operation apply(const Variable& variable, const Output& grad, const Output& indices);
+
   In learning_rate_, decay_, momentum_, epsilon_;
+  bool centered_;
   Output learning_rate_tensor_, decay_tensor_, momentum_tensor_, epsilon_tensor_;
 };
 

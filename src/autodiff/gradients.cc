@@ -228,6 +228,10 @@ class Walk {
       GradContext context(Operation(&node), output_grads, missing);
       rule(context);
       input_grads = context.take_input_grads();
+      auto some = [](const Gradient& g) { return !g.none(); };
+      if (options_.gate_gradients && std::count_if(input_grads.begin(), input_grads.end(), some) > 1) {
+        input_grads = tuple(input_grads);
+      }
     }
     for (size_t i = 0; i < input_grads.size(); ++i) {
       if (input_grads[i].none()) continue;
@@ -290,6 +294,40 @@ Output Gradient::dense() const {
   LineScope line(slices.values.graph(), slices.values.op().line());
   Output rows = strided_slice(slices.dense_shape, {0}, {1}, {1}, {.shrink_axis_mask = 1});
   return unsorted_segment_sum(slices.values, slices.indices, rows);
+}
+
+std::vector<Gradient> tuple(const std::vector<Gradient>& tensors, const std::vector<Operation>& control_inputs,
+                            std::string_view name, In::Where where) {
+  std::vector<Operation> waited;
+  for (const Gradient& tensor : tensors) {
+    if (tensor.none()) continue;
+    Operation op = (tensor.sparse() ? tensor.slices().values : tensor.dense()).op();
+    if (std::find(waited.begin(), waited.end(), op) == waited.end()) waited.push_back(op);
+  }
+  if (waited.empty()) throw invalid_argument("a tuple needs at least one tensor");
+  Graph& graph = waited[0].graph();
+  std::optional<LineScope> line;
+  if (!graph.impl().line) line.emplace(graph, source_line(where));
+  Scope scope = graph.name_scope(name.empty() ? "tuple" : name);
+  waited.insert(waited.end(), control_inputs.begin(), control_inputs.end());
+  Operation gate = graph.group(waited);
+  auto gated = [&](const Output& x) {
+    Scope beside = graph.colocate_with(x.op());
+    Scope after = graph.control_dependencies({gate});
+    return identity(x, "control_dependency");
+  };
+  std::vector<Gradient> result;
+  for (const Gradient& tensor : tensors) {
+    if (tensor.none()) {
+      result.emplace_back();
+    } else if (!tensor.sparse()) {
+      result.emplace_back(gated(tensor.dense()));
+    } else {
+      const IndexedSlices& slices = tensor.slices();
+      result.emplace_back(IndexedSlices{gated(slices.values), slices.indices, slices.dense_shape});
+    }
+  }
+  return result;
 }
 
 std::vector<Gradient> gradients(const std::vector<Output>& ys, const std::vector<Output>& xs,

@@ -20,6 +20,9 @@ IrEdge source(const IrNode& node) {
   return node.inputs[alias < 0 ? 0 : static_cast<size_t>(alias)];
 }
 
+// Whether nothing but time tells that the node has run. CheckNumerics is there to fail.
+bool is_unobservable(const IrNode& node) { return node.op->pure() && !node.is("CheckNumerics"); }
+
 void add_unique(std::vector<int>& list, int value) {
   if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
 }
@@ -46,6 +49,12 @@ void remove_identities(Ir& ir, PassContext&) {
       } else {
         add_unique(control, before);
       }
+    }
+    // Gates of gradients (see tuple()) wait for values; that would only keep their neighbours from being fused.
+    if (node.is("Identity") && std::all_of(control.begin(), control.end(), [&](int before) {
+          return !ir[before].is_feed() && is_unobservable(ir[before]);
+        })) {
+      control.clear();
     }
     node.control = std::move(control);
     if (is_identity(ir, node)) replacement[static_cast<size_t>(id)] = source(node);

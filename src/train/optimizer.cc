@@ -15,7 +15,8 @@ Operation Optimizer::minimize(const Output& loss, const MinimizeOptions& options
   GradsAndVars grads_and_vars = compute_gradients(loss,
                                                   {.var_list = options.var_list,
                                                    .grad_loss = options.grad_loss,
-                                                   .colocate_gradients_with_ops = options.colocate_gradients_with_ops},
+                                                   .colocate_gradients_with_ops = options.colocate_gradients_with_ops,
+                                                   .gate_gradients = options.gate_gradients},
                                                   where);
   return apply_gradients(grads_and_vars, {.global_step = options.global_step, .name = options.name}, where);
 }
@@ -25,9 +26,11 @@ GradsAndVars Optimizer::compute_gradients(const Output& loss, const ComputeGradi
   if (variables.empty()) throw invalid_argument("there are no variables to optimize");
   std::vector<Output> xs;
   for (const Variable& variable : variables) xs.push_back(variable.handle());
-  GradientsOptions gradients_options{.colocate_with_ops = options.colocate_gradients_with_ops};
+  GradientsOptions gradients_options{.colocate_with_ops = options.colocate_gradients_with_ops,
+                                     .gate_gradients = options.gate_gradients == GateGradients::Op};
   if (options.grad_loss) gradients_options.grad_ys = {*options.grad_loss};
   std::vector<Gradient> grads = gradients({loss}, xs, gradients_options, where);
+  if (options.gate_gradients == GateGradients::Graph) grads = tuple(grads, {}, {}, where);
   GradsAndVars result;
   for (size_t i = 0; i < variables.size(); ++i) result.emplace_back(grads[i], variables[i]);
   return result;
@@ -117,8 +120,11 @@ Variable Optimizer::make_slot(const Variable& variable, std::string_view slot_na
   // scope shares variables.
   VariableScope scope = graph.variable_scope(variable.name() + "/" + name_, {.unique = true});
   Scope beside = graph.colocate_with(variable.handle().op());
-  slot = make_variable(graph, scope.name() + "/", true,
-                       [&] { return initializer.function()(graph, variable.shape(), variable.dtype()); },
+  const bool given = initializer.value().has_value();
+  auto initial_value = [&] {
+    return given ? initializer.value()->output() : initializer.function()(graph, variable.shape(), variable.dtype());
+  };
+  slot = make_variable(graph, scope.name() + "/", !given, initial_value,
                        {.trainable = false, .use_resource = variable.is_resource()});
   variables_.push_back(slot);
   return slot;
