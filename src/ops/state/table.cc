@@ -14,6 +14,20 @@
   row(apply_momentum) row(resource_apply_momentum) row(sparse_apply_momentum) row(resource_sparse_apply_momentum) \
   row(apply_adam) row(resource_apply_adam) \
   row(apply_adagrad) row(resource_apply_adagrad) row(sparse_apply_adagrad) row(resource_sparse_apply_adagrad) \
-  row(apply_rms_prop) row(resource_apply_rms_prop) row(sparse_apply_rms_prop) row(resource_sparse_apply_rms_prop)
+  row(apply_rms_prop) row(resource_apply_rms_prop) row(sparse_apply_rms_prop) row(resource_sparse_apply_rms_prop) \
+  row(apply_adadelta) row(resource_apply_adadelta) \
+  row(sparse_apply_adadelta) row(resource_sparse_apply_adadelta) \
+  row(apply_centered_rms_prop) row(resource_apply_centered_rms_prop) \
+  row(sparse_apply_centered_rms_prop) row(resource_sparse_apply_centered_rms_prop) \
+  row(apply_ftrl) row(resource_apply_ftrl) \
+  row(sparse_apply_ftrl) row(resource_sparse_apply_ftrl) \
+  row(apply_ftrl_v2) row(resource_apply_ftrl_v2) \
+  row(sparse_apply_ftrl_v2) row(resource_sparse_apply_ftrl_v2) \
+  row(apply_proximal_gradient_descent) row(resource_apply_proximal_gradient_descent) \
+  row(sparse_apply_proximal_gradient_descent) row(resource_sparse_apply_proximal_gradient_descent) \
+  row(apply_proximal_adagrad) row(resource_apply_proximal_adagrad) \
+  row(sparse_apply_proximal_adagrad) row(resource_sparse_apply_proximal_adagrad) \
+  row(apply_adagrad_da) row(resource_apply_adagrad_da) \
+  row(sparse_apply_adagrad_da) row(resource_sparse_apply_adagrad_da)
 // clang-format on
 WEIR_OP_TABLE(state_ops, ROWS)
