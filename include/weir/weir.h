@@ -8,6 +8,7 @@
 #include "weir/gradients.h"
 #include "weir/graph.h"
 #include "weir/io_ops.h"
+#include "weir/linalg_ops.h"
 #include "weir/moving_averages.h"
 #include "weir/ops.h"
 #include "weir/optimizers.h"
