@@ -76,6 +76,13 @@ OpDef dynamic_stitch_op() {
           .cpu = {.select = kernel_moving<cpu>}};
 }
 
+// Where an index repeats TensorFlow leaves open who wins; here too the last one does.
+OpDef parallel_dynamic_stitch_op() {
+  OpDef op = dynamic_stitch_op();
+  op.name = "ParallelDynamicStitch";
+  return op;
+}
+
 }  // namespace weir::ops
 
 namespace weir {

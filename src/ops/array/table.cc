@@ -8,6 +8,8 @@
   row(split_v) row(pack) row(unpack) row(slice) row(strided_slice) row(strided_slice_grad) row(gather) row(gather_v2) \
   row(gather_nd) row(scatter_nd) row(fill) row(zeros_like) row(ones_like) row(range) row(tile) row(pad) row(pad_v2) \
   row(broadcast_to) row(broadcast_gradient_args) row(one_hot) row(where) row(unsorted_segment_sum) \
-  row(dynamic_stitch) row(dynamic_partition)
+  row(dynamic_stitch) row(parallel_dynamic_stitch) row(dynamic_partition) row(sparse_to_dense) row(resource_gather) \
+  row(space_to_batch_nd) row(batch_to_space_nd) row(space_to_depth) row(depth_to_space) row(mirror_pad) \
+  row(mirror_pad_grad) row(reverse_sequence) row(list_diff) row(lin_space) row(ensure_shape)
 // clang-format on
 WEIR_OP_TABLE(array_ops, ROWS)

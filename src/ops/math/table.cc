@@ -13,7 +13,9 @@
   row(real_div) row(reciprocal) row(reciprocal_grad) row(rint) row(round) row(rsqrt) row(rsqrt_grad) \
   row(segment_sum) row(select) row(select_v2) row(sigmoid) row(sigmoid_grad) row(sign) row(sin) row(sinh) row(sqrt) \
   row(sqrt_grad) row(square) row(squared_difference) row(sub) row(sum) row(tan) row(tanh) row(tanh_grad) \
-  row(truncate_div) row(truncate_mod) row(xdivy) row(xlogy)
+  row(truncate_div) row(truncate_mod) row(xdivy) row(xlogy) \
+  row(bincount) row(segment_mean) row(segment_max) row(segment_min) row(segment_prod) \
+  row(unsorted_segment_max) row(unsorted_segment_min) row(unsorted_segment_prod)
 // clang-format on
 
 WEIR_OP_TABLE(math_ops, ROWS)

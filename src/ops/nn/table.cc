@@ -10,6 +10,9 @@
   row(conv2d) row(conv2d_backprop_input) row(conv2d_backprop_filter) row(fused_conv2d) row(fused_mat_mul) \
   row(max_pool) row(max_pool_grad) row(max_pool_grad_grad) row(avg_pool) row(avg_pool_grad) \
   row(lrn) row(lrn_grad) \
-  row(in_top_k) row(in_top_k_v2) row(top_k) row(top_k_v2)
+  row(in_top_k) row(in_top_k_v2) row(top_k) row(top_k_v2) \
+  row(fused_batch_norm) row(fused_batch_norm_v2) row(fused_batch_norm_v3) \
+  row(fused_batch_norm_grad) row(fused_batch_norm_grad_v2) row(fused_batch_norm_grad_v3) \
+  row(depthwise_conv2d) row(depthwise_conv2d_backprop_input) row(depthwise_conv2d_backprop_filter)
 // clang-format on
 WEIR_OP_TABLE(nn_ops, ROWS)

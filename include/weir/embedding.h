@@ -1,0 +1,66 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "weir/export.h"
+#include "weir/graph.h"
+
+// Embeddings, and losses over so many classes that only a sample of them can be computed.
+namespace weir::nn {
+
+enum class PartitionStrategy {
+  Mod,  // row i is in part i % parts
+  Div,  // parts hold consecutive rows
+};
+struct EmbeddingOptions {
+  PartitionStrategy strategy = PartitionStrategy::Mod;
+  std::optional<In> max_norm = {};  // longer embeddings are scaled down to this length
+};
+// Rows `ids` of a table, which may lie in several parts.
+WEIR_API Output embedding_lookup(const InList& params, const In& ids, const EmbeddingOptions& options = {},
+                                 std::string_view name = {});
+
+// Samplers of classes. `true_classes` is int64 [batch, num_true].
+struct SamplerOptions {
+  int64_t num_true = 1, num_sampled = 1;
+  bool unique = true;
+  int64_t range_max = 1;  // classes are in [0, range_max)
+  std::optional<int64_t> seed = {};
+};
+struct SampledCandidates {
+  Output sampled_candidates, true_expected_count, sampled_expected_count;
+};
+// Class k with probability log((k + 2) / (k + 1)) / log(range_max + 1): for words sorted by how frequent they are.
+WEIR_API SampledCandidates log_uniform_candidate_sampler(const In& true_classes, const SamplerOptions& options,
+                                                         std::string_view name = {});
+WEIR_API SampledCandidates uniform_candidate_sampler(const In& true_classes, const SamplerOptions& options,
+                                                     std::string_view name = {});
+// Any sampler operation of that signature.
+WEIR_API SampledCandidates sample_candidates(std::string_view op, const In& true_classes, const SamplerOptions& options,
+                                             std::string_view name = {});
+
+// Samples that are among an example's true classes: row, place among the samples, and -FLT_MAX as weight.
+struct AccidentalHits {
+  Output indices, ids, weights;
+};
+WEIR_API AccidentalHits compute_accidental_hits(const In& true_classes, const In& sampled_candidates, int64_t num_true,
+                                                std::optional<int64_t> seed = {}, std::string_view name = {});
+
+// weights [classes, dim], perhaps in parts, biases [classes], labels int64 [batch, num_true], inputs [batch, dim].
+struct SampledLossOptions {
+  int64_t num_sampled = 1, num_classes = 1, num_true = 1;
+  std::optional<SampledCandidates> sampled_values = {};  // by default log-uniform
+  std::optional<bool> remove_accidental_hits = {};       // by default for the softmax only
+  PartitionStrategy strategy = PartitionStrategy::Mod;
+  std::optional<int64_t> seed = {};
+};
+// Noise-contrastive estimation: one loss for each row.
+WEIR_API Output nce_loss(const InList& weights, const In& biases, const In& labels, const In& inputs,
+                         const SampledLossOptions& options, std::string_view name = {});
+// For training only; evaluate with the full softmax.
+WEIR_API Output sampled_softmax_loss(const InList& weights, const In& biases, const In& labels, const In& inputs,
+                                     const SampledLossOptions& options, std::string_view name = {});
+
+}  // namespace weir::nn

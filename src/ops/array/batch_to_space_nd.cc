@@ -1,0 +1,34 @@
+#include "ops/array/space_batch.h"
+
+#include "autodiff/grad_context.h"
+#include "ops/array/array_util.h"
+#include "weir/space_ops.h"
+
+namespace weir::ops {
+namespace {
+
+void infer(InferContext& c) { infer_space_batch(c, false); }
+void cpu(KernelContext& c) { move_blocks(c, false); }
+void gradient(GradContext& c) { c.set_input_grad(0, space_to_batch_nd(c.output_grad(), c.input(1), c.input(2))); }
+
+}  // namespace
+
+OpDef batch_to_space_nd_op() {
+  return {.name = "BatchToSpaceND",
+          .inputs = "input:T; block_shape:Tblock_shape; crops:Tcrops",
+          .outputs = "output:T",
+          .attrs = "T:type; Tblock_shape:type{int32,int64}=int32; Tcrops:type{int32,int64}=int32",
+          .infer = infer,
+          .gradient = gradient,
+          .cpu = {.select = kernel_moving<cpu>}};
+}
+
+}  // namespace weir::ops
+
+namespace weir {
+
+Output batch_to_space_nd(const In& input, const In& block_shape, const In& crops, std::string_view name) {
+  return NodeBuilder("BatchToSpaceND", name).input(input).input(block_shape).input(crops).output();
+}
+
+}  // namespace weir

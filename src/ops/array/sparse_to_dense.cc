@@ -1,0 +1,91 @@
+#include "autodiff/grad_context.h"
+#include "base/errors.h"
+#include "ops/array/array_util.h"
+#include "ops/array/element_type.h"
+#include "ops/array/strided_copy.h"
+#include "weir/index_ops.h"
+#include "weir/ops.h"
+
+namespace weir::ops {
+namespace {
+
+// Indices: a number, a vector of numbers, or a matrix with one row of coordinates for each value.
+void infer(InferContext& c) {
+  c.require_rank(1, 1);
+  c.require_scalar(3);
+  if (c.input(0).has_rank() && c.input(0).rank() > 2) c.fail("sparse_indices must be a matrix at most");
+  if (c.input(2).has_rank() && c.input(2).rank() > 1) c.fail("sparse_values must be a vector at most");
+  c.set_output(0, shape_argument(c, 1));
+}
+
+struct State {
+  bool validate;
+};
+
+State prepare(PrepareContext& c) { return {c.attr<bool>("validate_indices")}; }
+
+void cpu(KernelContext& c) {
+  const Shape &indices = c.shape(0), &to = c.output_shape();
+  const int64_t count = indices.rank() == 0 ? 1 : indices[0];
+  const int64_t depth = indices.rank() < 2 ? 1 : indices[1];
+  if (depth != to.rank()) throw invalid_argument("{} coordinates for a tensor of shape {}", depth, to.str());
+  if (c.shape(2).rank() == 1 && c.elements(2) != count) {
+    throw invalid_argument("{} values for {} indices", c.elements(2), count);
+  }
+  const Strides strides(to);
+  fill_elements(c.dtype(3), c.raw_output(), c.output_elements(), c.raw_input(3), c.pool());
+  with_element_type(c.dtype(2), [&]<class T>(T) {
+    int64_t last = -1;
+    for (int64_t i = 0; i < count; ++i) {
+      int64_t at = 0;
+      for (int d = 0; d < depth; ++d) {
+        const int64_t x = int_at(c, 0, i * depth + d);
+        if (x < 0 || x >= to[d]) {
+          throw invalid_argument("sparse_indices[{}] is out of bounds: {} is not in [0, {})", i, x, to[d]);
+        }
+        at += x * strides[d];
+      }
+      if (c.state<State>().validate && at <= last) {
+        throw invalid_argument("sparse_indices[{}] is {}", i, at == last ? "repeated" : "out of order");
+      }
+      last = at;
+      c.output<T>()[at] = c.input<T>(2)[c.shape(2).rank() == 0 ? 0 : i];
+    }
+  });
+}
+
+void gradient(GradContext& c) {
+  Output grad = c.output_grad();
+  Output values = gather_nd(grad, c.input(0));
+  c.set_input_grad(2, values);
+  c.set_input_grad(3, reduce_sum(grad) - reduce_sum(values));
+}
+
+}  // namespace
+
+OpDef sparse_to_dense_op() {
+  return {.name = "SparseToDense",
+          .inputs = "sparse_indices:Tindices; output_shape:Tindices; sparse_values:T; default_value:T",
+          .outputs = "dense:T",
+          .attrs = "validate_indices:bool=True; T:type; Tindices:type{int32,int64}",
+          .infer = infer,
+          .gradient = gradient,
+          .cpu = {.select = kernel_moving<cpu>, .prepare = prepared<prepare>}};
+}
+
+}  // namespace weir::ops
+
+namespace weir {
+
+Output sparse_to_dense(const In& sparse_indices, const In& output_shape, const In& sparse_values,
+                       const In& default_value, bool validate_indices, std::string_view name) {
+  return NodeBuilder("SparseToDense", name)
+      .input(sparse_indices)
+      .input(output_shape)
+      .input(sparse_values)
+      .input(default_value)
+      .attr("validate_indices", validate_indices)
+      .output();
+}
+
+}  // namespace weir

@@ -1,0 +1,92 @@
+#include "ops/math/segments.h"
+
+#include "base/errors.h"
+#include "weir/ops.h"
+
+namespace weir::ops {
+
+void infer_segments(InferContext& c) {
+  c.require_min_rank(0, 1);
+  c.require_rank(1, 1);
+  const Shape& data = c.input(0);
+  if (!data.has_rank()) return;
+  (void)Shape{data[0]}.merged(c.input(1));
+  Shape to = data;
+  to.set_dim(0, kUnknown);
+  if (auto ids = c.value_as_ints(1)) {
+    const int64_t rows = ids->empty() ? 0 : checked_add(ids->back(), 1);
+    if (rows < 0) throw invalid_argument("segment ids must be >= 0");
+    to.set_dim(0, rows);
+  }
+  c.set_output(0, to);
+}
+
+void infer_unsorted_segments(InferContext& c) {
+  const Shape &data = c.input(0), &ids = c.input(1);
+  std::optional<int64_t> segments = scalar_argument(c, 2);
+  if (segments && *segments < 0) throw invalid_argument("num_segments is {}", *segments);
+  if (!data.has_rank() || !ids.has_rank()) return;
+  const bool fits =
+      ids.rank() <= data.rank() && Shape(data.dims().first(static_cast<size_t>(ids.rank()))).compatible(ids);
+  if (!fits) {
+    throw invalid_argument("the shape of data, {}, must begin with that of segment_ids, {}", data.str(), ids.str());
+  }
+  Shape to{segments.value_or(kUnknown)};
+  for (int i = ids.rank(); i < data.rank(); ++i) to.append(data[i]);
+  c.set_output(0, to);
+}
+
+int64_t sorted_id(const KernelContext& c, int64_t i, int64_t segments) {
+  const int64_t id = int_at(c, 1, i);
+  if (id < 0 || id >= segments) throw invalid_argument("segment id {} is outside [0, {})", id, segments);
+  if (i > 0 && id < int_at(c, 1, i - 1)) throw invalid_argument("segment ids are not increasing");
+  return id;
+}
+
+int64_t unsorted_id(const KernelContext& c, int64_t i, int64_t segments) {
+  const int64_t id = int_at(c, 1, i);
+  if (id >= segments) throw invalid_argument("segment_ids[{}] = {} is out of range [0, {})", i, id, segments);
+  return id;
+}
+
+void segment_extremum_gradient(GradContext& c) {
+  Output data = c.input(0), ids = c.input(1), grad = c.output_grad();
+  Output zeros = zeros_like(data);
+  Output is_selected = equal(data, gather(c.output(0), ids));
+  Output num_selected = segment_sum(cast(is_selected, grad.dtype()), ids);
+  Output weighted = divide(grad, num_selected);
+  c.set_input_grad(0, where(is_selected, gather(weighted, ids), zeros));
+}
+
+namespace {
+
+// Rows by id, zero for negative ids.
+struct Dropping {
+  Output clipped, positive;
+
+  Dropping(const Output& ids, const Output& like) : clipped(maximum(ids, zeros_like(ids))) {
+    Output is_positive = greater_equal(ids, 0);
+    for (int i = ids.shape().rank(); i < like.shape().rank(); ++i) is_positive = expand_dims(is_positive, -1);
+    positive = logical_and(is_positive, ones_like(like, boolean));
+  }
+  Output gather_rows(const Output& params) const {
+    Output rows = gather(params, clipped);
+    return where(positive, rows, zeros_like(rows));
+  }
+};
+
+}  // namespace
+
+void unsorted_segment_extremum_gradient(GradContext& c) {
+  Output data = c.input(0), ids = c.input(1), grad = c.output_grad();
+  if (!data.shape().has_rank() || !ids.shape().has_rank()) {
+    throw error(Code::Unimplemented, "the ranks of '{}' and '{}' must be known", data.name(), ids.name());
+  }
+  Dropping rows(ids, data);
+  Output is_selected = logical_and(equal(data, rows.gather_rows(c.output(0))), rows.positive);
+  Output num_selected = unsorted_segment_sum(cast(is_selected, grad.dtype()), ids, c.input(2));
+  Output gathered = rows.gather_rows(divide(grad, num_selected));
+  c.set_input_grad(0, where(is_selected, gathered, zeros_like(gathered)));
+}
+
+}  // namespace weir::ops

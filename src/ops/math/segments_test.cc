@@ -1,0 +1,47 @@
+#include <gtest/gtest.h>
+
+#include "tests/support/check_op.h"
+
+namespace weir::testing {
+namespace {
+
+TEST(SegmentOps, ReduceRowsWithSortedIds) {
+  check_op(
+      {.op = "SegmentMean", .inputs = {{{1, 2}, {3, 6}, {5, 7}}, {0, 0, 2}}, .outputs = {{{2, 4}, {0, 0}, {5, 7}}}});
+  check_op(
+      {.op = "SegmentMax", .inputs = {{{1, 6}, {3, 2}, {5, 7}}, {0, 0, 2}}, .outputs = {{{3, 6}, {0, 0}, {5, 7}}}});
+  check_op({.op = "SegmentMin", .inputs = {{{1, 6}, {3, 2}, {5, 7}}, {0, 0, 1}}, .outputs = {{{1, 2}, {5, 7}}}});
+  check_op(
+      {.op = "SegmentProd", .inputs = {{{1, 6}, {3, 2}, {5, 7}}, {0, 0, 2}}, .outputs = {{{3, 12}, {1, 1}, {5, 7}}}});
+}
+
+TEST(UnsortedSegmentOps, ReduceRowsAndDropNegativeIds) {
+  check_op({.op = "UnsortedSegmentMax",
+            .inputs = {{{1, 6}, {3, 2}, {5, 7}}, {1, 0, 1}, 2},
+            .outputs = {{{3, 2}, {5, 7}}},
+            .gradient_inputs = {0},
+            .unknown_shapes = false,
+            .bad = {{.inputs = {ramp({2, 2}), {0, 2}, 2}, .message = "out of range"}}});
+  check_op({.op = "UnsortedSegmentMin",
+            .inputs = {{{1, 6}, {3, 2}, {5, 7}}, {0, 0, -1}, 1},
+            .outputs = {{{1, 2}}},
+            .unknown_shapes = false});
+  check_op({.op = "UnsortedSegmentProd", .inputs = {{1, 6, 3}, {2, 2, 0}, 3}, .outputs = {{3, 1, 6}}});
+}
+
+TEST(Bincount, CountsOrAddsWeights) {
+  check_op({.op = "Bincount",
+            .inputs = {{1, 2, 1, 5}, 4, zeros({0})},
+            .outputs = {{0, 2, 1, 0}},
+            .bad = {{.inputs = {{-1}, 4, zeros({0})}, .message = "non-negative"}}});
+  check_op({.op = "Bincount", .inputs = {{1, 2, 1}, 3, {2, 3, 4}}, .outputs = {{0, 6, 3}}});
+}
+
+TEST(UniqueWithCounts, CountsInOrderOfAppearance) {
+  check_op({.op = "UniqueWithCounts",
+            .inputs = {{7, 2, 7, 7, 1, 2}},
+            .outputs = {{7, 2, 1}, {0, 1, 0, 0, 2, 1}, {3, 2, 1}}});
+}
+
+}  // namespace
+}  // namespace weir::testing

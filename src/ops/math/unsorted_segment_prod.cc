@@ -1,0 +1,23 @@
+#include "ops/math/segments.h"
+#include "weir/index_ops.h"
+
+namespace weir::ops {
+
+OpDef unsorted_segment_prod_op() {
+  return {.name = "UnsortedSegmentProd",
+          .inputs = "data:T; segment_ids:Tindices; num_segments:Tnumsegments",
+          .outputs = "output:T",
+          .attrs = "T:numbertype; Tindices:type{int32,int64}; Tnumsegments:type{int32,int64}=int32",
+          .infer = infer_unsorted_segments,
+          .cpu = {.select = kernel_for<NumberTypes, UnsortedSegments<SegmentProd>>}};
+}
+
+}  // namespace weir::ops
+
+namespace weir {
+
+Output unsorted_segment_prod(const In& data, const In& segment_ids, const In& num_segments, std::string_view name) {
+  return NodeBuilder("UnsortedSegmentProd", name).input(data).input(segment_ids).input(num_segments).output();
+}
+
+}  // namespace weir

@@ -1,0 +1,76 @@
+#include "base/errors.h"
+#include "ops/nn/depthwise_conv2d.h"
+#include "ops/types.h"
+
+namespace weir::ops {
+namespace {
+
+void infer(InferContext& c) {
+  c.require_rank(0, 1);
+  const Shape sizes = c.value_as_shape(0);
+  const DepthwiseGeometry d = depthwise_geometry(sizes, c.input(1), c.attrs());
+  if (!d.output().compatible(c.input(2))) {
+    throw invalid_argument("a convolution of {} with {} gives {}; the gradient has shape {}", sizes.str(),
+                           c.input(1).str(), d.output().str(), c.input(2).str());
+  }
+  c.set_output(0, d.conv.input());
+}
+
+DepthwiseGeometry prepare(PrepareContext& c) { return depthwise_geometry(c.output(), c.input(1), c.node().attrs()); }
+
+// The output positions that see input position `in` through tap k: at most one.
+bool seen_from(const Window& w, int64_t in, int64_t k, int64_t& out) {
+  const int64_t start = in + w.pad_before - k * w.dilation;
+  out = start / w.stride;
+  return start >= 0 && start % w.stride == 0 && out < w.out;
+}
+
+struct Cpu {
+  template <class T>
+  static void run(KernelContext& c) {
+    const auto& d = c.state<DepthwiseGeometry>();
+    const ConvGeometry& g = d.conv;
+    const ImageStrides in = d.input_strides(), out = d.output_strides();
+    const int64_t multiplier = g.out_channels, channels = d.channels();
+    c.pool().parallel_for(g.batch * g.height.in, 1, [&](int64_t begin, int64_t end) {
+      Wide<T> sums[kDepthwiseChunk];
+      for (int64_t row = begin; row < end; ++row) {
+        const int64_t n = row / g.height.in, ih = row % g.height.in;
+        for (int64_t iw = 0; iw < g.width.in; ++iw) {
+          for_each_chunk(g.in_channels, [&](int64_t first, int64_t count) {
+            std::fill_n(sums, count, Wide<T>(0));
+            for (int64_t kh = 0; kh < g.height.size; ++kh) {
+              int64_t oh, ow;
+              if (!seen_from(g.height, ih, kh, oh)) continue;
+              for (int64_t kw = 0; kw < g.width.size; ++kw) {
+                if (!seen_from(g.width, iw, kw, ow)) continue;
+                const T* dy = c.input<T>(2) + n * out.batch + oh * out.height + ow * out.width;
+                const T* f = c.input<T>(1) + (kh * g.width.size + kw) * channels;
+                for (int64_t q = 0; q < count; ++q) {
+                  for (int64_t o = (first + q) * multiplier; o < (first + q + 1) * multiplier; ++o) {
+                    sums[q] += Wide<T>(dy[o * out.channels]) * Wide<T>(f[o]);
+                  }
+                }
+              }
+            }
+            T* dx = c.output<T>() + n * in.batch + ih * in.height + iw * in.width;
+            for (int64_t q = 0; q < count; ++q) dx[(first + q) * in.channels] = static_cast<T>(sums[q]);
+          });
+        }
+      }
+    });
+  }
+};
+
+}  // namespace
+
+OpDef depthwise_conv2d_backprop_input_op() {
+  return {.name = "DepthwiseConv2dNativeBackpropInput",
+          .inputs = "input_sizes:int32; filter:T; out_backprop:T",
+          .outputs = "output:T",
+          .attrs = kDepthwiseAttrs,
+          .infer = infer,
+          .cpu = {.select = kernel_for<FloatTypes, Cpu>, .prepare = prepared<prepare>}};
+}
+
+}  // namespace weir::ops

@@ -1,0 +1,46 @@
+#include <cmath>
+
+#include "ops/random/candidate_sampler.h"
+#include "ops/types.h"
+#include "weir/embedding.h"
+
+namespace weir::ops {
+namespace {
+
+// P(class) = log((class + 2) / (class + 1)) / log(range + 1): Zipf's law for classes sorted by how frequent they are.
+void cpu(KernelContext& c) {
+  const int64_t range = c.state<SamplerState>().range;
+  const double log_range = std::log1p(static_cast<double>(range));
+  sample_candidates(
+      c,
+      // Rounding may reach `range` itself.
+      [&](WordStream& words) { return (static_cast<int64_t>(std::exp(words.next_double() * log_range)) - 1) % range; },
+      [&](int64_t k) {
+        const auto x = static_cast<double>(k);
+        return static_cast<float>(std::log((x + 2) / (x + 1)) / log_range);
+      });
+}
+
+}  // namespace
+
+OpDef log_uniform_candidate_sampler_op() {
+  return {.name = "LogUniformCandidateSampler",
+          .inputs = "true_classes:int64",
+          .outputs = kSamplerOutputs,
+          .attrs = kSamplerAttrs,
+          .flags = "stateful",
+          .infer = infer_sampler,
+          .gradient = not_differentiable,
+          .cpu = {.select = kernel_any<cpu>, .prepare = prepared<prepare_sampler>}};
+}
+
+}  // namespace weir::ops
+
+namespace weir::nn {
+
+SampledCandidates log_uniform_candidate_sampler(const In& true_classes, const SamplerOptions& options,
+                                                std::string_view name) {
+  return sample_candidates("LogUniformCandidateSampler", true_classes, options, name);
+}
+
+}  // namespace weir::nn
