@@ -32,6 +32,7 @@ class WEIR_API AveragedList {
     Output value;
   };
   AveragedList(std::initializer_list<Item> items) : items_(items) {}                                    // NOLINT
+  AveragedList(std::vector<Item> items) : items_(std::move(items)) {}                                   // NOLINT
   AveragedList(const std::vector<Variable>& variables) : items_(variables.begin(), variables.end()) {}  // NOLINT
   AveragedList(const std::vector<Output>& tensors) : items_(tensors.begin(), tensors.end()) {}          // NOLINT
   const std::vector<Item>& items() const { return items_; }

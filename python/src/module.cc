@@ -41,6 +41,7 @@ NB_MODULE(_weir, m) {
   bind_variables(m);
   bind_composed(m);
   bind_train(m);
+  bind_training(m);
   bind_io(m);
   nb::register_exception_translator([](const std::exception_ptr& p, void*) {
     try {

@@ -105,6 +105,7 @@ void bind_session(nb::module_& m);
 void bind_variables(nb::module_& m);
 void bind_composed(nb::module_& m);
 void bind_train(nb::module_& m);
+void bind_training(nb::module_& m);
 void bind_io(nb::module_& m);
 
 }  // namespace weir::python

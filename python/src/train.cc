@@ -3,6 +3,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "building.h"
+#include "weir/optimizers.h"
 
 namespace weir::python {
 namespace {
@@ -67,14 +68,15 @@ struct OptimizerObject {
   std::unique_ptr<train::Optimizer> optimizer;
 };
 
-nb::list optimizer_gradients(OptimizerObject& self, H loss, H var_list, H grad_loss, bool colocate) {
+nb::list optimizer_gradients(OptimizerObject& self, H loss, H var_list, H grad_loss, bool colocate, int gate) {
   const Output* output = find_tensor(loss);
   if (!output) {
     PyErr_SetString(PyExc_TypeError, "the loss must be a Tensor");
     throw nb::python_error();
   }
   return build(graph_of(output->node()), {loss}, [&](GraphObject& graph) {
-    train::ComputeGradientsOptions options{.colocate_gradients_with_ops = colocate};
+    train::ComputeGradientsOptions options{.colocate_gradients_with_ops = colocate,
+                                           .gate_gradients = static_cast<train::GateGradients>(gate)};
     if (!var_list.is_none()) options.var_list = to_variables(var_list);
     if (!grad_loss.is_none()) options.grad_loss = to_output(graph, grad_loss, DType::Invalid, "grad_loss");
     nb::list pairs;
@@ -108,7 +110,8 @@ void bind_train(nb::module_& m) {
     return compute_gradients(g, ys, xs, grad_ys, stop, colocate, name);
   });
   nb::class_<OptimizerObject>(m, "Optimizer")
-      .def("compute_gradients", &optimizer_gradients, nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg())
+      .def("compute_gradients", &optimizer_gradients, nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg(),
+           nb::arg())
       .def("apply_gradients", &apply_gradients, nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none())
       .def("get_slot", [](OptimizerObject& o, const VariableObject& v,
                           const std::string& name) { return wrap(o.optimizer->slot(v.part, name)); })
@@ -129,9 +132,44 @@ void bind_train(nb::module_& m) {
   def(m, "adagrad", [made](GraphObject& g, H rate, float initial, const std::string& name) {
     return made(std::make_unique<train::Adagrad>(to_in(g, rate), train::AdagradOptions{initial, name}));
   });
-  def(m, "rms_prop", [made](GraphObject& g, H rate, H decay, H momentum, H epsilon, const std::string& name) {
-    train::RmsPropOptions options{to_in(g, decay), to_in(g, momentum), to_in(g, epsilon), name};
-    return made(std::make_unique<train::RmsProp>(to_in(g, rate), options));
+  def(m, "rms_prop",
+      [made](GraphObject& g, H rate, H decay, H momentum, H epsilon, bool centered, const std::string& name) {
+        train::RmsPropOptions options{.decay = to_in(g, decay),
+                                      .momentum = to_in(g, momentum),
+                                      .epsilon = to_in(g, epsilon),
+                                      .centered = centered,
+                                      .name = name};
+        return made(std::make_unique<train::RmsProp>(to_in(g, rate), options));
+      });
+  def(m, "adadelta", [made](GraphObject& g, H rate, H rho, H epsilon, const std::string& name) {
+    train::AdadeltaOptions options{.rho = to_in(g, rho), .epsilon = to_in(g, epsilon), .name = name};
+    return made(std::make_unique<train::Adadelta>(to_in(g, rate), options));
+  });
+  def(m, "ftrl",
+      [made](GraphObject& g, H rate, float power, float initial, float l1, float l2, float shrinkage,
+             const std::string& name) {
+        train::FtrlOptions options{power, initial, l1, l2, shrinkage, name};
+        return made(std::make_unique<train::Ftrl>(to_in(g, rate), options));
+      });
+  def(m, "proximal_gradient_descent", [made](GraphObject& g, H rate, H l1, H l2, const std::string& name) {
+    train::ProximalOptions options{to_in(g, l1), to_in(g, l2), name};
+    return made(std::make_unique<train::ProximalGradientDescent>(to_in(g, rate), options));
+  });
+  def(m, "proximal_adagrad", [made](GraphObject& g, H rate, float initial, H l1, H l2, const std::string& name) {
+    train::ProximalAdagradOptions options;
+    options.initial_accumulator_value = initial;
+    options.l1_regularization_strength = to_in(g, l1);
+    options.l2_regularization_strength = to_in(g, l2);
+    options.name = name;
+    return made(std::make_unique<train::ProximalAdagrad>(to_in(g, rate), options));
+  });
+  def(m, "adagrad_da", [made](GraphObject& g, H rate, H step, float initial, H l1, H l2, const std::string& name) {
+    train::AdagradDAOptions options;
+    options.initial_gradient_squared_accumulator_value = initial;
+    options.l1_regularization_strength = to_in(g, l1);
+    options.l2_regularization_strength = to_in(g, l2);
+    options.name = name;
+    return made(std::make_unique<train::AdagradDA>(to_in(g, rate), to_in(g, step), options));
   });
 }
 

@@ -272,15 +272,15 @@ void Plan::run_dynamic(const Step& step, Value* slots, const RunControl& control
     Value& out = slots[step.view.outputs[0]];
     out.own_shape = shapes[0];
     out.shape = &out.own_shape;
-    out.data = in.data;
-    out.owner = in.owner;
-    if (!out.owner) {
+    if (in.owner) {
+      out.data = in.data;
+      out.owner = in.owner;
+      out.owner->retain();
+    } else {  // a place in the arena, which may be used again before the view's last reader
       Tensor copy(out.dtype, out.own_shape);
       copy_elements(out.dtype, in.data, copy.mutable_raw(), copy.elements());
-      out.data = copy.mutable_raw();
-      out.owner = copy.buffer();
+      hold(out, copy);
     }
-    out.owner->retain();
     return;
   }
 

@@ -3,8 +3,7 @@
 from weir import _lazy
 from weir.train.global_step import (assert_global_step, create_global_step, get_global_step,  # noqa: F401
                                     get_or_create_global_step, global_step)
-from weir.train.optimizer import (AdagradOptimizer, AdamOptimizer, GradientDescentOptimizer,  # noqa: F401
-                                  MomentumOptimizer, Optimizer, RMSPropOptimizer)
+from weir.train.optimizer import *  # noqa: F401,F403
 
 _MESSAGES = ("BytesList", "ClusterDef", "Example", "Feature", "FeatureList", "FeatureLists", "Features", "FloatList",
              "Int64List", "JobDef", "SaverDef", "SequenceExample", "ServerDef")
@@ -12,11 +11,15 @@ _MESSAGES = ("BytesList", "ClusterDef", "Example", "Feature", "FeatureList", "Fe
 _CHECKPOINTS = ("CheckpointReader", "NewCheckpointReader", "checkpoint_exists", "generate_checkpoint_state_proto",
                 "get_checkpoint_mtimes", "get_checkpoint_state", "init_from_checkpoint", "latest_checkpoint",
                 "list_variables", "load_checkpoint", "load_variable", "remove_checkpoint", "update_checkpoint_state")
+_SCHEDULES = ("ExponentialMovingAverage", "assign_moving_average", "cosine_decay", "exponential_decay",
+              "inverse_time_decay", "natural_exp_decay", "piecewise_constant", "piecewise_constant_decay",
+              "polynomial_decay")
 _SAVER = ("Saver", "export_meta_graph", "import_meta_graph")
 
 __getattr__ = _lazy.resolver(__name__, {
     **{name: ("weir.train.checkpoints", name) for name in _CHECKPOINTS},
     **{name: ("weir.train.saver", name) for name in _SAVER},
+    **{name: ("weir.train.schedules", name) for name in _SCHEDULES},
     **{name: ("weir.summary", name) for name in ("SummaryWriter", "summary_iterator")},
     **{name: ("weir.protos", name) for name in _MESSAGES},
 })

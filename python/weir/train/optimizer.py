@@ -50,7 +50,8 @@ class Optimizer:
         graph = loss.graph
         if var_list is None and not graph.get_collection("trainable_variables"):
             raise ValueError("No variables to optimize.")
-        return self._optimizer().compute_gradients(loss, var_list, grad_loss, bool(colocate_gradients_with_ops))
+        return self._optimizer().compute_gradients(loss, var_list, grad_loss, bool(colocate_gradients_with_ops),
+                                                   gate_gradients)
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
         pairs = [tuple(pair) for pair in grads_and_vars]
@@ -127,15 +128,73 @@ class AdagradOptimizer(Optimizer):
 class RMSPropOptimizer(Optimizer):
     def __init__(self, learning_rate, decay=0.9, momentum=0.0, epsilon=1e-10, use_locking=False, centered=False,
                  name="RMSProp"):
-        if centered:
-            raise NotImplementedError("RMSPropOptimizer(centered=True) is not in Weir yet.")
         super().__init__(use_locking, name)
         self._learning_rate, self._decay, self._momentum, self._epsilon = learning_rate, decay, momentum, epsilon
+        self._centered = bool(centered)
 
     def _make(self, graph):
         return _weir.rms_prop(graph, _value(self._learning_rate), _value(self._decay), _value(self._momentum),
-                              _value(self._epsilon), self._name)
+                              _value(self._epsilon), self._centered, self._name)
 
 
-__all__ = ["AdagradOptimizer", "AdamOptimizer", "AggregationMethod", "GradientDescentOptimizer", "MomentumOptimizer",
+class AdadeltaOptimizer(Optimizer):
+    def __init__(self, learning_rate=0.001, rho=0.95, epsilon=1e-8, use_locking=False, name="Adadelta"):
+        super().__init__(use_locking, name)
+        self._lr, self._rho, self._epsilon = learning_rate, rho, epsilon
+
+    def _make(self, graph):
+        return _weir.adadelta(graph, _value(self._lr), _value(self._rho), _value(self._epsilon), self._name)
+
+
+class FtrlOptimizer(Optimizer):
+    def __init__(self, learning_rate, learning_rate_power=-0.5, initial_accumulator_value=0.1,
+                 l1_regularization_strength=0.0, l2_regularization_strength=0.0, use_locking=False, name="Ftrl",
+                 accum_name=None, linear_name=None, l2_shrinkage_regularization_strength=0.0):
+        super().__init__(use_locking, name)
+        self._learning_rate, self._power, self._initial = learning_rate, learning_rate_power, initial_accumulator_value
+        self._l1, self._l2 = l1_regularization_strength, l2_regularization_strength
+        self._shrinkage = l2_shrinkage_regularization_strength
+
+    def _make(self, graph):
+        return _weir.ftrl(graph, _value(self._learning_rate), self._power, self._initial, self._l1, self._l2,
+                          self._shrinkage, self._name)
+
+
+class ProximalGradientDescentOptimizer(Optimizer):
+    def __init__(self, learning_rate, l1_regularization_strength=0.0, l2_regularization_strength=0.0,
+                 use_locking=False, name="ProximalGradientDescent"):
+        super().__init__(use_locking, name)
+        self._learning_rate = learning_rate
+        self._l1, self._l2 = l1_regularization_strength, l2_regularization_strength
+
+    def _make(self, graph):
+        return _weir.proximal_gradient_descent(graph, _value(self._learning_rate), self._l1, self._l2, self._name)
+
+
+class ProximalAdagradOptimizer(Optimizer):
+    def __init__(self, learning_rate, initial_accumulator_value=0.1, l1_regularization_strength=0.0,
+                 l2_regularization_strength=0.0, use_locking=False, name="ProximalAdagrad"):
+        super().__init__(use_locking, name)
+        self._learning_rate, self._initial = learning_rate, initial_accumulator_value
+        self._l1, self._l2 = l1_regularization_strength, l2_regularization_strength
+
+    def _make(self, graph):
+        return _weir.proximal_adagrad(graph, _value(self._learning_rate), self._initial, self._l1, self._l2, self._name)
+
+
+class AdagradDAOptimizer(Optimizer):
+    def __init__(self, learning_rate, global_step, initial_gradient_squared_accumulator_value=0.1,
+                 l1_regularization_strength=0.0, l2_regularization_strength=0.0, use_locking=False, name="AdagradDA"):
+        super().__init__(use_locking, name)
+        self._learning_rate, self._global_step = learning_rate, global_step
+        self._initial = initial_gradient_squared_accumulator_value
+        self._l1, self._l2 = l1_regularization_strength, l2_regularization_strength
+
+    def _make(self, graph):
+        return _weir.adagrad_da(graph, _value(self._learning_rate), self._global_step, self._initial, self._l1,
+                                self._l2, self._name)
+
+
+__all__ = ["AdadeltaOptimizer", "AdagradDAOptimizer", "FtrlOptimizer", "ProximalAdagradOptimizer",
+           "ProximalGradientDescentOptimizer", "AdagradOptimizer", "AdamOptimizer", "AggregationMethod", "GradientDescentOptimizer", "MomentumOptimizer",
            "Optimizer", "RMSPropOptimizer"]
