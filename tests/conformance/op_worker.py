@@ -70,10 +70,20 @@ def dense(parts, shape):
     return parts[0] if parts else None
 
 
+def configuration():
+    """Operations as they are: no rewriting of the graph, which would take most of the time."""
+    config = tf.ConfigProto()
+    try:
+        config.graph_options.rewrite_options.disable_meta_optimizer = True
+    except AttributeError:  # Weir's ConfigProto has no such options
+        pass
+    return config
+
+
 def run_together(graph_def, cases):
     """{case: results}; raises when one of the cases cannot be imported or run."""
     feeds = {case['name']: {k: arrays.unpack(v) for k, v in case['feeds'].items()} for case in cases}
-    with tf.Graph().as_default() as graph, tf.Session(graph=graph) as session:
+    with tf.Graph().as_default() as graph, tf.Session(graph=graph, config=CONFIG) as session:
         tf.import_graph_def(graph_def, name='')
         found = session.run({case['name']: list(case['fetches']) for case in cases},
                             {k: v for feed in feeds.values() for k, v in feed.items()})
@@ -98,6 +108,9 @@ def run_together(graph_def, cases):
             slope = [None if s is None else arrays.pack(s) for s in slope]
         results[case['name']] = {'values': [arrays.pack(v) for v in found[case['name']]], 'gradients': slope}
     return results
+
+
+CONFIG = configuration()
 
 
 def run(graph_def, cases):

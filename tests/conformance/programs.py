@@ -19,7 +19,7 @@ PROGRAMS = {
     'counter.py': ([], 0),
     'linear.py': (['{folder}'], 0),
     'logistic.py': ([MNIST], 0.005),
-    'mnist_convnet.py': ([MNIST, '200'], 0.03),
+    'mnist_convnet.py': ([MNIST, '100'], 0.03),
     'mnist_dense.py': ([MNIST, '{folder}'], 0.011),
     'placeholders.py': ([], 0),
     'resume.py': (['{folder}'], 0),
