@@ -9,10 +9,10 @@ BIN := build/release/bin
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build test mnist bench asan tsan fuzz lint format clean packages clang-packages
+.PHONY: help build test conformance mnist bench asan tsan fuzz lint format clean packages clang-packages
 
 help:  ## list these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 packages:
 	@tools/install_packages.sh
@@ -39,6 +39,9 @@ build: packages $(VENV)/ready  ## build everything: programs into build/release/
 
 test: build  ## build and run the tests
 	@ctest --preset release -j $(JOBS)
+
+conformance: build  ## compare with TensorFlow (kept outside this folder); writes docs/conformance.md
+	@$(VENV)/bin/python tests/conformance/run.py "$$(tests/conformance/make_env.sh)"
 
 mnist: configure-release  ## train the MNIST network; STEPS=6000 for the whole tutorial
 	@cmake --build --preset release -j $(JOBS) --target mnist
