@@ -1,4 +1,5 @@
-"""Exchanges checkpoints with TensorFlow (which is no dependency: run this by hand in an environment that has it).
+"""Exchanges checkpoints with TensorFlow (which is no dependency: run this by hand in an environment that has it, with
+TensorFlow 2 through tensorflow_driver.py).
 
   checkpoint_exchange.py make DIRECTORY   writes the checkpoints of tests/data/checkpoints (TensorFlow 1.15)
   checkpoint_exchange.py check DIRECTORY  reads those that Weir wrote, with TensorFlow 1.15 or 2, and compares the values

@@ -1,4 +1,5 @@
-"""Compares summaries and event files with TensorFlow's and TensorBoard's (no dependencies: run this by hand).
+"""Compares summaries and event files with TensorFlow's and TensorBoard's (no dependencies: run this by hand, with
+TensorFlow 2 through tensorflow_driver.py).
 
   event_exchange.py make FILE          writes tests/data/summaries-1.15.5.tsv; needs TensorFlow 1.15
   event_exchange.py check DIRECTORY    reads, with TensorFlow's iterator and with TensorBoard's own reader, the event file
@@ -35,7 +36,8 @@ def cases():
     yield 'image_half', lambda: tf.summary.image('tag', tf.constant(floats, tf.float16))
     yield 'image_signed', lambda: tf.summary.image('tag', tf.constant(signed, tf.float32))
     yield 'image_dark', lambda: tf.summary.image('tag', tf.constant(floats * 1e-7, tf.float32))
-    yield 'image_uint8', lambda: tf.summary.image('tag', tf.constant(np.arange(24).reshape([2, 3, 1, 4]) * 10, tf.uint8))
+    bytes_ = np.arange(24).reshape([2, 3, 1, 4]) * 10
+    yield 'image_uint8', lambda: tf.summary.image('tag', tf.constant(bytes_, tf.uint8))
 
 
 def make(path):

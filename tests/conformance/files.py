@@ -51,13 +51,15 @@ def run_all(weir, tensorflow, folder):
             results = os.path.join(folder, '%s_%s' % (writer, reader))
             subprocess.run(command + [worker, 'read', place, results], check=True, stderr=subprocess.DEVNULL)
             found[writer, reader] = arrays.load(results)
-    lines = ['## Files', '', __doc__, '', '| Files | Written by Weir, read by TensorFlow | Written by TensorFlow, read by Weir | '
+    lines = ['## Files', '', __doc__, '',
+             '| Files | Written by Weir, read by TensorFlow | Written by TensorFlow, read by Weir | '
              'Written and read by Weir |', '|---|---|---|---|']
     differences, truth = [], found['TensorFlow', 'TensorFlow']
     for kind, what in WHAT.items():
         verdicts = []
         for pair in (('Weir', 'TensorFlow'), ('TensorFlow', 'Weir'), ('Weir', 'Weir')):
-            wrong = difference(found[pair][kind], truth[kind], truth['checkpoint_v2'] if kind == 'checkpoint_v1' else {})
+            more = truth['checkpoint_v2'] if kind == 'checkpoint_v1' else {}
+            wrong = difference(found[pair][kind], truth[kind], more)
             if wrong:
                 differences.append((kind, 'file', 'written by %s, read by %s' % pair, 'content', wrong, ''))
             verdicts.append('**different**' if wrong else 'same')

@@ -27,11 +27,12 @@ EXACT = (0.0, 0.0)
 
 
 def build(tf, raw, op, case, dtype, name, dynamic, input_names):
-    """Adds one case to the default graph. Returns what op_worker.py needs, or raises what Weir says against the case."""
+    """Adds one case to the default graph. Returns what op_worker.py needs; raises what Weir says against the case."""
     feeds, differentiated, after = {}, [], []
 
     def fed(array, narrow):
-        placeholder = tf.placeholder(tf.string if array.dtype == object else array.dtype.name, None if dynamic else array.shape)
+        element_type = tf.string if array.dtype == object else array.dtype.name
+        placeholder = tf.placeholder(element_type, None if dynamic else array.shape)
         feeds[placeholder.name] = arrays.pack(array)
         if narrow:
             differentiated.append(placeholder.name)
@@ -47,9 +48,9 @@ def build(tf, raw, op, case, dtype, name, dynamic, input_names):
         if isinstance(value, op_cases.V):
             initial = fed(value.value, True)
             differentiated.pop()
-            shape, resource = value.value.shape, 'Resource' in op or 'VariableOp' in op or op in ('VariableShape', 'VarIsInitializedOp')
+            resource = 'Resource' in op or 'VariableOp' in op or op in ('VariableShape', 'VarIsInitializedOp')
             variable = (raw.VarHandleOp if resource else raw.VariableV2)(
-                shape=shape, dtype=initial.dtype, shared_name='%s_%d' % (name, len(after)))
+                shape=value.value.shape, dtype=initial.dtype, shared_name='%s_%d' % (name, len(after)))
             assign = (raw.AssignVariableOp(resource=variable, value=initial) if resource
                       else raw.Assign(ref=variable, value=initial).op)
             after.append((variable, initial.dtype, resource, assign))
@@ -117,7 +118,8 @@ def make_cases(only=None):
                             graph.unique_name(name)
                             refusals.append('%s: %s' % (dtype, error))
                             if i and any(case and case['type'] == dtype for case in cases):  # it is not the type
-                                refused.append((op, dtype, describe(case, dynamic), 'building', str(error).split('\n')[0], ''))
+                                said = str(error).split('\n')[0]
+                                refused.append((op, dtype, describe(case, dynamic), 'building', said, ''))
                             # The name stays taken by what was built so far; the next case must not share it.
                             cases.append(None)
                             continue
@@ -358,17 +360,21 @@ def run(weir, tensorflow, folder, only=None):
              for name, command in (('weir', weir), ('tensorflow', tensorflow))]
     ours, theirs = [side.results() for side in sides]
     rows = compare(described, ours, theirs)
-    differences = refused + [d for row in rows for d in row.differences]
+    for row in rows:
+        row.differences += [difference for difference in refused if difference[0] == row.op]
+    differences = [d for row in rows for d in row.differences]
     count = sum(row.cases for row in rows)
     lines = ['## Operations', '',
              '%d operations, %d cases, values and gradients; %d operations differ.' % (
                  len(rows), count, sum(bool(row.differences) for row in rows)), '',
-             'The largest relative errors over all cases, each within the tolerance of its type: ' + ', '.join(
-                 '%s %g (gradient %g)' % ((name,) + TOLERANCE[name]) for name in sorted(TOLERANCE)) + '; everything else '
-             'exactly. "Only here": types that this operation has in Weir and not in TensorFlow.', '',
+             'The largest relative errors over all cases, each within the tolerance of its type: %s; everything else '
+             'exactly. "Only here": types that this operation has in Weir and not in TensorFlow.' % ', '.join(
+                 '%s %g (gradient %g)' % ((name,) + TOLERANCE[name]) for name in sorted(TOLERANCE)), '',
              '| Operation | Cases | Types | Value | Gradient | Only here | Verdict |', '|---|---|---|---|---|---|---|']
     for row in sorted(rows, key=lambda r: r.op):
-        verdict = '**%d differences**' % len(row.differences) if row.differences else 'same' if row.cases else 'not comparable'
+        verdict = 'same' if row.cases else 'not comparable'
+        if row.differences:
+            verdict = '**%d differences**' % len(row.differences)
         lines.append('| %s | %d | %s | %s | %s | %s | %s |' % (
             row.op, row.cases, ' '.join(row.types), percent(row.value), percent(row.gradient),
             ' '.join(t for t in row.only_weir if t not in row.types), verdict))
@@ -378,16 +384,17 @@ def run(weir, tensorflow, folder, only=None):
     if only:
         for row in rows:
             print(row.op, 'only Weir:', row.only_weir, 'neither:', row.neither)
-    print('operations: %d, cases: %d, differences: %d, %.0f s' % (len(rows), count, len(differences), time.time() - begin))
+    seconds = time.time() - begin
+    print('operations: %d, cases: %d, differences: %d, %.0f s' % (len(rows), count, len(differences), seconds))
     return lines, differences
 
 
 if __name__ == '__main__':  # ops.py PYTHON [operation...]: the differences of some operations
     import tempfile
 
-    directory = tempfile.mkdtemp()
-    text, found = run([sys.executable, '-m', 'weir'], [sys.argv[1], os.path.join(HERE, 'tensorflow_driver.py')], directory,
-                      sys.argv[2:])
+    driver = os.path.join(HERE, 'tensorflow_driver.py')
+    with tempfile.TemporaryDirectory() as directory:
+        text, found = run([sys.executable, '-m', 'weir'], [sys.argv[1], driver], directory, sys.argv[2:])
     print('\n'.join(text))
     for difference in found:
         print('DIFFERENT %s %s (%s) %s\n    Weir:       %s\n    TensorFlow: %s' % difference)

@@ -61,7 +61,8 @@ def compare(ours, theirs, margin):
 
 def relay(commands, folder):
     """resume.py by each command in turn, each ten steps further, in one folder: everything printed."""
-    return ''.join(run(command, 'resume.py', ['{folder}', str(10 * (i + 1))], folder) for i, command in enumerate(commands))
+    return ''.join(run(command, 'resume.py', ['{folder}', str(10 * (i + 1))], folder)
+                   for i, command in enumerate(commands))
 
 
 def run_all(weir, tensorflow, folder):
@@ -99,7 +100,8 @@ def run_all(weir, tensorflow, folder):
         begin = time.time()
         texts = [relay(order, fresh('mixed')), alone]
         record('resume.py: ' + name, texts, [time.time() - begin, seconds], 0)
-    missing = sorted(set(n for n in os.listdir(os.path.join(ROOT, 'examples', 'python')) if n.endswith('.py')) - set(PROGRAMS))
-    differences += [(name, 'program', '', 'line', 'not in programs.py', '') for name in missing]
+    for name in sorted(os.listdir(os.path.join(ROOT, 'examples', 'python'))):
+        if name.endswith('.py') and name not in PROGRAMS:
+            differences.append((name, 'program', '', 'line', 'not in programs.py', ''))
     print('programs: %d, differences: %d' % (len(lines) - 6, len(differences)))
     return lines, differences

@@ -15,6 +15,21 @@ import ops  # noqa: E402
 import programs  # noqa: E402
 
 
+def grouped(differences):
+    """A line for each operation and kind of difference: the types, how many cases, and the first of them."""
+    groups = {}
+    for name, dtype, what, kind, ours, theirs in differences:
+        error = ours.split(':')[0] if 'Error: ' in ours or kind == 'building' else 'other'
+        groups.setdefault((name, kind, error), []).append((dtype, what, ours, theirs))
+    for (name, kind, _), cases in sorted(groups.items()):
+        types = sorted(set(case[0] for case in cases))
+        _, what, ours, theirs = cases[0]
+        count = '' if len(cases) == 1 else ', %d cases' % len(cases)
+        yield '- %s, %s (%s%s): %s: Weir `%s`, TensorFlow `%s`' % (
+            (name, kind, ' '.join(types), count, what or 'all') + tuple(
+                side[:200].replace('`', "'") for side in (ours, theirs)))
+
+
 def main(python):
     os.environ['PYTHONPATH'] = os.path.join(ROOT, 'python')
     weir = [sys.executable, '-m', 'weir']
@@ -30,7 +45,7 @@ def main(python):
     text = ['# Conformance', '',
             'What `make conformance` found: Weir beside TensorFlow %s, from the same graphs, programs and files. '
             'This page is written by it.' % version, '', '## Differences', '']
-    text += ['- %s, %s (%s), %s: Weir `%s`, TensorFlow `%s`' % d for d in differences] or ['None.']
+    text += list(grouped(differences)) or ['None.']
     with open(os.path.join(ROOT, 'docs', 'conformance.md'), 'w') as out:
         out.write('\n'.join(text + [''] + lines).rstrip() + '\n')
     print('%d differences; docs/conformance.md has the whole' % len(differences))
