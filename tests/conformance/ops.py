@@ -244,7 +244,7 @@ class Row(object):
     """One operation in the table."""
 
     def __init__(self, op):
-        self.op, self.cases, self.types, self.value, self.gradient = op, 0, [], None, None
+        self.op, self.cases, self.types, self.value, self.gradient = op, 0, [], {}, {}
         self.differences, self.only_weir, self.neither = [], {}, {}
         self.accepted = {}
 
@@ -279,7 +279,7 @@ def compare_case(row, dtype, what, compared, ours, theirs):
         if not error <= allowed:
             differ('value', x, y)
         else:
-            row.value = max(row.value or 0.0, error)
+            row.value[dtype] = max(row.value.get(dtype, 0.0), error)
     a, b = ours.get('gradients'), theirs.get('gradients')
     if a is None and b is None or isinstance(a, tuple) and isinstance(b, tuple):
         return
@@ -301,7 +301,7 @@ def compare_case(row, dtype, what, compared, ours, theirs):
         if not error <= gradient_limit:
             differ('gradient', x, y)
         else:
-            row.gradient = max(row.gradient or 0.0, error)
+            row.gradient[dtype] = max(row.gradient.get(dtype, 0.0), error)
 
 
 def compare(described, ours, theirs):
@@ -346,8 +346,12 @@ class Side(object):
         return dict(arrays.load_all(self.path))
 
 
-def percent(error):
-    return '' if error is None else '0' if error == 0 else '%.0e' % error
+def largest(errors):
+    """The largest error in float32 and in all types."""
+    def short(error):
+        return '' if error is None else '0' if error == 0 else '%.0e' % error
+
+    return '%s | %s' % (short(errors.get('float32')), short(max(errors.values()) if errors else None))
 
 
 def run(weir, tensorflow, folder, only=None):
@@ -370,13 +374,14 @@ def run(weir, tensorflow, folder, only=None):
              'The largest relative errors over all cases, each within the tolerance of its type: %s; everything else '
              'exactly. "Only here": types that this operation has in Weir and not in TensorFlow.' % ', '.join(
                  '%s %g (gradient %g)' % ((name,) + TOLERANCE[name]) for name in sorted(TOLERANCE)), '',
-             '| Operation | Cases | Types | Value | Gradient | Only here | Verdict |', '|---|---|---|---|---|---|---|']
+             '| Operation | Cases | Types | Value, float32 | all | Gradient, float32 | all | Only here | Verdict |',
+             '|---|---|---|---|---|---|---|---|---|']
     for row in sorted(rows, key=lambda r: r.op):
         verdict = 'same' if row.cases else 'not comparable'
         if row.differences:
             verdict = '**%d differences**' % len(row.differences)
         lines.append('| %s | %d | %s | %s | %s | %s | %s |' % (
-            row.op, row.cases, ' '.join(row.types), percent(row.value), percent(row.gradient),
+            row.op, row.cases, ' '.join(row.types), largest(row.value), largest(row.gradient),
             ' '.join(t for t in row.only_weir if t not in row.types), verdict))
     lines += ['', 'Accepted differences, on purpose or TensorFlow\'s own:', '']
     lines += ['- %s: %s' % (row.op, why) for row in rows for why in row.accepted]
