@@ -26,7 +26,11 @@ make() {
 }
 
 python36() {
-  ls -d "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.6.*/bin/python 2>/dev/null | tail -n 1 | grep . || command -v python3.6
+  local python
+  for python in "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.6.*/bin/python; do
+    [ ! -x "$python" ] || { echo "$python" && return; }
+  done
+  command -v python3.6
 }
 
 if python=$(python36); then

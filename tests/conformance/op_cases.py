@@ -882,8 +882,8 @@ EXCLUDED = {
 # Differences that are meant, or are TensorFlow's: (operation, type, part of the description, why).
 ACCEPTED = [
     ('Sqrt|Rsqrt', 'float32', 'special values', 'of infinity: TensorFlow 1.15 gives NaN'),
-    ('Atan2', '.*', 'shapes unknown', "TensorFlow 1.15 does not sum the gradient over broadcast dimensions"),
-    ('Mean', 'int8', '', 'TensorFlow adds up in the type itself, which overflows'),
+    ('Atan2', '.*', 'shapes unknown: gradient', "TensorFlow 1.15 does not sum the gradient over broadcast dimensions"),
+    ('Mean', 'int8', '3x4x5', 'TensorFlow adds up in the type itself, which overflows'),
     ('Mean', 'bfloat16|complex.*', '3x0',
      'of nothing: TensorFlow gives 0 in these types and NaN, as Weir, in the others'),
     ('DepthwiseConv2dNative', '.*', 'dilations',

@@ -171,6 +171,10 @@ def pixels(png):
     return (width, height, bits, color), b''.join(rows)
 
 
+def is_summary(op):
+    return op.endswith(('Summary', 'SummaryV2'))
+
+
 def readable_summary(data):
     """A serialised Summary as text, pictures as pixels."""
     import weir as tf
@@ -189,7 +193,7 @@ def relative_error(op, dtype, ours, theirs):
     if ours.dtype != theirs.dtype or ours.shape != theirs.shape:
         return float('inf')
     if ours.dtype == object:
-        if op.endswith(('Summary', 'SummaryV2')):
+        if is_summary(op):
             same = all(readable_summary(a) == readable_summary(b) for a, b in zip(ours.reshape(-1), theirs.reshape(-1)))
         else:
             same = ours.tolist() == theirs.tolist()
@@ -215,8 +219,11 @@ def relative_error(op, dtype, ours, theirs):
 
 def show(ours, theirs):
     """Both sides of a difference as text: where arrays are alike in kind, the elements that differ most."""
-    sides = []
-    place = ()
+    sides, place = [], ()
+    if all(isinstance(side, np.ndarray) and side.dtype == object and side.size == 1 for side in (ours, theirs)):
+        texts = [repr(side.reshape(-1)[0]) for side in (ours, theirs)]
+        at = max(len(os.path.commonprefix(texts)) - 30, 0)  # long texts: from shortly before they part
+        return [text[at:at + 90] for text in texts]
     arrays_alike = isinstance(ours, np.ndarray) and isinstance(theirs, np.ndarray) and (
         ours.shape == theirs.shape and ours.dtype == theirs.dtype and ours.size > 6)
     if arrays_alike:
@@ -251,7 +258,7 @@ class Row(object):
 
 def compare_case(row, dtype, what, compared, ours, theirs):
     def differ(kind, a, b):
-        why = op_cases.accepted(row.op, dtype, what)
+        why = op_cases.accepted(row.op, dtype, '%s: %s' % (what, kind))
         if why:
             row.accepted[why] = None
             return
@@ -277,6 +284,8 @@ def compare_case(row, dtype, what, compared, ours, theirs):
         if x.dtype.kind in 'fc' and not limit:
             allowed = 2e-5
         if not error <= allowed:
+            if is_summary(row.op):
+                x, y = [np.array([readable_summary(side.item())], object) for side in (x, y)]
             differ('value', x, y)
         else:
             row.value[dtype] = max(row.value.get(dtype, 0.0), error)
