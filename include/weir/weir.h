@@ -22,5 +22,6 @@
 #include "weir/session.h"
 #include "weir/space_ops.h"
 #include "weir/state_ops.h"
+#include "weir/string_ops.h"
 #include "weir/summary.h"
 #include "weir/train.h"
