@@ -14,9 +14,13 @@ if(SKBUILD)
 endif()
 
 file(GLOB WEIR_PYTHON_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python/src/*.cc)
-nanobind_add_module(weir_python NB_STATIC NOMINSIZE ${WEIR_PYTHON_SOURCES})
+# The command `weir` of an installed package has the subcommands of the C++ program.
+file(GLOB WEIR_COMMAND_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/weir/*.cc)
+list(FILTER WEIR_COMMAND_SOURCES EXCLUDE REGEX "/main\\.cc$")
+nanobind_add_module(weir_python NB_STATIC NOMINSIZE ${WEIR_PYTHON_SOURCES} ${WEIR_COMMAND_SOURCES})
 set_target_properties(weir_python PROPERTIES OUTPUT_NAME _weir LIBRARY_OUTPUT_DIRECTORY ${WEIR_PYTHON_DIR})
 target_include_directories(weir_python SYSTEM PRIVATE ${WEIR_NUMPY_INCLUDE})
+target_include_directories(weir_python PRIVATE ${PROJECT_SOURCE_DIR}/tools/weir)
 target_link_libraries(weir_python PRIVATE weir_static weir_internal)
 target_precompile_headers(weir_python PRIVATE python/src/building.h
   <nanobind/stl/string.h> <nanobind/stl/string_view.h> <nanobind/stl/vector.h>)

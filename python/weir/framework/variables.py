@@ -114,6 +114,15 @@ class Variable(_weir.Variable):
     def _ref(self):
         return self._handle
 
+    @property
+    def initializer(self):
+        replaced = self.__dict__.get("_initializer")
+        return _weir.Variable.initializer.__get__(self) if replaced is None else replaced
+
+    def _replace_initializer(self, operation):
+        """Makes another operation give the first value (init_from_checkpoint)."""
+        self._initializer = operation
+
     # Its value.
 
     def value(self):
