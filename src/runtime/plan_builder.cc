@@ -85,9 +85,11 @@ void Plan::Builder::make_steps(const std::vector<int>& order) {
     const IrNode& node = ir_[id];
     if (node.is_feed() || node.is_constant() || is_stateless_nothing(node)) continue;
     if (node.is("Placeholder")) {
+      const Shape& shape = node.origin->output_shapes[0];
       node.origin->fail(Code::InvalidArgument,
-                        fmt::format("a value of type {} and shape {} must be fed", dtype_name(node.types[0]),
-                                    node.origin->output_shapes[0].str()));
+                        fmt::format("You must feed a value for placeholder tensor '{}' with dtype {}{}",
+                                    node.origin->name, dtype_name(node.types[0]),
+                                    shape.has_rank() ? " and shape " + shape.str() : ""));
     }
     if (is_handle(node)) {
       plan_.once_.push_back(make_step(id));
