@@ -8,7 +8,6 @@ ARRAY = {
     "stop_gradient": ("StopGradient", {}, {}),
     "check_numerics": ("CheckNumerics", {}, {}),
     "invert_permutation": ("InvertPermutation", {}, {}),
-    "gather_nd": ("GatherNd", {}, {}),
     "scatter_nd": ("ScatterNd", {}, {}),
     "space_to_depth": ("SpaceToDepth", {}, {}),
     "depth_to_space": ("DepthToSpace", {}, {}),
@@ -93,6 +92,16 @@ NN = {
 }
 
 
+def needs(*ops):
+    """Marks a function that cannot work without these operations: while Weir lacks one, the function counts as absent."""
+
+    def mark(function):
+        function._weir_needs = ops
+        return function
+
+    return mark
+
+
 def install(namespace, rows):
     """Defines the functions of ``rows`` in a module; each is made when first called, so that import stays quick."""
     for name, row in rows.items():
@@ -118,8 +127,14 @@ class _Lazy:
         return (self._function or self._made())(*args, **kwargs)
 
     @property
+    def _weir_needs(self):
+        return (self._op,)
+
+    @property
     def __doc__(self):
-        return self._made().__doc__
+        from weir import _lazy
+
+        return f"The operation {self._op}, which is not in Weir yet." if _lazy.is_absent(self) else self._made().__doc__
 
     @property
     def __signature__(self):
