@@ -3,6 +3,7 @@
 from weir import _weir
 from weir.framework.graph import IndexedSlices
 from weir.framework.stack import get_default_graph as _graph
+from weir.ops import public_names
 
 
 def clip_by_value(t, clip_value_min, clip_value_max, name=None):
@@ -50,3 +51,6 @@ def clip_by_average_norm(t, clip_norm, name=None):
     count = math_ops.cast(array_ops.size(t), t.dtype.base_dtype)
     average = math_ops.sqrt(math_ops.reduce_sum(t * t)) / count
     return t * clip_norm * math_ops.minimum(1.0 / average, 1.0 / clip_norm)
+
+
+__all__ = public_names(globals())

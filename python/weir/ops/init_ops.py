@@ -223,3 +223,6 @@ random_uniform_initializer, random_normal_initializer = RandomUniform, RandomNor
 truncated_normal_initializer, variance_scaling_initializer = TruncatedNormal, VarianceScaling
 uniform_unit_scaling_initializer, orthogonal_initializer = UniformUnitScaling, Orthogonal
 glorot_uniform_initializer, glorot_normal_initializer = GlorotUniform, GlorotNormal
+
+
+__all__ = [name for name in globals() if name.endswith("_initializer")]

@@ -6,7 +6,7 @@ from weir.framework.graph import IndexedSlices, Tensor, convert_to_tensor, name_
 from weir.framework.op_functions import apply
 from weir.framework.stack import get_default_graph as _graph
 from weir.framework.variables import Variable
-from weir.ops import simple
+from weir.ops import public_names, simple
 
 simple.install(globals(), simple.MATH)
 
@@ -165,6 +165,7 @@ def range(start, limit=None, delta=1, dtype=None, name="range"):
     return _weir.range(_graph(), start, limit, delta, None if dtype is None else dtypes.as_dtype(dtype), name)
 
 
+@simple.needs("LinSpace")
 def linspace(start, stop, num, name=None):
     return apply("LinSpace", (start, stop, num), {}, name)
 
@@ -252,6 +253,7 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_dims
         return pow(reduce_sum(pow(magnitude, ord), axis, keepdims=keep), 1.0 / ord)
 
 
+@simple.needs("MatrixDiagPart")
 def trace(x, name=None):
     with name_scope(name, "Trace", [x]) as scope:
         return reduce_sum(apply("MatrixDiagPart", (convert_to_tensor(x, name="x"),), {}, None), [-1], name=scope)
@@ -261,9 +263,151 @@ def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name
     from weir.ops import array_ops
 
     with name_scope(name, "eye"):
-        if num_columns is not None and num_columns != num_rows or batch_shape is not None:
-            raise NotImplementedError("tf.eye of rectangles and batches is not in Weir yet.")
-        return array_ops.matrix_diag(array_ops.ones([num_rows], dtype))
+        rows = range(num_rows)
+        columns = rows if num_columns is None else range(num_columns)
+        square = equal(array_ops.expand_dims(rows, 1), array_ops.expand_dims(columns, 0))  # noqa: F821
+        matrix = cast(square, dtype)
+        if batch_shape is None:
+            return matrix
+        matrix_shape = array_ops.shape(matrix)
+        return matrix * array_ops.ones(array_ops.concat([batch_shape, array_ops.ones_like(matrix_shape)], 0), dtype)
+
+
+def einsum(equation, *inputs, **kwargs):
+    """Sums of products over the indices that ``equation`` names, such as "bij,bjk->bik"."""
+    name = kwargs.pop("name", None)
+    if kwargs:
+        raise TypeError(f"invalid keyword arguments for this function: {', '.join(sorted(kwargs))}")
+    left, arrow, output = equation.replace(" ", "").partition("->")
+    terms = left.split(",")
+    if len(terms) != len(inputs):
+        raise ValueError(f"Got {len(inputs)} arguments for equation \"{equation}\", expecting {len(terms)}")
+    if "." in equation:
+        raise ValueError("Subscripts with ellipses are not supported.")
+    if not arrow:
+        output = "".join(sorted(c for c in set(left.replace(",", "")) if left.count(c) == 1))
+    for label in output:
+        if label not in left:
+            raise ValueError(f"Unknown output label '{label}'.")
+    with name_scope(name, "einsum", list(inputs)):
+        values = [convert_to_tensor(x, name="input") for x in inputs]
+        for term, value in zip(terms, values):
+            if len(set(term)) != len(term):
+                raise ValueError(f"Subscript not supported: an axis appears more than once: {term}")
+            if value.shape.ndims is not None and value.shape.ndims != len(term):
+                raise ValueError(f"Invalid equation: \"{equation}\": \"{term}\" does not fit a tensor of rank "
+                                 f"{value.shape.ndims}")
+        term, value = terms[0], values[0]
+        for i, (next_term, next_value) in enumerate(zip(terms[1:], values[1:]), 1):
+            kept = set(output).union(*terms[i + 1:])
+            term, value = _einsum_pair(term, value, next_term, next_value, kept)
+        summed = [axis for axis, label in enumerate(term) if label not in output]
+        if summed:
+            value = reduce_sum(value, summed)
+            term = "".join(label for label in term if label in output)
+        return _einsum_order(term, value, output)
+
+
+def _einsum_order(term, value, wanted):
+    from weir.ops import array_ops
+
+    return value if term == wanted else array_ops.transpose(value, [term.index(label) for label in wanted])
+
+
+def _einsum_pair(a_term, a, b_term, b, kept):
+    """One product of two terms, as a batched matrix product; ``kept`` labels are needed later."""
+    from weir.ops import array_ops
+
+    def drop(term, value, other):
+        axes = [axis for axis, label in enumerate(term) if label not in kept and label not in other]
+        if not axes:
+            return term, value
+        return "".join(c for i, c in enumerate(term) if i not in axes), reduce_sum(value, axes)
+
+    a_term, a = drop(a_term, a, b_term)
+    b_term, b = drop(b_term, b, a_term)
+    shared = [label for label in a_term if label in b_term]
+    batch = "".join(label for label in shared if label in kept)
+    inner = "".join(label for label in shared if label not in kept)
+    left = "".join(label for label in a_term if label not in shared)
+    right = "".join(label for label in b_term if label not in shared)
+    a, b = _einsum_order(a_term, a, batch + left + inner), _einsum_order(b_term, b, batch + inner + right)
+    a_static, b_static = a.shape.as_list(), b.shape.as_list()
+    a_sizes, b_sizes = array_ops.shape(a), array_ops.shape(b)
+
+    def sizes(static, dynamic, begin, end):
+        return [dynamic[i] if static[i] is None else static[i] for i in _py_range(begin, end)]
+
+    def product(numbers):
+        result = 1
+        for number in numbers:
+            result = result * number
+        return result
+
+    nb, nl, nr = len(batch), len(left), len(right)
+    batch_sizes = sizes(a_static, a_sizes, 0, nb)
+    left_sizes = sizes(a_static, a_sizes, nb, nb + nl)
+    right_sizes = sizes(b_static, b_sizes, len(b_static) - nr, len(b_static))
+    inner_size = product(sizes(a_static, a_sizes, nb + nl, len(a_static)))
+    a = array_ops.reshape(a, batch_sizes + [product(left_sizes), inner_size])
+    b = array_ops.reshape(b, batch_sizes + [inner_size, product(right_sizes)])
+    return batch + left + right, array_ops.reshape(matmul(a, b), batch_sizes + left_sizes + right_sizes)
+
+
+def lbeta(x, name=None):
+    with name_scope(name, "lbeta", [x]):
+        x = convert_to_tensor(x, name="x")
+        return reduce_sum(lgamma(x), [-1]) - lgamma(reduce_sum(x, [-1]))  # noqa: F821
+
+
+def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
+    with name_scope(name, "UnsortedSegmentMean", [data, segment_ids]):
+        data, segment_ids = convert_to_tensor(data), convert_to_tensor(segment_ids)
+        count = _unsorted_count(data, segment_ids, num_segments)
+        return unsorted_segment_sum(data, segment_ids, num_segments) / maximum(count, 1)  # noqa: F821
+
+
+def unsorted_segment_sqrt_n(data, segment_ids, num_segments, name=None):
+    with name_scope(name, "UnsortedSegmentSqrtN", [data, segment_ids]):
+        data, segment_ids = convert_to_tensor(data), convert_to_tensor(segment_ids)
+        count = _unsorted_count(data, segment_ids, num_segments)
+        return unsorted_segment_sum(data, segment_ids, num_segments) / sqrt(maximum(count, 1))  # noqa: F821
+
+
+def _unsorted_count(data, segment_ids, num_segments):
+    """How many rows each segment has, shaped to divide the sums by."""
+    from weir.ops import array_ops
+
+    ones = array_ops.ones_like(segment_ids, dtype=data.dtype.base_dtype)
+    count = unsorted_segment_sum(ones, segment_ids, num_segments)  # noqa: F821
+    return array_ops.reshape(count, [-1] + [1] * (data.shape.ndims - segment_ids.shape.ndims))
+
+
+def reciprocal_no_nan(x, name=None):
+    with name_scope(name, "reciprocal_no_nan", [x]) as scope:
+        x = convert_to_tensor(x, name="x")
+        return div_no_nan(convert_to_tensor(1, dtype=x.dtype.base_dtype), x, name=scope)  # noqa: F821
+
+
+def multiply_no_nan(x, y, name=None):
+    return apply("MulNoNan", (x, y), {}, name)
+
+
+def reduce_euclidean_norm(input_tensor, axis=None, keepdims=False, name=None):
+    with name_scope(name, "EuclideanNorm", [input_tensor]):
+        return sqrt(reduce_sum(square(input_tensor), axis, keepdims=keepdims))  # noqa: F821
+
+
+def polyval(coeffs, x, name=None):
+    """coeffs[0] x^(n-1) + ... + coeffs[n-1], by Horner's rule."""
+    with name_scope(name, "polyval", list(coeffs) + [x]):
+        x = convert_to_tensor(x, name="x")
+        if not coeffs:
+            return apply("ZerosLike", (x,), {}, None)
+        result = convert_to_tensor(coeffs[0], name="coeffs_0")
+        for coefficient in coeffs[1:]:
+            result = coefficient + result * x
+        return result
 
 
 def scalar_mul(scalar, x):
@@ -278,10 +422,7 @@ def log_sigmoid(x, name=None):
         return negative(apply("Softplus", (-convert_to_tensor(x, name="x"),), {}, None), name=scope)  # noqa: F821
 
 
-def angle(input, name=None):
-    raise NotImplementedError("tf.angle is not in Weir yet.")
-
-
+@simple.needs("Bincount")
 def bincount(arr, weights=None, minlength=None, maxlength=None, dtype=dtypes.int32):
     if weights is not None or minlength is not None or maxlength is not None:
         raise NotImplementedError("tf.bincount with weights or limits is not in Weir yet.")
@@ -360,4 +501,6 @@ def _operators():
 
 
 _operators()
-__all__ = [name for name in dir() if not name.startswith("_")]
+
+
+__all__ = public_names(globals())

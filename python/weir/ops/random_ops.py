@@ -5,6 +5,8 @@ from weir.framework import dtypes
 from weir.framework.graph import convert_to_tensor, get_seed, name_scope
 from weir.framework.op_functions import apply
 from weir.framework.stack import get_default_graph as _graph
+from weir.ops import public_names
+from weir.ops.simple import needs
 
 
 def random_uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=None):
@@ -46,6 +48,7 @@ def random_crop(value, size, seed=None, name=None):
         return array_ops.slice(value, offset, size, name=scope)
 
 
+@needs("RandomGamma")
 def random_gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=None):
     from weir.ops import array_ops
 
@@ -59,10 +62,11 @@ def random_gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=
         return gamma / beta
 
 
+@needs("RandomPoissonV2")
 def random_poisson(lam, shape, dtype=dtypes.float32, seed=None, name=None):
     seed1, seed2 = get_seed(seed)
     return apply("RandomPoissonV2", (convert_to_tensor(shape, dtype=dtypes.int32), lam),
                  {"seed": seed1 or 0, "seed2": seed2 or 0, "dtype": dtypes.as_dtype(dtype)}, name)
 
 
-__all__ = [name for name in dir() if not name.startswith("_")]
+__all__ = public_names(globals())
