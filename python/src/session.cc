@@ -121,7 +121,7 @@ Feed make_feed(const Output& output, nb::handle value) {
           "lists, numpy ndarrays, or TensorHandles. For reference, the tensor object was " +
               text_of(value) + " which was passed to the feed with key " + output.name() + ".");
   }
-  Tensor tensor = to_tensor(value, output.dtype(), true);
+  Tensor tensor = to_feed(value, output.dtype());
   if (!output.shape().compatible(tensor.shape())) {
     raise(PyExc_ValueError, "Cannot feed value of shape " + text_of(from_shape(tensor.shape())) + " for Tensor '" +
                                 output.name() + "', which has shape '" + text_of(from_shape(output.shape())) + "'");
@@ -244,6 +244,7 @@ nb::object run(SessionObject& self, nb::handle fetches, nb::handle feed_dict, nb
     if (PyDict_CheckExact(feed_dict.ptr())) {
       for (auto [key, value] : nb::borrow<nb::dict>(feed_dict)) add_feed(feeds, graph, key, value);
     } else {
+      if (!nb::hasattr(feed_dict, "items")) raise(PyExc_TypeError, "feed_dict must be a dictionary");
       for (nb::handle item : nb::list(feed_dict.attr("items")())) add_feed(feeds, graph, item[0], item[1]);
     }
   }

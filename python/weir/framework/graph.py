@@ -162,7 +162,7 @@ class Graph(_weir.Graph):
         self._finalized = False
         self._seed = None
         self._variable_scopes = []  # see variable_scope.py
-        self._device_functions = []
+        self._current_device = ""
 
     # Construction.
 
@@ -386,13 +386,24 @@ class _Device:
         device = self._device
         if callable(device) and not hasattr(device, "to_string"):
             device = _call_device_function(device)
-        if hasattr(device, "to_string"):
-            device = device.to_string()
-        self._scope = self._graph._device("" if device is None else str(device))
+        if device:
+            device = _merged_device(self._graph._current_device, device)
+        self._outer, self._graph._current_device = self._graph._current_device, device or ""
+        self._scope = self._graph._device(device or "")
 
     def __exit__(self, *exc):
         self._scope.exit()
+        self._graph._current_device = self._outer
         return False
+
+
+def _merged_device(outer, inner):
+    """What ``inner`` says, and of what it does not say, what ``outer`` does."""
+    from weir.framework.device import DeviceSpec
+
+    merged = DeviceSpec.from_string(outer)
+    merged.merge_from(inner if hasattr(inner, "to_string") else DeviceSpec.from_string(str(inner)))
+    return merged.to_string()
 
 
 def _call_device_function(function):
@@ -623,8 +634,6 @@ def import_graph_def(graph_def, input_map=None, return_elements=None, name=None,
         if not isinstance(key, str):
             raise TypeError("input_map must be a dictionary mapping strings to Tensor objects.")
     prefix = "import" if name is None else name
-    if prefix:
-        prefix = prefix.rstrip("/") if prefix.endswith("/") else graph.unique_name(prefix)
     result = graph._import_graph_def(graph_def.SerializeToString(), prefix, dict(input_map or {}),
                                      list(return_elements or []))
     return None if return_elements is None else result

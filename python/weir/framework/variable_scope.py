@@ -14,7 +14,7 @@ class _ReuseMode:
         return 2
 
     def __repr__(self):
-        return "_ReuseMode.AUTO_REUSE"
+        return "<_ReuseMode.AUTO_REUSE: 1>"
 
 
 AUTO_REUSE = _ReuseMode()
@@ -205,7 +205,8 @@ def get_variable(name, shape=None, dtype=None, initializer=None, regularizer=Non
     getter = custom_getter or scope._custom_getter
     arguments = dict(shape=shape, dtype=dtype, initializer=initializer, regularizer=regularizer, trainable=trainable,
                      collections=collections, caching_device=caching_device, partitioner=partitioner,
-                     validate_shape=validate_shape, use_resource=use_resource, constraint=constraint)
+                     validate_shape=validate_shape, use_resource=use_resource, constraint=constraint,
+                     synchronization=synchronization, aggregation=aggregation)
     if arguments["partitioner"] is None:
         arguments["partitioner"] = scope._partitioner
     if getter is None:
@@ -246,7 +247,7 @@ def _get_variable(name, shape=None, dtype=None, initializer=None, regularizer=No
     value_given = initializer is not None and not isinstance(initializer, type) and (
         not callable(initializer) or isinstance(initializer, (Tensor, Variable)))
     if value_given:
-        if shape is not None and not isinstance(initializer, (int, float, complex, str, bytes, bool)):
+        if shape is not None and TensorShape(shape).is_fully_defined():
             raise ValueError("If initializer is a constant, do not specify shape.")
         from weir.framework.graph import convert_to_tensor
 
@@ -262,6 +263,10 @@ def _get_variable(name, shape=None, dtype=None, initializer=None, regularizer=No
                     dtype = convert_to_tensor(initializer).dtype.base_dtype
     elif shape is None and graph._variable_scopes and graph._variable_scopes[-1]._scope.reuse == 0 and not callable(initializer):
         raise ValueError(f"Shape of a new variable ({name}) must be fully defined, but instead was <unknown>.")
+    if initializer is None and dtype is not None and dtypes.as_dtype(dtype) == dtypes.as_dtype("string"):
+        from weir.ops import init_ops
+
+        initializer = init_ops.zeros_initializer()
     try:
         variable = _weir.get_variable(
             graph, name, None if shape is None else TensorShape(shape)._dims,

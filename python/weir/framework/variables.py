@@ -120,7 +120,7 @@ class Variable(_weir.Variable):
         return self._value
 
     def read_value(self):
-        return _weir.read_variable(self, None)
+        return _weir.read_variable(self, None if self._is_resource else "read")
 
     def initialized_value(self):
         from weir.ops import control_flow_ops

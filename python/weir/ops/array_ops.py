@@ -30,16 +30,16 @@ def placeholder_with_default(input, shape, name=None):
 def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):
     graph = _graph()
     graph._check_not_finalized()
-    if isinstance(value, (Tensor, Variable)):
-        raise TypeError("List of Tensors when single Tensor expected" if isinstance(value, list) else
-                        f"Cannot convert {value!r} to a constant: it is a tensor already.")
+    if isinstance(value, (Tensor, Variable)) or isinstance(value, (list, tuple)) and any(
+            isinstance(item, (Tensor, Variable)) for item in value):
+        raise TypeError("List of Tensors when single Tensor expected")
     dtype = None if dtype is None else dtypes.as_dtype(dtype)
-    tensor = _weir.constant(graph, value, dtype, None if shape is None else TensorShape(shape)._dims, name)
+    shape = None if shape is None else TensorShape(shape)
     if verify_shape and shape is not None:
-        given = dtypes._numpy().asarray(value).shape
-        if tuple(given) != tuple(TensorShape(shape).as_list()):
-            raise TypeError(f"Expected Tensor's shape: {tuple(TensorShape(shape).as_list())}, got {tuple(given)}.")
-    return tensor
+        given = tuple(dtypes._numpy().shape(value))
+        if given != tuple(shape.as_list()):
+            raise TypeError(f"Expected Tensor's shape: {tuple(shape.as_list())}, got {given}.")
+    return _weir.constant(graph, value, dtype, None if shape is None else shape._dims, name)
 
 
 def zeros(shape, dtype=dtypes.float32, name=None):
