@@ -11,7 +11,7 @@ from weir.ops import public_names, simple
 
 simple.install(globals(), simple.ARRAY)
 newaxis = None
-_py_range = range  # math_ops has a tf.range
+_py_range, _py_slice = range, slice  # Python's, before tf.slice
 
 
 def _is_number(value):
@@ -83,11 +83,14 @@ def identity_n(input, name=None):
 
 
 def expand_dims(input, axis=None, name=None, dim=None):
-    return apply("ExpandDims", (input, dim if axis is None else axis), {}, name)
+    axis = simple.either("axis", axis, "dim", dim)
+    if axis is None:
+        raise ValueError("Must specify an axis argument to tf.expand_dims()")
+    return apply("ExpandDims", (input, axis), {}, name)
 
 
 def squeeze(input, axis=None, name=None, squeeze_dims=None):
-    axis = squeeze_dims if axis is None else axis
+    axis = simple.either("axis", axis, "squeeze_dims", squeeze_dims)
     if axis is not None and _is_number(axis):
         axis = [axis]
     return apply("Squeeze", (input,), {"squeeze_dims": axis}, name)
@@ -98,9 +101,15 @@ def transpose(a, perm=None, name="transpose", conjugate=False):
         from weir.ops import math_ops
 
         a = math_ops.conj(a)
-    if perm is None and name != "transpose":
-        with name_scope(name, "transpose", [a]):
-            return identity(_weir.transpose(_graph(), a, None, None), name=name)
+    if perm is None:
+        with name_scope(name, "transpose", [a]) as scope:
+            a = convert_to_tensor(a, name="a")
+            if a.shape.ndims:
+                perm = list(reversed(_py_range(a.shape.ndims)))
+            else:
+                count = rank(a)
+                perm = (count - 1) - apply("Range", (0, count, 1), {}, None)
+            return apply("Transpose", (a, perm), {}, scope)
     return _weir.transpose(_graph(), a, perm, name)
 
 
@@ -119,7 +128,13 @@ def concat(values, axis=None, name="concat", concat_dim=None):
 def stack(values, axis=0, name="stack"):
     if isinstance(values, Tensor):
         values = unstack(values)
-    return _weir.stack(_graph(), list(values), axis, name)
+    values = list(values)
+    if axis == 0:
+        try:
+            return convert_to_tensor(values, name=name)  # values alone are one constant
+        except (TypeError, ValueError):
+            pass
+    return _weir.stack(_graph(), values, axis, name)
 
 
 def pack(values, axis=0, name="pack"):
@@ -167,13 +182,15 @@ def strided_slice(input_, begin, end, strides=None, begin_mask=0, end_mask=0, el
 
 def _subscript(tensor, key):
     """``tensor[key]``: numbers, ranges, ``...``, ``newaxis``, and tensors of numbers, in any mix."""
-    keys = key if isinstance(key, tuple) else (key,)
-    if any(isinstance(k, Tensor) and k.dtype.base_dtype == dtypes.bool for k in keys if k is not None):
-        raise TypeError("Slices must be tensors of ints; use tf.boolean_mask for a mask.")
+    if isinstance(key, Tensor) and key.dtype.base_dtype == dtypes.as_dtype("bool") or (
+            getattr(key, "ndim", 0) and getattr(key, "dtype", None) == bool):
+        return boolean_mask(tensor, key)
+    keys = tuple(key) if isinstance(key, (tuple, list)) else (key,)
     for k in keys:
-        if isinstance(k, (str, bytes, float, list)):
-            raise TypeError("Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/"
-                            f"tf.int64 tensors are valid indices, got {k!r}")
+        for part in (k.start, k.stop, k.step) if isinstance(k, _py_slice) else (k,):
+            if isinstance(part, (str, bytes, float, list, dict, bool)):
+                raise TypeError("Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/"
+                                f"tf.int64 tensors are valid indices, got {part!r}")
     return _weir.subscript(_graph(), tensor, keys, None)
 
 
@@ -324,13 +341,28 @@ def select(condition, t, e, name=None):
 
 
 def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None):
-    return _weir.one_hot(_graph(), indices, depth, on_value, off_value, axis,
-                         None if dtype is None else dtypes.as_dtype(dtype), name)
+    with name_scope(name, "one_hot", [indices, depth, on_value, off_value]) as scope:
+        on_dtype, off_dtype = (None if value is None else convert_to_tensor(value).dtype.base_dtype
+                               for value in (on_value, off_value))
+        wanted = None if dtype is None else dtypes.as_dtype(dtype)
+        for which, have in (("on_value", on_dtype), ("off_value", off_dtype)):
+            if wanted is not None and have is not None and have != wanted:
+                raise TypeError(f"dtype {have} of {which} does not match dtype parameter {wanted}")
+        wanted = wanted or on_dtype or off_dtype or dtypes.float32
+        if on_value is None:
+            on_value, on_dtype = convert_to_tensor(1, wanted, name="on_value"), wanted
+        if off_value is None:
+            off_value, off_dtype = convert_to_tensor(0, wanted, name="off_value"), wanted
+        if on_dtype != off_dtype:
+            raise TypeError(f"dtype {on_dtype} of on_value does not match dtype {off_dtype} of off_value")
+        return apply("OneHot", (indices, depth, on_value, off_value), {"axis": axis}, scope)
 
 
 def pad(tensor, paddings, mode="CONSTANT", name=None, constant_values=0):
     mode = mode.upper()
     if mode == "CONSTANT":
+        if isinstance(constant_values, (int, float)) and constant_values == 0:
+            return apply("Pad", (tensor, paddings), {}, name)
         return _weir.pad(_graph(), tensor, paddings, constant_values, name)
     if mode not in ("REFLECT", "SYMMETRIC"):
         raise ValueError(f"Unknown padding mode: {mode}")
@@ -367,9 +399,9 @@ def boolean_mask(tensor, mask, name="boolean_mask", axis=None):
                              "shape=[None] is ok, but shape=None is not.")
         axis = axis or 0
         tensor.shape[axis:axis + ndims].assert_is_compatible_with(mask.shape)
-        sizes = shape(tensor)
-        leading = apply("Prod", (sizes[axis:axis + ndims], [0]), {}, None)
-        flat = reshape(tensor, concat([sizes[:axis], [leading], sizes[axis + ndims:]], 0))  # noqa: F821
+        leading = apply("Prod", (shape(tensor)[axis:axis + ndims], [0]), {}, None)
+        before, after = shape(tensor)[:axis], shape(tensor)[axis + ndims:]
+        flat = reshape(tensor, apply("ConcatV2", ([before, [leading], after], 0), {}, "concat"))  # noqa: F821
         first = mask.shape.num_elements()
         flat.set_shape(tensor.shape[:axis].concatenate([first]).concatenate(tensor.shape[axis + ndims:]))
         indices = squeeze(where(reshape(mask, [-1])), axis=[1])  # noqa: F821
@@ -383,11 +415,12 @@ def sequence_mask(lengths, maxlen=None, dtype=dtypes.as_dtype("bool"), name=None
     with name_scope(name, "SequenceMask", [lengths, maxlen]):
         lengths = convert_to_tensor(lengths)
         if maxlen is None:
-            maxlen = math_ops.maximum(constant(0, lengths.dtype), math_ops.reduce_max(lengths))
+            longest = math_ops.reduce_max(lengths)
+            maxlen = math_ops.maximum(constant(0, lengths.dtype), longest)
         else:
             maxlen = convert_to_tensor(maxlen, lengths.dtype if not isinstance(maxlen, Tensor) else None)
-        row = math_ops.range(constant(0, maxlen.dtype), maxlen, constant(1, maxlen.dtype))
-        matrix = math_ops.cast(expand_dims(lengths, -1), maxlen.dtype)
+        row = apply("Range", (constant(0, maxlen.dtype), maxlen, constant(1, maxlen.dtype)), {}, None)
+        matrix = apply("Cast", (expand_dims(lengths, -1),), {"DstT": maxlen.dtype}, None)
         result = math_ops.less(row, matrix)
         return result if dtypes.as_dtype(dtype) == dtypes.as_dtype("bool") else math_ops.cast(result, dtype)
 

@@ -181,7 +181,7 @@ def assert_all_finite(t=None, msg=None, name=None, x=None, message=None):
         x = convert_to_tensor(x, name="x")
         check = array_ops.check_numerics(x, message=message)
         with control_dependencies([check]):
-            return array_ops.identity(x)
+            return array_ops.identity(x, name="control_dependency")
 
 
 verify_tensor_all_finite = assert_all_finite

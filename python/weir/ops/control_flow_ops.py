@@ -6,13 +6,16 @@ from weir.framework.stack import get_default_graph as _graph
 from weir.ops import public_names
 
 
+_py_tuple = tuple  # Python's, before tf.tuple
+
+
 def no_op(name=None):
     return apply("NoOp", (), {}, name)
 
 
 def _flat(inputs):
     for item in inputs:
-        if isinstance(item, (list, tuple)):
+        if isinstance(item, (list, _py_tuple)):
             yield from _flat(item)
         elif item is not None:
             yield item
@@ -25,7 +28,7 @@ def group(*inputs, name=None, **kwargs):
     items = [item.op if isinstance(item, IndexedSlices) or hasattr(item, "_handle") else item for item in _flat(inputs)]
     for item in items:
         if not hasattr(item, "device"):
-            raise TypeError(f"Expected tf.group() expected Tensor objects not None or {type(item)}")
+            raise TypeError(f"Expected tf.group() expected Tensor arguments not '{item}' with type '{type(item)}'")
     graph = items[0].graph if items else _graph()
     graph._check_not_finalized()
     return graph._group(items, name)

@@ -26,7 +26,12 @@ def pow(x, y, name=None):
 def cast(x, dtype, name=None):
     if isinstance(x, IndexedSlices):
         return IndexedSlices(cast(x.values, dtype), x.indices, x.dense_shape)
-    return _weir.cast(_graph(), x, dtypes.as_dtype(dtype).base_dtype, name)
+    dtype = dtypes.as_dtype(dtype).base_dtype
+    if isinstance(x, (Tensor, Variable)):
+        return _weir.cast(_graph(), x, dtype, name)
+    with name_scope(name, "Cast", [x]) as scope:
+        x = convert_to_tensor(x, name="x")
+        return x if x.dtype.base_dtype == dtype else apply("Cast", (x,), {"DstT": dtype}, scope)
 
 
 def saturate_cast(value, dtype, name=None):
@@ -54,20 +59,28 @@ to_bfloat16 = _to(dtypes.as_dtype("bfloat16"), "ToBFloat16")
 to_complex64, to_complex128 = _to(dtypes.as_dtype("complex64"), "ToComplex64"), _to(dtypes.as_dtype("complex128"), "ToComplex128")
 
 
+def _division(function, x, y, name, default):
+    """A first argument that is a value becomes a constant of the second one's type, inside the operation's scope."""
+    if isinstance(x, (Tensor, Variable)) or not isinstance(y, (Tensor, Variable)):
+        return function(_graph(), x, y, name)
+    with name_scope(name, default, [y]) as scope:
+        return function(_graph(), convert_to_tensor(x, y.dtype.base_dtype, name="x"), y, scope)
+
+
 def truediv(x, y, name=None):
-    return _weir.truediv(_graph(), x, y, name)
+    return _division(_weir.truediv, x, y, name, "truediv")
 
 
 def div(x, y, name=None):
-    return _weir.div(_graph(), x, y, name)
+    return _division(_weir.div, x, y, name, "div")
 
 
 def divide(x, y, name=None):
-    return _weir.divide(_graph(), x, y, name)
+    return _division(_weir.divide, x, y, name, "truediv")
 
 
 def floordiv(x, y, name=None):
-    return _weir.floordiv(_graph(), x, y, name)
+    return _division(_weir.floordiv, x, y, name, "floordiv")
 
 
 def floor_div(x, y, name=None):
@@ -75,7 +88,13 @@ def floor_div(x, y, name=None):
 
 
 def logical_xor(x, y, name="LogicalXor"):
-    return _weir.logical_xor(_graph(), x, y, name)
+    return logical_and(logical_or(x, y), logical_not(logical_and(x, y)), name=name)  # noqa: F821
+
+
+def div_no_nan(x, y, name=None):
+    with name_scope(name, "div_no_nan", [x, y]) as scope:
+        x = convert_to_tensor(x, name="x")
+        return apply("DivNoNan", (x, convert_to_tensor(y, name="y", dtype=x.dtype.base_dtype)), {}, scope)
 
 
 def real(input, name=None):
@@ -103,8 +122,8 @@ def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
 
 def _reduction(op, public):
     def reduce(input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None):
-        axis = reduction_indices if axis is None else axis
-        keep = keep_dims if keepdims is None else keepdims
+        axis = simple.either("axis", axis, "reduction_indices", reduction_indices)
+        keep = simple.either("keepdims", keepdims, "keep_dims", keep_dims)
         return _weir.reduce(_graph(), op, input_tensor, axis, bool(keep), name)
 
     reduce.__name__ = reduce.__qualname__ = public
@@ -142,13 +161,15 @@ def count_nonzero(input_tensor=None, axis=None, keepdims=None, dtype=dtypes.int6
     keep = keep_dims if keepdims is None else keepdims
     with name_scope(name, "count_nonzero", [value]):
         value = convert_to_tensor(value)
-        zero = apply("ZerosLike", (value,), {}, None)
-        return cast(reduce_sum(to_int64(not_equal(value, zero)), axis=axis, keepdims=keep), dtype)  # noqa: F821
+        from weir.ops import array_ops
+
+        zero = array_ops.zeros([], dtype=value.dtype.base_dtype)
+        return cast(reduce_sum(cast(not_equal(value, zero), dtypes.int64), axis=axis, keepdims=keep), dtype)  # noqa: F821
 
 
 def _arg(op):
     def arg(input, axis=None, name=None, dimension=None, output_type=dtypes.int64):
-        axis = dimension if axis is None else axis
+        axis = simple.either("axis", axis, "dimension", dimension)
         return apply(op, (input, 0 if axis is None else axis), {"output_type": dtypes.as_dtype(output_type)}, name)
 
     return arg
@@ -214,10 +235,9 @@ def tensordot(a, b, axes, name=None):
             free = [i for i in _py_range(rank) if i not in contracted]
             order = free + contracted if contracted_last else contracted + free
             static = x.shape.as_list()
-            sizes = array_ops.shape(x)
+            sizes = None if None not in static else array_ops.shape(x)
             free_sizes = [sizes[i] if static[i] is None else static[i] for i in free]
-            if order != list(_py_range(rank)):
-                x = array_ops.transpose(x, order)
+            x = array_ops.transpose(x, order)
             inner = 1
             for i in contracted:
                 inner = -1 if static[i] is None or inner == -1 else inner * static[i]
@@ -238,19 +258,26 @@ def tensordot(a, b, axes, name=None):
 _py_range = __builtins__["range"] if isinstance(__builtins__, dict) else __builtins__.range
 
 
+def _axis_list(axis):
+    return axis if axis is None or isinstance(axis, (list, tuple)) else [axis]
+
+
 def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_dims=None):
     keep = bool(keep_dims if keepdims is None else keepdims)
     with name_scope(name, "norm", [tensor]):
         tensor = convert_to_tensor(tensor)
         if ord in ("fro", "euclidean", 2, 2.0):
-            return sqrt(reduce_sum(tensor * apply("Conj", (tensor,), {}, None) if tensor.dtype.is_complex  # noqa: F821
-                                   else tensor * tensor, axis, keepdims=keep))
-        magnitude = abs(tensor)
-        if ord == 1:
-            return reduce_sum(magnitude, axis, keepdims=keep)
-        if ord == float("inf"):
-            return reduce_max(magnitude, axis, keepdims=keep)
-        return pow(reduce_sum(pow(magnitude, ord), axis, keepdims=keep), 1.0 / ord)
+            squares = tensor * conj(tensor) if tensor.dtype.is_complex else tensor * tensor  # noqa: F821
+            result = sqrt(reduce_sum(squares, axis, keepdims=True))  # noqa: F821
+        else:
+            magnitude = abs(tensor)
+            if ord == 1:
+                result = reduce_sum(magnitude, axis, keepdims=True)
+            elif ord == float("inf"):
+                result = reduce_max(magnitude, axis, keepdims=True)
+            else:
+                result = pow(reduce_sum(pow(magnitude, ord), axis, keepdims=True), 1.0 / ord)
+        return result if keep else apply("Squeeze", (result,), {"squeeze_dims": _axis_list(axis)}, None)
 
 
 @simple.needs("MatrixDiagPart")
@@ -332,6 +359,8 @@ def _einsum_pair(a_term, a, b_term, b, kept):
     left = "".join(label for label in a_term if label not in shared)
     right = "".join(label for label in b_term if label not in shared)
     a, b = _einsum_order(a_term, a, batch + left + inner), _einsum_order(b_term, b, batch + inner + right)
+    if (len(left), len(inner), len(right)) == (1, 1, 1):
+        return batch + left + right, matmul(a, b)
     a_static, b_static = a.shape.as_list(), b.shape.as_list()
     a_sizes, b_sizes = array_ops.shape(a), array_ops.shape(b)
 
@@ -467,6 +496,10 @@ def _operators():
     def through(function, name, swap=False):
         return (lambda x, y: function(y, x, name)) if swap else (lambda x, y: function(x, y, name))
 
+    def xor(x, y):
+        with name_scope(None, "xor", [x, y]) as scope:
+            return logical_xor(x, y, scope)
+
     def add_operator(x, y, swap=False):
         first, second = (y, x) if swap else (x, y)
         text = getattr(x, "dtype", None) is not None and x.dtype.base_dtype == dtypes.as_dtype("string")
@@ -486,7 +519,7 @@ def _operators():
         "__ge__": binary("GreaterEqual", None),
         "__and__": binary("LogicalAnd", "and"), "__rand__": binary("LogicalAnd", "and", True),
         "__or__": binary("LogicalOr", "or"), "__ror__": binary("LogicalOr", "or", True),
-        "__xor__": through(logical_xor, "xor"), "__rxor__": through(logical_xor, "xor", True),
+        "__xor__": xor, "__rxor__": lambda x, y: xor(y, x),
         "__invert__": lambda x: apply("LogicalNot", (x,), {}, None), "__neg__": lambda x: apply("Neg", (x,), {}, None),
         "__abs__": lambda x: abs(x),
     }

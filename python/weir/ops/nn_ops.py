@@ -23,7 +23,7 @@ def crelu(features, name=None, axis=-1):
 
     with name_scope(name, "CRelu", [features]) as scope:
         features = convert_to_tensor(features, name="features")
-        return relu(array_ops.concat([features, -features], axis, name=scope), name=scope)  # noqa: F821
+        return relu(array_ops.concat([features, -features], axis, name=scope))  # noqa: F821
 
 
 def _along_last(op, logits, axis, name):
@@ -139,10 +139,10 @@ def conv1d(value=None, filters=None, stride=None, padding=None, use_cudnn_on_gpu
 
     value = input if value is None else value
     stride = stride[0] if isinstance(stride, (list, tuple)) and len(stride) == 1 else stride
-    with name_scope(name, "conv1d", [value, filters]):
+    with name_scope(name, "conv1d", [value, filters]) as scope:
         image = array_ops.expand_dims(convert_to_tensor(value), 1)
         kernel = array_ops.expand_dims(convert_to_tensor(filters), 0)
-        return array_ops.squeeze(conv2d(image, kernel, [1, 1, stride, 1], padding), [1])
+        return array_ops.squeeze(conv2d(image, kernel, [1, 1, stride, 1], padding, name=scope), [1])
 
 
 def _pool(op, value, ksize, strides, padding, data_format, name):
@@ -205,6 +205,11 @@ def pool(input, window_shape, pooling_type, padding, dilation_rate=None, strides
 
 def lrn(input, depth_radius=5, bias=1, alpha=1, beta=0.5, name=None):
     return apply("LRN", (input,), {"depth_radius": depth_radius, "bias": bias, "alpha": alpha, "beta": beta}, name)
+
+
+def in_top_k(predictions, targets, k, name=None):
+    with name_scope(name, "in_top_k"):
+        return apply("InTopKV2", (predictions, targets, k), {}, None)
 
 
 def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None):
@@ -434,14 +439,14 @@ def embedding_lookup(params, ids, partition_strategy="mod", name=None, validate_
     with name_scope(name, "embedding_lookup", list(params) + [ids]) as scope:
         ids = convert_to_tensor(ids, name="ids")
 
-        def clipped(rows, name=None):
+        def clipped(rows):
             if max_norm is None:
-                return array_ops.identity(rows, name)
+                return rows
             axes = list(range(ids.shape.ndims, rows.shape.ndims))
-            return clip_ops.clip_by_norm(rows, max_norm, axes, name)
+            return clip_ops.clip_by_norm(rows, max_norm, axes)
 
         if len(params) == 1:
-            return clipped(array_ops.gather(params[0], ids), scope)
+            return array_ops.identity(clipped(array_ops.gather(params[0], ids, name=scope)))
         count = len(params)
         flat = array_ops.reshape(ids, [-1])
         places = math_ops.range(array_ops.size(flat))
@@ -459,11 +464,15 @@ def embedding_lookup(params, ids, partition_strategy="mod", name=None, validate_
         rows = array_ops.dynamic_partition(row, owner, count)
         places = array_ops.dynamic_partition(places, owner, count)
         parts = [array_ops.gather(p, r) for p, r in zip(params, rows)]
-        joined = array_ops.dynamic_stitch(places, parts)
-        shape = array_ops.concat([array_ops.shape(ids), array_ops.shape(params[0])[1:]], 0)
+        joined = array_ops.dynamic_stitch(places, parts, name=scope)
+        row_shape = params[0].get_shape()[1:]
+        if row_shape.is_fully_defined():
+            shape = apply("ConcatV2", ([array_ops.shape(ids), row_shape], 0), {}, "concat")
+        else:
+            shape = array_ops.concat([array_ops.shape(ids), array_ops.shape(params[0])[1:]], 0)
         result = array_ops.reshape(joined, shape)
-        result.set_shape(ids.get_shape().concatenate(params[0].get_shape()[1:]))
-        return clipped(result, scope)
+        result.set_shape(ids.get_shape().concatenate(row_shape))
+        return clipped(result)
 
 
 @simple.needs("FusedBatchNorm")

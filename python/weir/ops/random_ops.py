@@ -25,7 +25,8 @@ def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=Non
 
 
 def random_shuffle(value, seed=None, name=None):
-    return _weir.random_shuffle(_graph(), value, seed, name)
+    seed1, seed2 = get_seed(seed)
+    return apply("RandomShuffle", (value,), {"seed": seed1 or 0, "seed2": seed2 or 0}, name)
 
 
 def multinomial(logits, num_samples, seed=None, name=None, output_dtype=None):
@@ -42,7 +43,18 @@ def random_crop(value, size, seed=None, name=None):
     with name_scope(name, "random_crop", [value, size]) as scope:
         value = convert_to_tensor(value, name="value")
         size = convert_to_tensor(size, dtype=dtypes.int32, name="size")
-        limit = array_ops.shape(value) - size + 1
+        from weir.framework.graph import control_dependencies
+        from weir.ops import math_ops
+        from weir.ops.control_flow_ops import Assert
+
+        shape = array_ops.shape(value)
+        fits = math_ops.reduce_all(shape >= size)
+        with name_scope("Assert"):
+            array_ops.constant("Need value.shape >= size, got ")
+            check = Assert(fits, ["Need value.shape >= size, got ", shape, size], summarize=1000)
+        with control_dependencies([check]):
+            shape = array_ops.identity(shape, name="control_dependency")
+        limit = shape - size + 1
         offset = random_uniform(array_ops.shape(limit), dtype=size.dtype.base_dtype, maxval=size.dtype.max,
                                 seed=seed) % limit
         return array_ops.slice(value, offset, size, name=scope)
