@@ -180,10 +180,17 @@ struct SessionObject {
 
 int traverse_session(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
+  Py_VISIT(attributes_of(self));
   if (nb::inst_ready(self)) Py_VISIT(nb::inst_ptr<SessionObject>(self)->graph);
   return 0;
 }
-PyType_Slot kSessionSlots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_session)}, {0, nullptr}};
+int clear_session(PyObject* self) {
+  clear_attributes(self);
+  return 0;
+}
+PyType_Slot kSessionSlots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_session)},
+                               {Py_tp_clear, reinterpret_cast<void*>(clear_session)},
+                               {0, nullptr}};
 
 SessionOptions to_options(nb::dict given) {
   SessionOptions options;
@@ -253,7 +260,7 @@ nb::object run(SessionObject& self, nb::handle fetches, nb::handle feed_dict, nb
   std::vector<Tensor> values(wanted.outputs.size());
   execute(run_options, [&] { self.session->run_into(wanted.outputs, feeds, wanted.targets, run_options, values); });
   if (run_options.trace) record(run_metadata, trace);
-  feeds.clear();
+  // While the feeds hold their arrays, a fetch that is one of them is seen to be shared, and is copied.
   return wanted.build(values);
 }
 
@@ -278,8 +285,7 @@ nb::object call(CallableObject& self, nb::args args) {
   std::vector<Tensor> values(self.callable.fetches());
   RunOptions options;
   execute(options, [&] { self.callable.call(feeds, values, options); });
-  feeds.clear();
-  return self.wanted_->build(values);
+  return self.wanted_->build(values);  // while the feeds live, as in run()
 }
 
 CallableObject* make_callable(nb::handle session, nb::handle fetches, nb::handle feed_list) {

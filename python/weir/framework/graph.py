@@ -610,6 +610,12 @@ def convert_to_tensor(value, dtype=None, name=None, preferred_dtype=None, dtype_
     """A Tensor of ``value``: itself, or a constant. Raises ValueError when it is one of another type."""
     if dtype is not None:
         dtype = dtypes.as_dtype(dtype).base_dtype
+    elif (preferred_dtype or dtype_hint) is not None and not isinstance(value, (Tensor, _weir.Variable)):
+        try:
+            return _weir.convert_to_tensor(stack.get_default_graph(), value,
+                                           dtypes.as_dtype(preferred_dtype or dtype_hint).base_dtype, name)
+        except (TypeError, ValueError):
+            pass  # only preferred
     tensor = _weir.convert_to_tensor(stack.get_default_graph(), value, dtype, name)
     if dtype is not None and tensor.dtype.base_dtype != dtype:
         raise ValueError(f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype {tensor.dtype.name}: "
