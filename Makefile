@@ -9,7 +9,7 @@ BIN := build/release/bin
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build test mnist bench asan tsan fuzz lint format clean packages clang-packages
+.PHONY: help build test api mnist bench asan tsan fuzz lint format clean packages clang-packages
 
 help:  ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +39,9 @@ build: packages $(VENV)/ready  ## build everything: programs into build/release/
 
 test: build  ## build and run the tests
 	@ctest --preset release -j $(JOBS)
+
+api: build  ## show how much of TensorFlow's interface is there; tools/api_coverage.py --missing for the rest
+	@$(VENV)/bin/python tools/api_coverage.py
 
 mnist: configure-release  ## train the MNIST network; STEPS=6000 for the whole tutorial
 	@cmake --build --preset release -j $(JOBS) --target mnist

@@ -222,6 +222,10 @@ void bind_operation(nb::module_& m) {
            })
       .def("colocation_groups", [](const OperationObject& o) {
         nb::list groups;
+        if (o.part.node()->colocation.empty()) {  // a group of its own
+          const std::string own = "loc:@" + o.part.name();
+          groups.append(nb::bytes(own.data(), own.size()));
+        }
         for (const std::string& name : o.part.node()->colocation) {
           std::string group = "loc:@" + name;
           groups.append(nb::bytes(group.data(), group.size()));

@@ -70,6 +70,10 @@ struct VariableObject : PartObject<Variable> {
   using PartObject::PartObject;
 };
 
+// The attributes that a program has set on an object, for the garbage collector: null when there are none.
+PyObject* attributes_of(PyObject* self);
+void clear_attributes(PyObject* self);
+
 GraphObject& graph_of(const Node* node);
 nb::object wrap_graph(Graph& graph);
 nb::object wrap(const Output& output);  // None for an empty one

@@ -121,7 +121,7 @@ Feed make_feed(const Output& output, nb::handle value) {
           "lists, numpy ndarrays, or TensorHandles. For reference, the tensor object was " +
               text_of(value) + " which was passed to the feed with key " + output.name() + ".");
   }
-  Tensor tensor = to_tensor(value, output.dtype(), true);
+  Tensor tensor = to_feed(value, output.dtype());
   if (!output.shape().compatible(tensor.shape())) {
     raise(PyExc_ValueError, "Cannot feed value of shape " + text_of(from_shape(tensor.shape())) + " for Tensor '" +
                                 output.name() + "', which has shape '" + text_of(from_shape(output.shape())) + "'");
@@ -180,10 +180,17 @@ struct SessionObject {
 
 int traverse_session(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
+  Py_VISIT(attributes_of(self));
   if (nb::inst_ready(self)) Py_VISIT(nb::inst_ptr<SessionObject>(self)->graph);
   return 0;
 }
-PyType_Slot kSessionSlots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_session)}, {0, nullptr}};
+int clear_session(PyObject* self) {
+  clear_attributes(self);
+  return 0;
+}
+PyType_Slot kSessionSlots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_session)},
+                               {Py_tp_clear, reinterpret_cast<void*>(clear_session)},
+                               {0, nullptr}};
 
 SessionOptions to_options(nb::dict given) {
   SessionOptions options;
@@ -244,6 +251,7 @@ nb::object run(SessionObject& self, nb::handle fetches, nb::handle feed_dict, nb
     if (PyDict_CheckExact(feed_dict.ptr())) {
       for (auto [key, value] : nb::borrow<nb::dict>(feed_dict)) add_feed(feeds, graph, key, value);
     } else {
+      if (!nb::hasattr(feed_dict, "items")) raise(PyExc_TypeError, "feed_dict must be a dictionary");
       for (nb::handle item : nb::list(feed_dict.attr("items")())) add_feed(feeds, graph, item[0], item[1]);
     }
   }
@@ -252,7 +260,7 @@ nb::object run(SessionObject& self, nb::handle fetches, nb::handle feed_dict, nb
   std::vector<Tensor> values(wanted.outputs.size());
   execute(run_options, [&] { self.session->run_into(wanted.outputs, feeds, wanted.targets, run_options, values); });
   if (run_options.trace) record(run_metadata, trace);
-  feeds.clear();
+  // While the feeds hold their arrays, a fetch that is one of them is seen to be shared, and is copied.
   return wanted.build(values);
 }
 
@@ -277,8 +285,7 @@ nb::object call(CallableObject& self, nb::args args) {
   std::vector<Tensor> values(self.callable.fetches());
   RunOptions options;
   execute(options, [&] { self.callable.call(feeds, values, options); });
-  feeds.clear();
-  return self.wanted_->build(values);
+  return self.wanted_->build(values);  // while the feeds live, as in run()
 }
 
 CallableObject* make_callable(nb::handle session, nb::handle fetches, nb::handle feed_list) {

@@ -31,7 +31,7 @@ class DType:
     def as_numpy_dtype(self):
         if self._numpy_name is None:
             raise TypeError(f"numpy has no type for {self._name}")
-        return getattr(_numpy(), self._numpy_name)
+        return object if self._numpy_name == "object" else getattr(_numpy(), self._numpy_name)
 
     @property
     def real_dtype(self):
@@ -86,17 +86,19 @@ class DType:
             return 2
         return _numpy().dtype(self.base_dtype.as_numpy_dtype).itemsize
 
+    def _need_limits(self, which):
+        if not (self.is_floating or self.is_integer):
+            raise TypeError(f"Cannot find {which} value of {self}.")
+
     @property
     def min(self):
-        if self.is_bool:
-            return False
+        self._need_limits("minimum")
         info = _numpy().finfo if self.is_floating else _numpy().iinfo
         return info(self.as_numpy_dtype).min
 
     @property
     def max(self):
-        if self.is_bool:
-            return True
+        self._need_limits("maximum")
         info = _numpy().finfo if self.is_floating else _numpy().iinfo
         return info(self.as_numpy_dtype).max
 
@@ -140,7 +142,7 @@ class DType:
 # TensorFlow's numbers (DataType of types.proto).
 _ROWS = (
     (1, "float32", "float32"), (2, "float64", "float64"), (3, "int32", "int32"), (4, "uint8", "uint8"),
-    (5, "int16", "int16"), (6, "int8", "int8"), (7, "string", "object_"), (8, "complex64", "complex64"),
+    (5, "int16", "int16"), (6, "int8", "int8"), (7, "string", "object"), (8, "complex64", "complex64"),
     (9, "int64", "int64"), (10, "bool", "bool_"), (11, "qint8", None), (12, "quint8", None),
     (13, "qint32", None), (14, "bfloat16", "float32"), (15, "qint16", None), (16, "quint16", None),
     (17, "uint16", "uint16"), (18, "complex128", "complex128"), (19, "float16", "float16"),

@@ -162,7 +162,7 @@ class Graph(_weir.Graph):
         self._finalized = False
         self._seed = None
         self._variable_scopes = []  # see variable_scope.py
-        self._device_functions = []
+        self._current_device = ""
 
     # Construction.
 
@@ -386,13 +386,24 @@ class _Device:
         device = self._device
         if callable(device) and not hasattr(device, "to_string"):
             device = _call_device_function(device)
-        if hasattr(device, "to_string"):
-            device = device.to_string()
-        self._scope = self._graph._device("" if device is None else str(device))
+        if device:
+            device = _merged_device(self._graph._current_device, device)
+        self._outer, self._graph._current_device = self._graph._current_device, device or ""
+        self._scope = self._graph._device(device or "")
 
     def __exit__(self, *exc):
         self._scope.exit()
+        self._graph._current_device = self._outer
         return False
+
+
+def _merged_device(outer, inner):
+    """What ``inner`` says, and of what it does not say, what ``outer`` does."""
+    from weir.framework.device import DeviceSpec
+
+    merged = DeviceSpec.from_string(outer)
+    merged.merge_from(inner if hasattr(inner, "to_string") else DeviceSpec.from_string(str(inner)))
+    return merged.to_string()
 
 
 def _call_device_function(function):
@@ -599,6 +610,12 @@ def convert_to_tensor(value, dtype=None, name=None, preferred_dtype=None, dtype_
     """A Tensor of ``value``: itself, or a constant. Raises ValueError when it is one of another type."""
     if dtype is not None:
         dtype = dtypes.as_dtype(dtype).base_dtype
+    elif (preferred_dtype or dtype_hint) is not None and not isinstance(value, (Tensor, _weir.Variable)):
+        try:
+            return _weir.convert_to_tensor(stack.get_default_graph(), value,
+                                           dtypes.as_dtype(preferred_dtype or dtype_hint).base_dtype, name)
+        except (TypeError, ValueError):
+            pass  # only preferred
     tensor = _weir.convert_to_tensor(stack.get_default_graph(), value, dtype, name)
     if dtype is not None and tensor.dtype.base_dtype != dtype:
         raise ValueError(f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype {tensor.dtype.name}: "
@@ -623,8 +640,6 @@ def import_graph_def(graph_def, input_map=None, return_elements=None, name=None,
         if not isinstance(key, str):
             raise TypeError("input_map must be a dictionary mapping strings to Tensor objects.")
     prefix = "import" if name is None else name
-    if prefix:
-        prefix = prefix.rstrip("/") if prefix.endswith("/") else graph.unique_name(prefix)
     result = graph._import_graph_def(graph_def.SerializeToString(), prefix, dict(input_map or {}),
                                      list(return_elements or []))
     return None if return_elements is None else result

@@ -83,9 +83,13 @@ class RawOps:
     """``raw_ops.MatMul(a=..., b=...)``: every operation under its own name."""
 
     def __getattr__(self, op):
-        if op.startswith("__"):
-            raise AttributeError(op)
         if op not in _functions:
+            if _weir.op_spec(op) is None:
+                if not op[:1].isupper():
+                    raise AttributeError(f"raw_ops has no operation {op!r}")
+                from weir import _lazy
+
+                return _lazy.Absent(f"tf.raw_ops.{op}")
             _functions[op] = op_function(op)
         return _functions[op]
 
