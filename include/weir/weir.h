@@ -8,6 +8,7 @@
 #include "weir/error.h"
 #include "weir/gradients.h"
 #include "weir/graph.h"
+#include "weir/graph_html.h"
 #include "weir/index_ops.h"
 #include "weir/io_ops.h"
 #include "weir/linalg_ops.h"
