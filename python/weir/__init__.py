@@ -18,10 +18,10 @@ from weir.framework.variables import Variable
 from weir import _lazy
 
 
-def _make_error(code, message, op, node, file, line):
+def _make_error(*parts):
     from weir import errors
 
-    return errors.from_parts(code, message, op, node, file, line)
+    return errors.from_parts(*parts)
 
 
 _weir.set_package({
