@@ -258,7 +258,8 @@ nb::object run(SessionObject& self, nb::handle fetches, nb::handle feed_dict, nb
   RunTrace trace;
   RunOptions run_options = to_run_options(options, run_metadata, trace);
   std::vector<Tensor> values(wanted.outputs.size());
-  execute(graph, run_options, [&] { self.session->run_into(wanted.outputs, feeds, wanted.targets, run_options, values); });
+  execute(graph, run_options,
+          [&] { self.session->run_into(wanted.outputs, feeds, wanted.targets, run_options, values); });
   if (run_options.trace) record(run_metadata, trace);
   // While the feeds hold their arrays, a fetch that is one of them is seen to be shared, and is copied.
   return wanted.build(values);
