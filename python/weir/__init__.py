@@ -67,11 +67,11 @@ def _nothing_to_do():
 disable_eager_execution = disable_v2_behavior = disable_v2_tensorshape = disable_control_flow_v2 = _nothing_to_do
 disable_tensor_equality = _nothing_to_do
 
-_MESSAGES = ("AttrValue", "ConfigProto", "Event", "GPUOptions", "GraphDef", "GraphOptions", "HistogramProto", "LogMessage",
-             "MetaGraphDef", "NameAttrList", "NodeDef", "OptimizerOptions", "RunMetadata", "RunOptions", "SessionLog",
+_MESSAGES = ("AttrValue", "ConfigProto", "Event", "GPUOptions", "GraphDef", "GraphOptions", "HistogramProto",
+             "LogMessage", "MetaGraphDef", "NameAttrList", "NodeDef", "OptimizerOptions", "RunMetadata", "RunOptions", "SessionLog",
              "Summary", "SummaryMetadata", "TensorInfo", "TensorProto")
-_MODULES = ("app", "compat", "contrib", "errors", "examples", "flags", "gfile", "graph_util", "logging", "losses", "nest",
-            "nn", "protos", "resource_loader", "sysconfig", "test", "timeline", "train")
+_MODULES = ("app", "compat", "contrib", "device_lib", "errors", "examples", "flags", "gfile", "graph_util", "logging",
+            "losses", "metrics", "nest", "nn", "protos", "resource_loader", "sysconfig", "test", "timeline", "train")
 _ELSEWHERE = {
     "weir.errors": ("OpError",),
     "weir.framework.device": ("DeviceSpec",),

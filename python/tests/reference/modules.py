@@ -1,4 +1,4 @@
-"""Modules beside the main one: nest, graph_util, sparse tensors, templates, checks, tests."""
+"""Modules beside the main one: nest, graph_util, sparse tensors, templates, checks, tests, metrics."""
 
 ### compat
 show(tf.compat.as_bytes('a'))
@@ -301,3 +301,28 @@ show([f[0].id().split('.')[-1] for f in r.errors])
 show(tf.test.get_temp_dir() is not None)
 show(tf.test.is_gpu_available())
 show(tf.test.is_built_with_cuda())
+
+### metrics
+s = tf.Session()
+l = tf.placeholder(tf.int64, [None])
+p = tf.placeholder(tf.int64, [None])
+f = tf.placeholder(tf.float32, [None])
+ms = [tf.metrics.accuracy(l, p), tf.metrics.mean(f), tf.metrics.mean_squared_error(f, tf.cast(p, tf.float32)),
+    tf.metrics.root_mean_squared_error(f, tf.cast(p, tf.float32)), tf.metrics.precision(l, p), tf.metrics.recall(l,
+    p), tf.metrics.mean(f, weights=tf.cast(p, tf.float32)), tf.metrics.accuracy(l, p, weights=f, name='acc'),
+    tf.metrics.true_positives(l, p), tf.metrics.false_negatives(l, p), tf.metrics.mean_absolute_error(f, tf.cast(p,
+    tf.float32))]
+show([v.name for v in tf.local_variables()])
+s.run(tf.local_variables_initializer())
+for d in [([1, 0, 1], [1, 1, 1], [1.0, 2.0, 3.0]), ([0, 0, 1], [0, 0, 0], [2.0, 0.0, 1.0])]:
+    fd = {l: d[0], p: d[1], f: d[2]}
+    for v, u in ms:
+        show(s.run(u, fd))
+    for v, u in ms:
+        show(s.run(v))
+show([v.name for v in tf.global_variables()])
+show(ms[0][0].dtype)
+show(ms[1][0].name)
+show(ms[1][1].name)
+show(ms[0][0].name)
+fails(lambda: tf.metrics.accuracy([1, 2], [1]))
