@@ -9,10 +9,10 @@ BIN := build/release/bin
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build test api mnist bench asan tsan fuzz lint format clean packages clang-packages
+.PHONY: help build test browser-test api mnist bench asan tsan fuzz lint format clean packages clang-packages
 
 help:  ## list these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 packages:
 	@tools/install_packages.sh
@@ -39,6 +39,10 @@ build: packages $(VENV)/ready  ## build everything: programs into build/release/
 
 test: build  ## build and run the tests
 	@ctest --preset release -j $(JOBS)
+
+browser-test: build  ## look at the pages (graphs, TensorBoard) in headless Chromium, which it installs
+	@tools/install_packages.sh browser
+	@PYTHONPATH=python $(VENV)/bin/python -m pytest -q python/tests/browser
 
 api: build  ## show how much of TensorFlow's interface is there; tools/api_coverage.py --missing for the rest
 	@$(VENV)/bin/python tools/api_coverage.py

@@ -21,6 +21,7 @@ struct Command {
 
 extern const Command kRun;
 extern const Command kCheckpoint;
+extern const Command kGraph;
 extern const Command kRecords;
 
 // `weir COMMAND ...` without the first word; returns the exit code.

@@ -331,7 +331,7 @@ class Graph(_weir.Graph):
         from weir import protos
 
         graph_def = protos.GraphDef()
-        graph_def.ParseFromString(self._to_graph_def())
+        graph_def.ParseFromString(self._to_graph_def(add_shapes))
         if from_version:
             del graph_def.node[: from_version]
         return graph_def
