@@ -32,6 +32,13 @@ add_custom_command(OUTPUT ${WEIR_PYTHON_DIR}/_descriptors.bin
   DEPENDS ${WEIR_PROTOS} ${PROJECT_SOURCE_DIR}/tools/descriptors.sh)
 add_custom_target(weir_descriptors ALL DEPENDS ${WEIR_PYTHON_DIR}/_descriptors.bin)
 
+if(NOT SKBUILD)  # stubs for editors, of names that exist only when the package runs
+  add_custom_command(TARGET weir_python POST_BUILD
+    COMMAND ${Python_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/stubs.py ${WEIR_PYTHON_DIR}
+    COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${PROJECT_SOURCE_DIR}/python
+      ${Python_EXECUTABLE} -m nanobind.stubgen -q -m weir._weir -o ${WEIR_PYTHON_DIR}/_weir.pyi)
+endif()
+
 if(SKBUILD)
   install(TARGETS weir_python LIBRARY DESTINATION . COMPONENT python)
   install(FILES ${WEIR_PYTHON_DIR}/_descriptors.bin DESTINATION . COMPONENT python)

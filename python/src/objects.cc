@@ -203,7 +203,8 @@ void raise_build_error(const Error& error) {
   // Tensors of a wrong type are a TypeError in Python; C++ has one code for all bad arguments.
   const std::string& message = error.message();
   auto says = [&](const char* text) { return message.find(text) != std::string::npos; };
-  const bool wrong_type = says("; allowed are ") || (says("input '") && says("' must be ") && says("' is "));
+  const bool wrong_type =
+      (says("attribute 'T") && says("; allowed are ")) || (says("input '") && says("' must be ") && says("' is "));
   PyObject* type = error.code() == Code::Unimplemented ? PyExc_NotImplementedError
                    : error.code() == Code::NotFound    ? PyExc_LookupError
                    : wrong_type                        ? PyExc_TypeError
@@ -212,9 +213,10 @@ void raise_build_error(const Error& error) {
   throw nb::python_error();
 }
 
-void raise_run_error(const Error& error) {
+void raise_run_error(const Error& error, GraphObject* graph) {
+  nb::object failed = graph && !error.node().empty() ? wrap(graph->find(error.node())) : nb::none();
   nb::object exception = package().make_error(static_cast<int>(error.code()), error.message(), error.op(), error.node(),
-                                              error.line().file, error.line().line);
+                                              error.line().file, error.line().line, failed);
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
   throw nb::python_error();
 }

@@ -103,7 +103,7 @@ AttrValue to_attr(const AttrSpec& spec, nb::handle value) {
 // argument, or any tensor, has fixed is what later values are converted to.
 class Call {
  public:
-  Call(GraphObject& graph, const Op& op, nb::tuple inputs) : graph_(graph), op_(op), values_(std::move(inputs)) {}
+  Call(GraphObject& graph, const Op& op, nb::tuple values) : graph_(graph), op_(op), values_(std::move(values)) {}
 
   AttrMap attrs;
   std::vector<Output> inputs;

@@ -211,7 +211,7 @@ SessionOptions to_options(nb::dict given) {
 
 // Runs without the interpreter lock; Ctrl-C ends it.
 template <class Run>
-void execute(RunOptions& options, Run run) {
+void execute(GraphObject& graph, RunOptions& options, Run run) {
   Interruptible interruptible;
   options.cancel = interruptible.token();
   try {
@@ -219,7 +219,7 @@ void execute(RunOptions& options, Run run) {
     run();
   } catch (const Error& error) {
     if (error.code() == Code::Cancelled && PyErr_CheckSignals() != 0) throw nb::python_error();
-    raise_run_error(error);
+    raise_run_error(error, &graph);
   }
 }
 
@@ -258,7 +258,8 @@ nb::object run(SessionObject& self, nb::handle fetches, nb::handle feed_dict, nb
   RunTrace trace;
   RunOptions run_options = to_run_options(options, run_metadata, trace);
   std::vector<Tensor> values(wanted.outputs.size());
-  execute(run_options, [&] { self.session->run_into(wanted.outputs, feeds, wanted.targets, run_options, values); });
+  execute(graph, run_options,
+          [&] { self.session->run_into(wanted.outputs, feeds, wanted.targets, run_options, values); });
   if (run_options.trace) record(run_metadata, trace);
   // While the feeds hold their arrays, a fetch that is one of them is seen to be shared, and is copied.
   return wanted.build(values);
@@ -273,6 +274,16 @@ struct CallableObject {
   SessionObject& session_object() const { return *nb::inst_ptr<SessionObject>(session); }
 };
 
+int traverse_callable(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (!nb::inst_ready(self)) return 0;
+  auto* callable = nb::inst_ptr<CallableObject>(self);
+  Py_VISIT(callable->session.ptr());
+  Py_VISIT(callable->fetches.ptr());
+  return 0;
+}
+PyType_Slot kCallableSlots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_callable)}, {0, nullptr}};
+
 nb::object call(CallableObject& self, nb::args args) {
   if (self.session_object().closed) raise(PyExc_RuntimeError, "Attempted to use a closed Session.");
   if (args.size() != self.feeds.size()) {
@@ -284,7 +295,7 @@ nb::object call(CallableObject& self, nb::args args) {
   for (size_t i = 0; i < args.size(); ++i) feeds.push_back(make_feed(self.feeds[i], args[i]).value);
   std::vector<Tensor> values(self.callable.fetches());
   RunOptions options;
-  execute(options, [&] { self.callable.call(feeds, values, options); });
+  execute(self.session_object().graph_object(), options, [&] { self.callable.call(feeds, values, options); });
   return self.wanted_->build(values);  // while the feeds live, as in run()
 }
 
@@ -304,7 +315,7 @@ CallableObject* make_callable(nb::handle session, nb::handle fetches, nb::handle
     return new CallableObject{nb::borrow(session), nb::borrow(fetches), spec.feeds, self.session->make_callable(spec),
                               std::move(wanted)};
   } catch (const Error& error) {
-    raise_run_error(error);
+    raise_run_error(error, &graph);
   }
 }
 
@@ -337,7 +348,7 @@ void bind_session(nb::module_& m) {
         nb::gil_scoped_release unlocked;
         s.session->close();
       });
-  nb::class_<CallableObject>(m, "Callable").def("__call__", &call);
+  nb::class_<CallableObject>(m, "Callable", nb::type_slots(kCallableSlots)).def("__call__", &call);
 }
 
 }  // namespace weir::python

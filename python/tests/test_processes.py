@@ -132,6 +132,8 @@ def test_graphs_are_freed_by_the_garbage_collector():
         with tf.Session() as session:
             session.run(tf.global_variables_initializer())
             session.run(train, {x: np.ones((2, 2))})
+            session.step = session.make_callable(loss, [x])  # programs keep them so
+            session.step(np.ones((2, 2)))
         references.append(weakref.ref(graph))
         del graph, x, variable, loss, train, session
     tf.reset_default_graph()

@@ -18,10 +18,10 @@ from weir.framework.variables import Variable
 from weir import _lazy
 
 
-def _make_error(code, message, op, node, file, line):
+def _make_error(*parts):
     from weir import errors
 
-    return errors.from_parts(code, message, op, node, file, line)
+    return errors.from_parts(*parts)
 
 
 _weir.set_package({
@@ -70,8 +70,9 @@ disable_tensor_equality = _nothing_to_do
 _MESSAGES = ("AttrValue", "ConfigProto", "Event", "GPUOptions", "GraphDef", "GraphOptions", "HistogramProto", "LogMessage",
              "MetaGraphDef", "NameAttrList", "NodeDef", "OptimizerOptions", "RunMetadata", "RunOptions", "SessionLog",
              "Summary", "SummaryMetadata", "TensorInfo", "TensorProto", "TensorShapeProto")
-_MODULES = ("app", "compat", "contrib", "errors", "examples", "flags", "gfile", "graph_util", "logging", "losses", "nest",
-            "nn", "protos", "python_io", "resource_loader", "summary", "sysconfig", "test", "timeline", "train")
+_MODULES = ("app", "compat", "contrib", "device_lib", "errors", "examples", "flags", "gfile", "graph_util", "logging",
+            "losses", "metrics", "nest", "nn", "protos", "python_io", "resource_loader", "summary", "sysconfig", "test",
+            "timeline", "train")
 _ELSEWHERE = {
     "weir.errors": ("OpError",),
     "weir.framework.device": ("DeviceSpec",),

@@ -34,11 +34,11 @@ _TABLE = {
     "random": ((_ROOT, _NN, "weir.ops.random_ops"), {
         "gamma": "random_gamma", "normal": "random_normal", "poisson": "random_poisson", "shuffle": "random_shuffle",
         "uniform": "random_uniform"}),
-    "sets": ((_ROOT,), {}),
+    "sets": ((_ROOT,), {name: f"set_{name}" for name in ("difference", "intersection", "size", "union")}),
     "signal": ((_ROOT,), {}),
     "sparse": (("weir.ops.sparse_ops", _ROOT), {
         name: f"sparse_{name}" for name in
-        ("add", "concat", "cross", "fill_empty_rows", "from_dense", "mask", "maximum", "merge", "minimum", "placeholder",
+        ("add", "concat", "cross", "expand_dims", "eye", "fill_empty_rows", "from_dense", "mask", "maximum", "merge", "minimum", "placeholder",
          "reduce_max", "reduce_max_sparse", "reduce_sum", "reduce_sum_sparse", "reorder", "reset_shape", "reshape", "retain",
          "segment_mean", "segment_sqrt_n", "segment_sum", "slice", "softmax", "split", "to_indicator", "transpose")
     } | {"matmul": "sparse_tensor_dense_matmul", "to_dense": "sparse_tensor_to_dense",

@@ -149,6 +149,7 @@ _ROWS = (
     (20, "resource", None), (21, "variant", None), (22, "uint32", "uint32"), (23, "uint64", "uint64"),
 )
 _BY_ENUM = {}
+_python_bool = bool  # before the DType of that name
 for _enum, _name, _np in _ROWS:
     _BY_ENUM[_enum] = DType(_enum, _name, _np)
     _BY_ENUM[_enum + 100] = DType(_enum + 100, _name + "_ref", _np)
@@ -158,7 +159,7 @@ half, double = _BY_ENUM[19], float64
 
 _BY_NAME = {dtype._name: dtype for dtype in _BY_ENUM.values()}
 _BY_NAME.update(half=half, float=float32, double=float64, int=int32, bytes=_BY_ENUM[7], str=_BY_ENUM[7])
-_BY_PYTHON = {float: float32, int: int32, bool: _BY_ENUM[10], complex: _BY_ENUM[18], str: _BY_ENUM[7],
+_BY_PYTHON = {float: float32, int: int32, _python_bool: _BY_ENUM[10], complex: _BY_ENUM[18], str: _BY_ENUM[7],
               bytes: _BY_ENUM[7], object: _BY_ENUM[7]}
 QUANTIZED_DTYPES = frozenset(_BY_ENUM[i] for i in (11, 12, 13, 15, 16))
 

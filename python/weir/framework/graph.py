@@ -595,7 +595,7 @@ def _convert(value, dtype, name):
     if isinstance(value, IndexedSlices):
         from weir.ops import array_ops
 
-        return array_ops.densify(value, name)
+        return array_ops.densify(value, name or None)
     for _, base_type, function in _conversions:
         if isinstance(value, base_type):
             result = function(value, dtype=dtype, name=name, as_ref=False)
@@ -640,8 +640,11 @@ def import_graph_def(graph_def, input_map=None, return_elements=None, name=None,
         if not isinstance(key, str):
             raise TypeError("input_map must be a dictionary mapping strings to Tensor objects.")
     prefix = "import" if name is None else name
-    result = graph._import_graph_def(graph_def.SerializeToString(), prefix, dict(input_map or {}),
-                                     list(return_elements or []))
+    try:
+        result = graph._import_graph_def(graph_def.SerializeToString(), prefix, dict(input_map or {}),
+                                         list(return_elements or []))
+    except TypeError as error:  # a tensor of the input map has another type than the graph's
+        raise ValueError(str(error)) from None
     return None if return_elements is None else result
 
 

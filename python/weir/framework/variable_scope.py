@@ -304,8 +304,8 @@ def _get_partitioned(name, shape, dtype, initializer, partitioner, arguments):
                 from weir.ops import array_ops
 
                 return array_ops.slice(convert_to_tensor(initializer, dtype), _offset, _size)
-        parts.append(_get_variable(f"{name}/part_{i}", shape=part, dtype=dtype, initializer=begin, **arguments))
-    full = f"{scope.name}/{name}" if scope.name else name
+        parts.append(_get_variable(f"{name}/part_{i}" if name else f"part_{i}", shape=part, dtype=dtype, initializer=begin, **arguments))
+    full = "/".join(part for part in (scope.name, name) if part)
     return PartitionedVariable(full, shape, dtype, parts, partitions)
 
 

@@ -132,9 +132,9 @@ class Variable(_weir.Variable):
         return _weir.read_variable(self, None if self._is_resource else "read")
 
     def initialized_value(self):
-        from weir.ops import control_flow_ops
+        import weir
 
-        return control_flow_ops.cond(is_variable_initialized(self), self.read_value, lambda: self.initial_value)
+        return weir.cond(is_variable_initialized(self), self.read_value, lambda: self.initial_value)
 
     def eval(self, session=None):
         return _session_for(self.graph, session, "evaluate variable", "eval(session=sess)").run(self)

@@ -2,9 +2,10 @@
 
 from weir import _weir
 from weir.framework import dtypes
-from weir.framework.graph import convert_to_tensor, name_scope
+from weir.framework.graph import Tensor, convert_to_tensor, name_scope
 from weir.framework.op_functions import apply
 from weir.framework.stack import get_default_graph as _graph
+from weir.framework.variables import Variable
 from weir.ops import public_names, simple
 
 simple.install(globals(), simple.NN)
@@ -40,7 +41,7 @@ def _along_last(op, logits, axis, name):
         raise ValueError(f"axis {axis} is outside of a tensor of rank {rank}")
     order = list(range(rank))
     order[axis], order[-1] = order[-1], order[axis]
-    return array_ops.transpose(apply(op, (array_ops.transpose(logits, order),), {}, None), order, name=name or op)
+    return array_ops.transpose(apply(op, (array_ops.transpose(logits, order),), {}, None), order, name=name or "transpose")
 
 
 def softmax(logits, axis=None, name=None, dim=None):
@@ -117,7 +118,7 @@ def atrous_conv2d_transpose(value, filters, output_shape, rate, padding, name=No
 
 
 def atrous_conv2d(value, filters, rate, padding, name=None):
-    return conv2d(value, filters, [1, 1, 1, 1], padding, dilations=[1, rate, rate, 1], name=name or "atrous_conv2d")
+    return conv2d(value, filters, [1, 1, 1, 1], padding, dilations=[1, rate, rate, 1], name=name or "convolution")
 
 
 def convolution(input, filter, padding, strides=None, dilation_rate=None, name=None, data_format=None, filters=None,
@@ -222,7 +223,10 @@ def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None
         if not 0 < keep_prob <= 1:
             raise ValueError(f"keep_prob must be a scalar tensor or a float in the range (0, 1], got {keep_prob:g}")
         if keep_prob == 1:
-            return convert_to_tensor(x, name="x")
+            with name_scope(name, "dropout", [x]):
+                return convert_to_tensor(x, name="x")
+    if not (x if isinstance(x, (Tensor, Variable)) else convert_to_tensor(x)).dtype.base_dtype.is_floating:
+        raise ValueError("x has to be a floating point tensor since it's going to be scaled.")
     return _weir.dropout(_graph(), x, keep_prob, noise_shape, seed, name)
 
 

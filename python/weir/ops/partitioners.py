@@ -79,11 +79,11 @@ def slices_of(shape, parts):
 def create_partitioned_variables(shape, slicing, initializer, dtype=dtypes.float32, trainable=True, collections=None,
                                  name=None, reuse=None):
     """A list of variables, the parts of one of ``shape`` cut as ``slicing`` says."""
-    from weir.framework.variable_scope import get_variable, variable_scope
+    from weir.framework.variable_scope import _get_partitioned, variable_scope
 
     if len(shape) != len(slicing):
         raise ValueError(f"The 'shape' and 'slicing' of a partitioned Variable must have the length: shape: {shape}, "
                          f"slicing: {slicing}")
     with variable_scope(name, "PartitionedVariable", reuse=reuse):
-        return list(get_variable("part", shape=shape, dtype=dtype, initializer=initializer, trainable=trainable,
-                                 partitioner=lambda **unused: slicing, collections=collections))
+        return list(_get_partitioned("", TensorShape(shape), dtype, initializer, lambda **unused: slicing,
+                                     dict(trainable=trainable, collections=collections)))

@@ -83,9 +83,9 @@ def sparse_placeholder(dtype, shape=None, name=None):
     else:
         dims = TensorShape(shape).as_list()
         rank = len(dims)
-        sizes = tuple(-1 if dim is None else dim for dim in dims)
-        dense_shape = array_ops.placeholder_with_default(
-            convert_to_tensor(sizes, dtype=dtypes.int64), [rank], name=f"{prefix}shape" if prefix else None)
+        sizes = convert_to_tensor([-1 if dim is None else dim for dim in dims], dtype=dtypes.int64)
+        dense_shape = sizes if None not in dims else array_ops.placeholder_with_default(
+            sizes, [rank], name=f"{prefix}shape" if prefix else None)
     return SparseTensor(
         values=array_ops.placeholder(dtype, [None], name=f"{prefix}values" if prefix else None),
         indices=array_ops.placeholder(dtypes.int64, [None, rank], name=f"{prefix}indices" if prefix else None),
