@@ -7,6 +7,7 @@ import os
 import pytest
 
 import weir as tf
+from weir import _weir
 
 NASTY = "</script><script>alert('1')</script><!-- \"quotes\" & \u2028 é {{title}} {{graph}}"
 
@@ -153,3 +154,26 @@ def test_what_is_no_graph_is_refused(tmp_path):
         pass
     with pytest.raises(tf.errors.NotFoundError, match="holds no graph"):
         tf.show_graph(next((tmp_path / "events").iterdir()))
+
+
+def test_the_command_writes_the_page_of_a_file(tmp_path, capfd):
+    source, page = str(tmp_path / "graph.pb"), tmp_path / "graph.html"
+    (tmp_path / "graph.pb").write_bytes(small_graph().as_graph_def().SerializeToString())
+    assert _weir.run_command(["graph", source, "-o", str(page)]) == 0
+    assert page.read_text(encoding="utf-8") == tf.show_graph(source, title="graph.pb").html
+    assert _weir.run_command(["graph", source, "-o", str(page), "--title", "mine"]) == 0
+    assert "<title>mine</title>" in page.read_text(encoding="utf-8")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_the_command_explains_mistakes_and_keeps_the_old_page(tmp_path, capfd):
+    page = tmp_path / "graph.html"
+    page.write_text("old")
+    (tmp_path / "text").write_text("no graph")
+    for file, message in ((tmp_path / "absent", "No such file"), (tmp_path / "text", "is no GraphDef")):
+        assert _weir.run_command(["graph", str(file), "-o", str(page)]) == 1
+        assert message in capfd.readouterr().err
+    for words in ([], ["a", "b", "-o", "c"], [str(tmp_path / "text")], ["a", "--wrong"]):
+        assert _weir.run_command(["graph", *words]) == 2
+        assert "usage: weir graph FILE -o PAGE" in capfd.readouterr().err
+    assert page.read_text() == "old" and sorted(os.listdir(tmp_path)) == ["graph.html", "text"]
