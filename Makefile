@@ -9,7 +9,7 @@ BIN := build/release/bin
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build test browser-test api mnist bench asan tsan fuzz lint format clean packages clang-packages
+.PHONY: help build test browser-test conformance api mnist bench asan tsan fuzz lint format clean packages clang-packages
 
 help:  ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,6 +46,9 @@ browser-test: build  ## look at the pages (graphs, TensorBoard) in headless Chro
 
 api: build  ## show how much of TensorFlow's interface is there; tools/api_coverage.py --missing for the rest
 	@$(VENV)/bin/python tools/api_coverage.py
+
+conformance: build  ## compare with TensorFlow (kept outside this folder); writes docs/conformance.md
+	@$(VENV)/bin/python tests/conformance/run.py "$$(tests/conformance/make_env.sh)"
 
 mnist: configure-release  ## train the MNIST network; STEPS=6000 for the whole tutorial
 	@cmake --build --preset release -j $(JOBS) --target mnist

@@ -1,4 +1,5 @@
-"""Exchanges checkpoints with TensorFlow (which is no dependency: run this by hand in an environment that has it).
+"""Exchanges checkpoints with TensorFlow (which is no dependency: run this by hand in an environment that has it, with
+TensorFlow 2 through tensorflow_driver.py).
 
   checkpoint_exchange.py make DIRECTORY   writes the checkpoints of tests/data/checkpoints (TensorFlow 1.15)
   checkpoint_exchange.py check DIRECTORY  reads those that Weir wrote, with TensorFlow 1.15 or 2, and compares the values
@@ -9,9 +10,14 @@ import os
 import sys
 
 import numpy as np
-import tensorflow.compat.v1 as tf
+import tensorflow as tf
 
-tf.disable_eager_execution()
+try:
+    raw_ops = tf.raw_ops
+except AttributeError:
+    from weir.framework.op_functions import RawOps
+
+    raw_ops = RawOps()
 
 NUMBERS = ['half', 'float', 'double', 'int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32', 'uint64', 'bool',
            'complex64', 'complex128', 'bfloat16']
@@ -49,9 +55,9 @@ def make(directory):
 
     with tf.Session() as session:
         names, places, data = tensors(NUMBERS)
-        session.run(tf.raw_ops.SaveV2(prefix=path('v2'), tensor_names=names, shape_and_slices=places, tensors=data))
+        session.run(raw_ops.SaveV2(prefix=path('v2'), tensor_names=names, shape_and_slices=places, tensors=data))
         names, places, data = tensors(OLD_NUMBERS)
-        session.run(tf.raw_ops.SaveSlices(filename=path('v1'), tensor_names=names, shapes_and_slices=places, data=data))
+        session.run(raw_ops.SaveSlices(filename=path('v1'), tensor_names=names, shapes_and_slices=places, data=data))
     # Two devices save a file each.
     with tf.Graph().as_default(), tf.Session(config=tf.ConfigProto(device_count={'CPU': 2})) as session:
         with tf.device('/cpu:0'):
@@ -101,9 +107,9 @@ def check(directory):
                 unread.append(name)
         with tf.Graph().as_default(), tf.Session() as session:
             for name, place, array in slices():
-                same(name, session.run(tf.raw_ops.RestoreSlice(
+                same(name, session.run(raw_ops.RestoreSlice(
                     file_pattern=path, tensor_name=name, shape_and_slice=place, dt=array.dtype)) if numbers == OLD_NUMBERS
-                     else session.run(tf.raw_ops.RestoreV2(
+                     else session.run(raw_ops.RestoreV2(
                          prefix=path, tensor_names=[name], shape_and_slices=[place], dtypes=[array.dtype]))[0], array)
         print('%s: %d tensors, all the same%s' % (path, len(whole) - len(unread),
                                                  '; not read as a whole: %s' % unread if unread else ''))

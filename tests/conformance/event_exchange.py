@@ -1,4 +1,5 @@
-"""Compares summaries and event files with TensorFlow's and TensorBoard's (no dependencies: run this by hand).
+"""Compares summaries and event files with TensorFlow's and TensorBoard's (no dependencies: run this by hand, with
+TensorFlow 2 through tensorflow_driver.py).
 
   event_exchange.py make FILE          writes tests/data/summaries-1.15.5.tsv; needs TensorFlow 1.15
   event_exchange.py check DIRECTORY    reads, with TensorFlow's iterator and with TensorBoard's own reader, the event file
@@ -11,8 +12,6 @@ import sys
 
 import numpy as np
 import tensorflow as tf
-
-tf1 = tf.compat.v1
 
 
 def cases():
@@ -37,15 +36,16 @@ def cases():
     yield 'image_half', lambda: tf.summary.image('tag', tf.constant(floats, tf.float16))
     yield 'image_signed', lambda: tf.summary.image('tag', tf.constant(signed, tf.float32))
     yield 'image_dark', lambda: tf.summary.image('tag', tf.constant(floats * 1e-7, tf.float32))
-    yield 'image_uint8', lambda: tf.summary.image('tag', tf.constant(np.arange(24).reshape([2, 3, 1, 4]) * 10, tf.uint8))
+    bytes_ = np.arange(24).reshape([2, 3, 1, 4]) * 10
+    yield 'image_uint8', lambda: tf.summary.image('tag', tf.constant(bytes_, tf.uint8))
 
 
 def make(path):
     """Tab-separated: the case, the message in hexadecimal. Pictures stand as their pixels, not as PNG files."""
     with open(path, 'w') as out:
         for name, make_summary in cases():
-            with tf.Graph().as_default(), tf1.Session() as session:
-                message = tf1.Summary.FromString(session.run(make_summary()))
+            with tf.Graph().as_default(), tf.Session() as session:
+                message = tf.Summary.FromString(session.run(make_summary()))
                 for value in message.value:
                     if value.HasField('image'):
                         pixels = session.run(tf.image.decode_png(value.image.encoded_image_string))
@@ -55,12 +55,12 @@ def make(path):
 
 def check(directory):
     path, = glob.glob(os.path.join(directory, 'events.out.tfevents.*'))
-    events = list(tf1.train.summary_iterator(path))
+    events = list(tf.train.summary_iterator(path))
     assert events[0].file_version == 'brain.Event:2', events[0]
     kinds = [event.WhichOneof('what') for event in events]
     assert kinds.count('summary') == 10 and 'graph_def' in kinds and 'session_log' in kinds, kinds
-    graph = tf1.GraphDef.FromString(next(event.graph_def for event in events if event.graph_def))
-    tf1.import_graph_def(graph, name='')
+    graph = tf.GraphDef.FromString(next(event.graph_def for event in events if event.graph_def))
+    tf.import_graph_def(graph, name='')
 
     from tensorboard.backend.event_processing import event_accumulator
     reader = event_accumulator.EventAccumulator(directory, size_guidance={
@@ -74,7 +74,7 @@ def check(directory):
     histogram = reader.Histograms('weights')[-1].histogram_value
     assert histogram.num == 4 and histogram.min == -1 and histogram.max == 2, histogram
     picture = reader.Images('picture/image')[0]
-    with tf1.Session() as session:
+    with tf.Session() as session:
         pixels = session.run(tf.image.decode_png(picture.encoded_image_string))
     assert pixels.reshape([-1]).tolist() == [0, 63, 127, 255], pixels
     assert reader.Tensors('note')[0].tensor_proto.string_val[0] == b'hello'

@@ -1,0 +1,400 @@
+"""Compares every operation of Weir's tables, and its gradient, with TensorFlow's.
+
+The graphs are made by Weir and given to both as the same bytes; op_worker.py runs them on each side.
+"""
+import os
+import re
+import struct
+import subprocess
+import sys
+import time
+import zlib
+
+import numpy as np
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import arrays  # noqa: E402
+import op_cases  # noqa: E402
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+# Largest relative error of a value and of a gradient. Errors are relative to the value plus a hundredth of the largest
+# of its tensor: where terms cancel the last digits are rounding. In the short types they are relative to the largest of
+# the tensor: TensorFlow adds up halves in halves, Weir in floats.
+TOLERANCE = {'float32': (2e-5, 1e-4), 'float64': (1e-10, 1e-9), 'float16': (5e-3, 1e-2), 'bfloat16': (3e-2, 6e-2),
+             'complex64': (2e-5, 1e-4), 'complex128': (1e-10, 1e-9)}
+SHORT = ('float16', 'bfloat16')
+EXACT = (0.0, 0.0)
+
+
+def build(tf, raw, op, case, dtype, name, dynamic, input_names):
+    """Adds one case to the default graph. Returns what op_worker.py needs; raises what Weir says against the case."""
+    feeds, differentiated, after = {}, [], []
+
+    def fed(array, narrow):
+        element_type = tf.string if array.dtype == object else array.dtype.name
+        placeholder = tf.placeholder(element_type, None if dynamic else array.shape)
+        feeds[placeholder.name] = arrays.pack(array)
+        if narrow:
+            differentiated.append(placeholder.name)
+        is_bfloat16 = narrow and dtype == 'bfloat16' and array.dtype == np.float32
+        return tf.cast(placeholder, tf.bfloat16) if is_bfloat16 else placeholder
+
+    def make(value, int64):
+        if isinstance(value, list):
+            return [make(item, int64) for item in value]
+        if isinstance(value, op_cases.K):
+            array = value.value.astype(np.int64) if int64 and value.value.dtype == np.int32 else value.value
+            return fed(array, False) if dynamic else tf.constant(array)
+        if isinstance(value, op_cases.V):
+            initial = fed(value.value, True)
+            differentiated.pop()
+            resource = 'Resource' in op or 'VariableOp' in op or op in ('VariableShape', 'VarIsInitializedOp')
+            variable = (raw.VarHandleOp if resource else raw.VariableV2)(
+                shape=value.value.shape, dtype=initial.dtype, shared_name='%s_%d' % (name, len(after)))
+            assign = (raw.AssignVariableOp(resource=variable, value=initial) if resource
+                      else raw.Assign(ref=variable, value=initial).op)
+            after.append((variable, initial.dtype, resource, assign))
+            return variable
+        return fed(np.asarray(value), np.asarray(value).dtype.kind in 'fc')
+
+    def add(int64):
+        with tf.name_scope(name + '/'):
+            inputs = {key: make(value, int64) for key, value in zip(input_names, case.inputs)}
+            with tf.control_dependencies([assign for _, _, _, assign in after]):
+                result = getattr(raw, op)(**dict(inputs, **case.attrs))
+            if isinstance(result, tf.Operation):
+                outputs, node = [], result
+            else:
+                outputs = [result] if isinstance(result, tf.Tensor) else [
+                    t for part in result for t in (part if isinstance(part, (list, tuple)) else [part])]
+                node = outputs[0].op
+            with tf.control_dependencies([node]):
+                outputs += [raw.ReadVariableOp(resource=variable, dtype=t) if resource else raw.Identity(input=variable)
+                            for variable, t, resource, _ in after]
+            outputs = [tf.cast(t, tf.float32) if t.dtype.base_dtype == tf.bfloat16 else t for t in outputs]
+            return outputs
+
+    try:
+        outputs = add(dynamic)
+    except (TypeError, ValueError):
+        if not dynamic:
+            raise
+        feeds.clear(), differentiated.clear(), after.clear()
+        outputs = add(False)
+    return {'name': name, 'type': dtype, 'feeds': feeds, 'fetches': [t.name for t in outputs], 'inputs': differentiated,
+            'gradient': case.gradient and not after}
+
+
+def make_cases(only=None):
+    """([operation for the workers], {op: why it is left out}, {(op, case): (type, description)}, [difference])."""
+    import weir as tf
+    from weir import _weir
+    from weir.framework.op_functions import RawOps
+
+    raw, operations, left_out, described, refused = RawOps(), [], {}, {}, []
+    for op in _weir.op_names():
+        if only and op not in only:
+            continue
+        input_names, attr_rows, _ = _weir.op_spec(op)
+        row = op_cases.find(op, input_names, [attr[0] for attr in attr_rows])
+        if row is None or isinstance(row, str):
+            left_out[op] = row or 'NO CASES'
+            continue
+        make, types = row
+        cases, refusals = [], []
+        with tf.Graph().as_default() as graph:
+            for dtype in types:
+                try:
+                    made = list(make(op_cases.Values(dtype, zlib.crc32(op.encode()) % 1000)))
+                except (TypeError, ValueError, KeyError) as error:  # the row is not meant for this type
+                    refusals.append('%s: %s' % (dtype, error))
+                    continue
+                for i, case in enumerate(made):
+                    for dynamic in ((False, True) if dtype == types[0] else (False,)):
+                        name = 'c%d' % len(cases)
+                        try:
+                            cases.append(build(tf, raw, op, case, dtype, name, dynamic, input_names))
+                        except (TypeError, ValueError, NotImplementedError) as error:
+                            graph.unique_name(name)
+                            refusals.append('%s: %s' % (dtype, error))
+                            if i and any(case and case['type'] == dtype for case in cases):  # it is not the type
+                                said = str(error).split('\n')[0]
+                                refused.append((op, dtype, describe(case, dynamic), 'building', said, ''))
+                            # The name stays taken by what was built so far; the next case must not share it.
+                            cases.append(None)
+                            continue
+                        described[op, name] = (dtype, describe(case, dynamic), case.compared)
+            cases = [case for case in cases if case]
+            if cases:
+                operations.append({'op': op, 'graph': graph.as_graph_def().SerializeToString(), 'cases': cases})
+            else:
+                left_out[op] = 'NO CASES: ' + '; '.join(refusals)[:300]
+    return operations, left_out, described, refused
+
+
+def describe(case, dynamic):
+    def shape(value):
+        if isinstance(value, list):
+            return '[%s]' % ', '.join(shape(item) for item in value)
+        if isinstance(value, op_cases.K):
+            return str(value.value.tolist())
+        array = value.value if isinstance(value, op_cases.V) else np.asarray(value)
+        return 'x'.join(map(str, array.shape)) or 'scalar'
+    attrs = ['%s=%s' % item for item in sorted(case.attrs.items())]
+    return ', '.join([shape(value) for value in case.inputs] + attrs + ([case.what] if case.what else [])
+                     + (['shapes unknown'] if dynamic else []))
+
+
+def pixels(png):
+    """A PNG file's size and its pixels, filters undone."""
+    at, data, width, height, bits, color = 8, b'', 0, 0, 0, 0
+    while at < len(png):
+        length, kind = struct.unpack('>I4s', png[at:at + 8])
+        body = png[at + 8:at + 8 + length]
+        if kind == b'IHDR':
+            width, height, bits, color = struct.unpack('>IIBB', body[:10])
+        elif kind == b'IDAT':
+            data += body
+        at += length + 12
+    step = {0: 1, 2: 3, 4: 2, 6: 4}[color] * bits // 8
+    data, rows, before = bytearray(zlib.decompress(data)), [], bytearray(width * step)
+    for y in range(height):
+        begin = y * (width * step + 1)
+        method, line = data[begin], data[begin + 1:begin + 1 + width * step]
+        for i in range(len(line)):
+            a, b, c = (line[i - step] if i >= step else 0), before[i], (before[i - step] if i >= step else 0)
+            p = a + b - c
+            paeth = min((abs(p - a), 0, a), (abs(p - b), 1, b), (abs(p - c), 2, c))[2]
+            line[i] = (line[i] + [0, a, b, (a + b) // 2, paeth][method]) & 255
+        rows.append(bytes(line))
+        before = line
+    return (width, height, bits, color), b''.join(rows)
+
+
+def readable_summary(data):
+    """A serialised Summary as text, pictures as pixels."""
+    import weir as tf
+
+    message = tf.Summary.FromString(data)
+    pictures = []
+    for value in message.value:
+        if value.HasField('image'):
+            pictures.append(pixels(value.image.encoded_image_string))
+            value.image.encoded_image_string = b''
+    return '%s %s' % (message, pictures)
+
+
+def relative_error(op, dtype, ours, theirs):
+    """The largest relative error; 0 when equal, infinity when the shape, the type or an exact value differs."""
+    if ours.dtype != theirs.dtype or ours.shape != theirs.shape:
+        return float('inf')
+    if ours.dtype == object:
+        if op.endswith(('Summary', 'SummaryV2')):
+            same = all(readable_summary(a) == readable_summary(b) for a, b in zip(ours.reshape(-1), theirs.reshape(-1)))
+        else:
+            same = ours.tolist() == theirs.tolist()
+        return 0.0 if same else float('inf')
+    if ours.dtype.kind not in 'fc':
+        return 0.0 if np.array_equal(ours, theirs) else float('inf')
+    if not ours.size:
+        return 0.0
+    wide = np.complex128 if ours.dtype.kind == 'c' else np.float64
+    a, b = ours.astype(wide), theirs.astype(wide)
+    special = ~(np.isfinite(a) & np.isfinite(b))
+    if special.any():
+        x, y = a[special], b[special]
+        if not np.array_equal(np.isnan(x), np.isnan(y)) or not np.array_equal(x[~np.isnan(x)], y[~np.isnan(y)]):
+            return float('inf')
+        a, b = a[~special], b[~special]
+        if not a.size:
+            return 0.0
+    smallest = float(np.finfo(ours.dtype).tiny)
+    scale = abs(b) + (1.0 if dtype in SHORT else 0.01) * min(abs(b).max(), 1e3) + smallest
+    return float((abs(a - b) / scale).max())
+
+
+def show(ours, theirs):
+    """Both sides of a difference as text: where arrays are alike in kind, the elements that differ most."""
+    sides = []
+    place = ()
+    arrays_alike = isinstance(ours, np.ndarray) and isinstance(theirs, np.ndarray) and (
+        ours.shape == theirs.shape and ours.dtype == theirs.dtype and ours.size > 6)
+    if arrays_alike:
+        with np.errstate(all='ignore'):
+            if ours.dtype.kind in 'fc':
+                apart = np.nan_to_num(abs(ours.astype('complex128') - theirs.astype('complex128')), nan=0.0)
+                apart[np.isnan(ours) != np.isnan(theirs)] = np.inf
+            else:
+                apart = (ours != theirs).astype(float)
+        place = np.unravel_index(int(np.argmax(apart)), apart.shape)
+    for value in (ours, theirs):
+        if value is None:
+            sides.append('no gradient')
+        elif isinstance(value, tuple):
+            sides.append('%s: %s' % value[1:])
+        elif arrays_alike:
+            sides.append('%r at %s' % (value[place], list(map(int, place))))
+        else:
+            text = np.array2string(value, threshold=12).replace('\n', '')
+            sides.append('%s %s of shape %s' % (text, value.dtype.name, list(value.shape)))
+    return sides
+
+
+class Row(object):
+    """One operation in the table."""
+
+    def __init__(self, op):
+        self.op, self.cases, self.types, self.value, self.gradient = op, 0, [], None, None
+        self.differences, self.only_weir, self.neither = [], {}, {}
+        self.accepted = {}
+
+
+def compare_case(row, dtype, what, compared, ours, theirs):
+    def differ(kind, a, b):
+        why = op_cases.accepted(row.op, dtype, what)
+        if why:
+            row.accepted[why] = None
+            return
+        row.differences.append((row.op, dtype, what, kind) + tuple(show(a, b)))
+
+    a, b = ours['values'], theirs['values']
+    if isinstance(a, tuple) or isinstance(b, tuple):
+        if isinstance(a, tuple) and isinstance(b, tuple):
+            row.neither[dtype] = a[2]
+        elif isinstance(b, tuple):
+            row.only_weir[dtype] = b[2]
+        else:
+            differ('value', a, arrays.unpack(b[0]) if b else np.zeros(0))
+        return
+    row.cases += 1
+    if dtype not in row.types:
+        row.types.append(dtype)
+    limit, gradient_limit = TOLERANCE.get(dtype, EXACT)
+    for x, y in zip(a[:compared], b[:compared]):
+        x, y = arrays.unpack(x), arrays.unpack(y)
+        error = relative_error(row.op, dtype, x, y)
+        allowed = limit if x.dtype.kind in 'fc' else 0.0
+        if x.dtype.kind in 'fc' and not limit:
+            allowed = 2e-5
+        if not error <= allowed:
+            differ('value', x, y)
+        else:
+            row.value = max(row.value or 0.0, error)
+    a, b = ours.get('gradients'), theirs.get('gradients')
+    if a is None and b is None or isinstance(a, tuple) and isinstance(b, tuple):
+        return
+    if isinstance(a, tuple) or isinstance(b, tuple) or a is None or b is None:
+        if not isinstance(b, tuple):
+            differ('gradient', a if isinstance(a, tuple) or a is None else arrays.unpack(a[0]),
+                   arrays.unpack(b[0]) if b and b[0] else None)
+        return
+    for x, y in zip(a, b):
+        x, y = x and arrays.unpack(x), y and arrays.unpack(y)
+        if x is None and y is None:
+            continue
+        # Where one side has no gradient the other's is zero.
+        if x is None or y is None:
+            if np.any((y if x is None else x) != 0):
+                differ('gradient', x, y)
+            continue
+        error = relative_error(row.op, dtype, x, y)
+        if not error <= gradient_limit:
+            differ('gradient', x, y)
+        else:
+            row.gradient = max(row.gradient or 0.0, error)
+
+
+def compare(described, ours, theirs):
+    rows = []
+    for op in ours:
+        row = Row(op)
+        ended = [isinstance(results, tuple) for results in (ours[op], theirs[op])]
+        if any(ended):
+            said = ['%s %s' % results[1:] if end else 'goes on' for end, results in zip(ended, (ours[op], theirs[op]))]
+            row.differences.append((op, 'some type', 'all cases', 'process') + tuple(said))
+        else:
+            for name, result in ours[op].items():
+                compare_case(row, *(described[op, name] + (result, theirs[op][name])))
+        rows.append(row)
+    return rows
+
+
+class Side(object):
+    """One system's worker. It is started again when an operation ends it; that is a result too."""
+
+    def __init__(self, command, cases, path, operations):
+        self.path, self.operations = path, operations
+        self.command = command + [os.path.join(HERE, 'op_worker.py'), cases, path]
+        if os.path.exists(path):
+            os.remove(path)
+        self.start()
+
+    def start(self):
+        with open(self.path + '.log', 'w') as log:
+            self.process = subprocess.Popen(self.command, stderr=log)
+
+    def results(self):
+        while self.process.wait() != 0:
+            done = dict(arrays.load_all(self.path))
+            ended = next((op for op in self.operations if op not in done), None)
+            with open(self.path + '.log') as log:
+                last = log.read().strip().split('\n')[-1]
+            if ended is None or self.process.returncode > 0:
+                sys.exit('%s: %s' % (' '.join(self.command), last))
+            arrays.append(self.path, (ended, ('error', 'ended by signal %d' % -self.process.returncode, last)))
+            self.start()
+        return dict(arrays.load_all(self.path))
+
+
+def percent(error):
+    return '' if error is None else '0' if error == 0 else '%.0e' % error
+
+
+def run(weir, tensorflow, folder, only=None):
+    """(markdown, differences). `weir` and `tensorflow` are commands that run a program on each."""
+    begin = time.time()
+    operations, left_out, described, refused = make_cases(only)
+    cases = os.path.join(folder, 'cases.pickle')
+    arrays.store(cases, operations)
+    sides = [Side(command, cases, os.path.join(folder, name), [op['op'] for op in operations])
+             for name, command in (('weir', weir), ('tensorflow', tensorflow))]
+    ours, theirs = [side.results() for side in sides]
+    rows = compare(described, ours, theirs)
+    for row in rows:
+        row.differences += [difference for difference in refused if difference[0] == row.op]
+    differences = [d for row in rows for d in row.differences]
+    count = sum(row.cases for row in rows)
+    lines = ['## Operations', '',
+             '%d operations, %d cases, values and gradients; %d operations differ.' % (
+                 len(rows), count, sum(bool(row.differences) for row in rows)), '',
+             'The largest relative errors over all cases, each within the tolerance of its type: %s; everything else '
+             'exactly. "Only here": types that this operation has in Weir and not in TensorFlow.' % ', '.join(
+                 '%s %g (gradient %g)' % ((name,) + TOLERANCE[name]) for name in sorted(TOLERANCE)), '',
+             '| Operation | Cases | Types | Value | Gradient | Only here | Verdict |', '|---|---|---|---|---|---|---|']
+    for row in sorted(rows, key=lambda r: r.op):
+        verdict = 'same' if row.cases else 'not comparable'
+        if row.differences:
+            verdict = '**%d differences**' % len(row.differences)
+        lines.append('| %s | %d | %s | %s | %s | %s | %s |' % (
+            row.op, row.cases, ' '.join(row.types), percent(row.value), percent(row.gradient),
+            ' '.join(t for t in row.only_weir if t not in row.types), verdict))
+    lines += ['', 'Accepted differences, on purpose or TensorFlow\'s own:', '']
+    lines += ['- %s: %s' % (row.op, why) for row in rows for why in row.accepted]
+    lines += ['', 'Left out:', ''] + ['- %s: %s' % item for item in sorted(left_out.items())]
+    if only:
+        for row in rows:
+            print(row.op, 'only Weir:', row.only_weir, 'neither:', row.neither)
+    seconds = time.time() - begin
+    print('operations: %d, cases: %d, differences: %d, %.0f s' % (len(rows), count, len(differences), seconds))
+    return lines, differences
+
+
+if __name__ == '__main__':  # ops.py PYTHON [operation...]: the differences of some operations
+    import tempfile
+
+    driver = os.path.join(HERE, 'tensorflow_driver.py')
+    with tempfile.TemporaryDirectory() as directory:
+        text, found = run([sys.executable, '-m', 'weir'], [sys.argv[1], driver], directory, sys.argv[2:])
+    print('\n'.join(text))
+    for difference in found:
+        print('DIFFERENT %s %s (%s) %s\n    Weir:       %s\n    TensorFlow: %s' % difference)
