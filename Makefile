@@ -9,10 +9,10 @@ BIN := build/release/bin
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build test conformance mnist bench asan tsan fuzz lint format clean packages clang-packages
+.PHONY: help build test browser-test conformance api mnist bench asan tsan fuzz lint format clean packages clang-packages
 
 help:  ## list these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 packages:
 	@tools/install_packages.sh
@@ -40,6 +40,13 @@ build: packages $(VENV)/ready  ## build everything: programs into build/release/
 test: build  ## build and run the tests
 	@ctest --preset release -j $(JOBS)
 
+browser-test: build  ## look at the pages (graphs, TensorBoard) in headless Chromium, which it installs
+	@tools/install_packages.sh browser
+	@PYTHONPATH=python $(VENV)/bin/python -m pytest -q python/tests/browser
+
+api: build  ## show how much of TensorFlow's interface is there; tools/api_coverage.py --missing for the rest
+	@$(VENV)/bin/python tools/api_coverage.py
+
 conformance: build  ## compare with TensorFlow (kept outside this folder); writes docs/conformance.md
 	@$(VENV)/bin/python tests/conformance/run.py "$$(tests/conformance/make_env.sh)"
 
@@ -66,4 +73,4 @@ format: clang-packages  ## rewrite the sources with clang-format
 	@git ls-files -co --exclude-standard -- '*.cc' '*.h' '*.inc' | xargs clang-format -i
 
 clean:  ## delete what was built
-	@rm -rf build $(VENV) python/weir/_weir*.so python/weir/_descriptors.bin
+	@rm -rf build $(VENV) python/weir/_weir*.so python/weir/*.pyi python/weir/_descriptors.bin

@@ -3,6 +3,11 @@
 file(GLOB_RECURSE WEIR_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cc)
 list(FILTER WEIR_SOURCES EXCLUDE REGEX "_test\\.cc$")
 
+# src/io/graph_html.cc includes its page as a string literal.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/io/graph_page.html)
+file(READ ${PROJECT_SOURCE_DIR}/src/io/graph_page.html WEIR_GRAPH_PAGE)
+file(CONFIGURE OUTPUT ${WEIR_GENERATED_DIR}/io/graph_page.inc CONTENT "R\"page(@WEIR_GRAPH_PAGE@)page\"\n" @ONLY)
+
 # The libraries below are no part of the API: no public header names them and libweir.so exports nothing of them.
 set(WEIR_PRIVATE_LIBRARIES protobuf::libprotobuf fmt::fmt ZLIB::ZLIB Threads::Threads)
 

@@ -14,9 +14,13 @@ if(SKBUILD)
 endif()
 
 file(GLOB WEIR_PYTHON_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python/src/*.cc)
-nanobind_add_module(weir_python NB_STATIC NOMINSIZE ${WEIR_PYTHON_SOURCES})
+# The command `weir` of an installed package has the subcommands of the C++ program.
+file(GLOB WEIR_COMMAND_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/weir/*.cc)
+list(FILTER WEIR_COMMAND_SOURCES EXCLUDE REGEX "/main\\.cc$")
+nanobind_add_module(weir_python NB_STATIC NOMINSIZE ${WEIR_PYTHON_SOURCES} ${WEIR_COMMAND_SOURCES})
 set_target_properties(weir_python PROPERTIES OUTPUT_NAME _weir LIBRARY_OUTPUT_DIRECTORY ${WEIR_PYTHON_DIR})
 target_include_directories(weir_python SYSTEM PRIVATE ${WEIR_NUMPY_INCLUDE})
+target_include_directories(weir_python PRIVATE ${PROJECT_SOURCE_DIR}/tools/weir)
 target_link_libraries(weir_python PRIVATE weir_static weir_internal)
 target_precompile_headers(weir_python PRIVATE python/src/building.h
   <nanobind/stl/string.h> <nanobind/stl/string_view.h> <nanobind/stl/vector.h>)
@@ -27,6 +31,13 @@ add_custom_command(OUTPUT ${WEIR_PYTHON_DIR}/_descriptors.bin
     ${PROJECT_SOURCE_DIR}/tools/descriptors.sh ${WEIR_PYTHON_DIR}/_descriptors.bin
   DEPENDS ${WEIR_PROTOS} ${PROJECT_SOURCE_DIR}/tools/descriptors.sh)
 add_custom_target(weir_descriptors ALL DEPENDS ${WEIR_PYTHON_DIR}/_descriptors.bin)
+
+if(NOT SKBUILD)  # stubs for editors, of names that exist only when the package runs
+  add_custom_command(TARGET weir_python POST_BUILD
+    COMMAND ${Python_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/stubs.py ${WEIR_PYTHON_DIR}
+    COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${PROJECT_SOURCE_DIR}/python
+      ${Python_EXECUTABLE} -m nanobind.stubgen -q -m weir._weir -o ${WEIR_PYTHON_DIR}/_weir.pyi)
+endif()
 
 if(SKBUILD)
   install(TARGETS weir_python LIBRARY DESTINATION . COMPONENT python)

@@ -14,6 +14,8 @@ endif()
 target_link_libraries(weir_test_support ${scope} weir_static weir_internal GTest::gtest_main)
 target_include_directories(weir_test_support ${scope} ${PROJECT_SOURCE_DIR})
 target_compile_definitions(weir_test_support ${scope} WEIR_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+# Tests check the library, which is optimised; they themselves are compiled as quickly as possible.
+target_compile_options(weir_test_support ${scope} -O0)
 target_precompile_headers(weir_test_support PRIVATE
   <gtest/gtest.h> <memory> <string> <vector> include/weir/weir.h src/ops/kernel.h)
 

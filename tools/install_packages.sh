@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# tools/install_packages.sh [clang|python]: installs the Debian packages that the build needs (and clang's tools, for
-# lint and fuzz, or Python's, for the Python package) where they are missing. Needs no network when none is.
+# tools/install_packages.sh [clang|python|browser]: installs the Debian packages that the build needs (and clang's tools,
+# for lint and fuzz, Python's, for the Python package, or a browser, for the tests of pages) where they are missing.
+# Needs no network when none is.
 set -euo pipefail
 
 packages=(
@@ -12,6 +13,7 @@ packages=(
 )
 [ "${1-}" != clang ] || packages+=(clang clang-format clang-tidy libclang-rt-14-dev)
 [ "${1-}" != python ] || packages+=(python3 python3-venv python3-dev)
+[ "${1-}" != browser ] || packages+=(chromium fonts-dejavu-core)
 
 missing=()
 for package in "${packages[@]}"; do

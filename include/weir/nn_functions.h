@@ -23,6 +23,10 @@ WEIR_API Output l2_normalize(const In& x, const Axes& axes, float epsilon = 1e-1
 // The share of elements that are zero.
 WEIR_API Output zero_fraction(const In& value, std::string_view name = {});
 
+// dropout() by the share of elements that are dropped, in [0, 1).
+WEIR_API Output dropout_rate(const In& x, const In& rate, const DropoutOptions& options = {},
+                             std::string_view name = {});
+
 // Batch normalisation of images over all but the channels, in one operation.
 struct FusedBatchNormOptions {
   std::optional<In> mean = {}, variance = {};  // when it is not for training

@@ -154,10 +154,11 @@ const char* kind_of(DType dtype) {
   return is_floating(dtype) ? "float" : "complex";
 }
 
-// What Python's own numbers may become: ints anything numeric, floats no ints, and so on.
+// What Python's own numbers may become: ints anything numeric, floats no ints, and so on. True is the int 1.
 bool compatible(DType natural, DType want) {
   if (natural == want) return true;
-  if (natural == DType::Bool || natural == DType::String || want == DType::Bool || want == DType::String) return false;
+  if (natural == DType::String || want == DType::Bool || want == DType::String) return false;
+  if (natural == DType::Bool) return true;
   if (is_integer(want)) return is_integer(natural);
   if (is_floating(want)) return is_integer(natural) || is_floating(natural);
   return is_complex(want);
@@ -303,6 +304,31 @@ Tensor to_tensor(nb::handle value, DType want, bool borrow) {
     return array_to_tensor(reinterpret_cast<PyArrayObject*>(array.ptr()), want, true);
   }
   return python_to_tensor(simple, want);
+}
+
+Tensor to_feed(nb::handle value, DType want) {
+  need_numpy();
+  if (want == DType::String || value.is_none()) return to_tensor(value, want, true);
+  if (PyArray_Check(value.ptr())) {
+    auto* array = reinterpret_cast<PyArrayObject*>(value.ptr());
+    const DType natural = dtype_of_array(array);
+    if (natural != DType::String && natural != DType::Invalid) return array_to_tensor(array, want, true);
+  } else if (PyFloat_CheckExact(value.ptr()) && want == DType::Float32) {
+    return Tensor(static_cast<float>(PyFloat_AS_DOUBLE(value.ptr())));
+  }
+  const int number = numpy_number(want == DType::BFloat16 ? DType::Float32 : want);
+  if (number < 0) raise(PyExc_TypeError, "a tensor of " + std::string(dtype_name(want)) + " cannot be fed");
+  PyObject* made = PyArray_FROMANY(simplify(value).ptr(), number, 0, 0,
+                                   NPY_ARRAY_CARRAY | NPY_ARRAY_FORCECAST | NPY_ARRAY_NOTSWAPPED);
+  if (!made && PyErr_ExceptionMatches(PyExc_OverflowError)) {
+    PyErr_Clear();
+    raise(PyExc_TypeError, "Type of feed value " + std::string(nb::repr(value).c_str()).substr(0, 200) + " with type " +
+                               nb::repr(nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(value.ptr())))).c_str() +
+                               " is not compatible with Tensor type " + std::string(dtype_name(want)) +
+                               ". Try explicitly setting the type of the feed tensor to a larger type (e.g. int64).");
+  }
+  nb::object array = checked(made);
+  return array_to_tensor(reinterpret_cast<PyArrayObject*>(array.ptr()), want, true);
 }
 
 nb::object to_numpy(Tensor&& tensor, bool scalars_as_arrays) {

@@ -13,6 +13,9 @@ void need_numpy();
 // when `borrow` is set: the tensor then keeps it alive. Throws TypeError or ValueError.
 Tensor to_tensor(nb::handle value, DType want, bool borrow);
 
+// A value that is fed to a tensor of type `want`: numpy's conversions, which cut fractions off where `want` has none.
+Tensor to_feed(nb::handle value, DType want);
+
 // An array over the tensor's memory when nobody else holds that, else over a copy; a numpy scalar (bytes for a string)
 // of a tensor without dimensions.
 nb::object to_numpy(Tensor&& tensor, bool scalars_as_arrays = false);

@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "convert.h"
+#include "graph/graph_def.h"
 #include "graph/graph_impl.h"
 
 namespace weir::python {
@@ -117,13 +118,15 @@ void bind_graph(nb::module_& m) {
            })
       .def("_collection_names", &GraphObject::collection_names)
       .def("_clear_collection", [](GraphObject& g, std::string_view name) { g.clear_collection(name); })
-      .def("_to_graph_def",
-           [](GraphObject& g) {
-             return building([&] {
-               std::string bytes = g.to_graph_def();
-               return nb::bytes(bytes.data(), bytes.size());
-             });
-           })
+      .def(
+          "_to_graph_def",
+          [](GraphObject& g, bool add_shapes) {
+            return building([&] {
+              std::string bytes = add_shapes ? graph_def_with_shapes(g) : g.to_graph_def();
+              return nb::bytes(bytes.data(), bytes.size());
+            });
+          },
+          nb::arg("add_shapes") = false)
       .def("_import_graph_def", &import_graph_def)
       .def(
           "_group",
@@ -222,6 +225,10 @@ void bind_operation(nb::module_& m) {
            })
       .def("colocation_groups", [](const OperationObject& o) {
         nb::list groups;
+        if (o.part.node()->colocation.empty()) {  // a group of its own
+          const std::string own = "loc:@" + o.part.name();
+          groups.append(nb::bytes(own.data(), own.size()));
+        }
         for (const std::string& name : o.part.node()->colocation) {
           std::string group = "loc:@" + name;
           groups.append(nb::bytes(group.data(), group.size()));

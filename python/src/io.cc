@@ -7,6 +7,7 @@
 
 #include "building.h"
 #include "weir/checkpoint.h"
+#include "weir/graph_html.h"
 #include "weir/records.h"
 #include "weir/saver.h"
 #include "weir/summary.h"
@@ -409,6 +410,20 @@ void bind_records(nb::module_& m) {
       });
 }
 
+void bind_graph_pages(nb::module_& m) {
+  def(m, "graph_html", [](nb::bytes graph_def, const std::string& title) {
+    return outside([&] { return graph_html(view(graph_def), {.title = title}); });
+  });
+  def(m, "read_graph_def",
+      [](const std::string& path) { return to_bytes(outside([&] { return read_graph_def(path); })); });
+  def(m, "write_graph_html", [](const std::string& path, const std::string& html) {
+    outside([&] {
+      write_graph_html(path, html);
+      return 0;
+    });
+  });
+}
+
 }  // namespace
 
 void bind_io(nb::module_& m) {
@@ -416,6 +431,7 @@ void bind_io(nb::module_& m) {
   bind_savers(m);
   bind_summaries(m);
   bind_records(m);
+  bind_graph_pages(m);
 }
 
 }  // namespace weir::python

@@ -1,6 +1,9 @@
 // The extension weir._weir: what the Python package needs of the C++ API.
 #include <nanobind/stl/string.h>
 
+#include <nanobind/stl/vector.h>
+
+#include "command.h"
 #include "objects.h"
 
 namespace weir::python {
@@ -34,6 +37,8 @@ void set_package(nb::dict given) {
 NB_MODULE(_weir, m) {
   nb::set_leak_warnings(false);  // what programs leave open at exit is theirs
   m.def("set_package", &set_package);
+  m.def("command_names", &tool::command_names);
+  m.def("run_command", [](const std::vector<std::string>& arguments) { return tool::run_command(arguments); });
   bind_objects(m);
   bind_parts(m);
   bind_ops(m);

@@ -23,6 +23,7 @@ struct Foreign {
 
 int traverse_graph(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
+  Py_VISIT(attributes_of(self));
   if (!nb::inst_ready(self)) return 0;
   auto* graph = nb::inst_ptr<GraphObject>(self);
   for (auto& [key, object] : graph->objects) Py_VISIT(object);
@@ -35,6 +36,7 @@ int traverse_graph(PyObject* self, visitproc visit, void* arg) {
 }
 
 int clear_graph(PyObject* self) {
+  clear_attributes(self);
   if (nb::inst_ready(self)) nb::inst_ptr<GraphObject>(self)->forget();
   return 0;
 }
@@ -42,12 +44,14 @@ int clear_graph(PyObject* self) {
 template <class Object>
 int traverse_part(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
+  Py_VISIT(attributes_of(self));
   if (nb::inst_ready(self)) Py_VISIT(nb::inst_ptr<Object>(self)->graph);
   return 0;
 }
 
 template <class Object>
 int clear_part(PyObject* self) {
+  clear_attributes(self);
   if (nb::inst_ready(self)) Py_CLEAR(nb::inst_ptr<Object>(self)->graph);
   return 0;
 }
@@ -87,6 +91,15 @@ auto part_of(nb::handle object) -> decltype(&nb::inst_ptr<Object>(object)->part)
 }
 
 }  // namespace
+
+PyObject* attributes_of(PyObject* self) {
+  PyObject** dict = _PyObject_GetDictPtr(self);
+  return dict ? *dict : nullptr;
+}
+
+void clear_attributes(PyObject* self) {
+  if (PyObject** dict = _PyObject_GetDictPtr(self)) Py_CLEAR(*dict);
+}
 
 Package& package() {
   static auto* instance = new Package;  // never destroyed: the interpreter is gone by then
@@ -187,16 +200,23 @@ SourceLine user_line() {
 }
 
 void raise_build_error(const Error& error) {
+  // Tensors of a wrong type are a TypeError in Python; C++ has one code for all bad arguments.
+  const std::string& message = error.message();
+  auto says = [&](const char* text) { return message.find(text) != std::string::npos; };
+  const bool wrong_type =
+      (says("attribute 'T") && says("; allowed are ")) || (says("input '") && says("' must be ") && says("' is "));
   PyObject* type = error.code() == Code::Unimplemented ? PyExc_NotImplementedError
                    : error.code() == Code::NotFound    ? PyExc_LookupError
+                   : wrong_type                        ? PyExc_TypeError
                                                        : PyExc_ValueError;
   PyErr_SetString(type, error.what());
   throw nb::python_error();
 }
 
-void raise_run_error(const Error& error) {
+void raise_run_error(const Error& error, GraphObject* graph) {
+  nb::object failed = graph && !error.node().empty() ? wrap(graph->find(error.node())) : nb::none();
   nb::object exception = package().make_error(static_cast<int>(error.code()), error.message(), error.op(), error.node(),
-                                              error.line().file, error.line().line);
+                                              error.line().file, error.line().line, failed);
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
   throw nb::python_error();
 }

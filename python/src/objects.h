@@ -70,6 +70,10 @@ struct VariableObject : PartObject<Variable> {
   using PartObject::PartObject;
 };
 
+// The attributes that a program has set on an object, for the garbage collector: null when there are none.
+PyObject* attributes_of(PyObject* self);
+void clear_attributes(PyObject* self);
+
 GraphObject& graph_of(const Node* node);
 nb::object wrap_graph(Graph& graph);
 nb::object wrap(const Output& output);  // None for an empty one
@@ -96,7 +100,8 @@ SourceLine user_line();
 
 // Turns weir::Error of building into ValueError and of running into the classes of errors.py. Called in handlers.
 [[noreturn]] void raise_build_error(const Error& error);
-[[noreturn]] void raise_run_error(const Error& error);
+// `graph` is where the operation that failed is looked up, if there is one.
+[[noreturn]] void raise_run_error(const Error& error, GraphObject* graph = nullptr);
 
 void bind_objects(nb::module_& m);
 void bind_parts(nb::module_& m);

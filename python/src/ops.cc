@@ -103,7 +103,7 @@ AttrValue to_attr(const AttrSpec& spec, nb::handle value) {
 // argument, or any tensor, has fixed is what later values are converted to.
 class Call {
  public:
-  Call(GraphObject& graph, const Op& op, nb::tuple inputs) : graph_(graph), op_(op), values_(std::move(inputs)) {}
+  Call(GraphObject& graph, const Op& op, nb::tuple values) : graph_(graph), op_(op), values_(std::move(values)) {}
 
   AttrMap attrs;
   std::vector<Output> inputs;
@@ -252,9 +252,11 @@ nb::object apply(GraphObject& default_graph, const std::string& op_name, nb::tup
     std::string label = name.is_none() ? op.name : to_name(name);
     Call call(graph, op, std::move(inputs));
     for (auto [key, value] : attrs) {
-      if (value.is_none()) continue;
       const std::string attr_name = to_name(key);
       const AttrSpec* spec = op.attr(attr_name);
+      // None means the default, and for a shape that has none, one of which nothing is known.
+      const bool is_shape = spec && spec->kind == AttrKind::Shape && !spec->is_list && !spec->default_value;
+      if (value.is_none() && !is_shape) continue;
       if (spec) {
         call.attrs.set(attr_name, to_attr(*spec, value));
       } else if (attr_name.starts_with('_')) {

@@ -121,7 +121,7 @@ Feed make_feed(const Output& output, nb::handle value) {
           "lists, numpy ndarrays, or TensorHandles. For reference, the tensor object was " +
               text_of(value) + " which was passed to the feed with key " + output.name() + ".");
   }
-  Tensor tensor = to_tensor(value, output.dtype(), true);
+  Tensor tensor = to_feed(value, output.dtype());
   if (!output.shape().compatible(tensor.shape())) {
     raise(PyExc_ValueError, "Cannot feed value of shape " + text_of(from_shape(tensor.shape())) + " for Tensor '" +
                                 output.name() + "', which has shape '" + text_of(from_shape(output.shape())) + "'");
@@ -180,10 +180,17 @@ struct SessionObject {
 
 int traverse_session(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
+  Py_VISIT(attributes_of(self));
   if (nb::inst_ready(self)) Py_VISIT(nb::inst_ptr<SessionObject>(self)->graph);
   return 0;
 }
-PyType_Slot kSessionSlots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_session)}, {0, nullptr}};
+int clear_session(PyObject* self) {
+  clear_attributes(self);
+  return 0;
+}
+PyType_Slot kSessionSlots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_session)},
+                               {Py_tp_clear, reinterpret_cast<void*>(clear_session)},
+                               {0, nullptr}};
 
 SessionOptions to_options(nb::dict given) {
   SessionOptions options;
@@ -204,7 +211,7 @@ SessionOptions to_options(nb::dict given) {
 
 // Runs without the interpreter lock; Ctrl-C ends it.
 template <class Run>
-void execute(RunOptions& options, Run run) {
+void execute(GraphObject& graph, RunOptions& options, Run run) {
   Interruptible interruptible;
   options.cancel = interruptible.token();
   try {
@@ -212,7 +219,7 @@ void execute(RunOptions& options, Run run) {
     run();
   } catch (const Error& error) {
     if (error.code() == Code::Cancelled && PyErr_CheckSignals() != 0) throw nb::python_error();
-    raise_run_error(error);
+    raise_run_error(error, &graph);
   }
 }
 
@@ -244,15 +251,17 @@ nb::object run(SessionObject& self, nb::handle fetches, nb::handle feed_dict, nb
     if (PyDict_CheckExact(feed_dict.ptr())) {
       for (auto [key, value] : nb::borrow<nb::dict>(feed_dict)) add_feed(feeds, graph, key, value);
     } else {
+      if (!nb::hasattr(feed_dict, "items")) raise(PyExc_TypeError, "feed_dict must be a dictionary");
       for (nb::handle item : nb::list(feed_dict.attr("items")())) add_feed(feeds, graph, item[0], item[1]);
     }
   }
   RunTrace trace;
   RunOptions run_options = to_run_options(options, run_metadata, trace);
   std::vector<Tensor> values(wanted.outputs.size());
-  execute(run_options, [&] { self.session->run_into(wanted.outputs, feeds, wanted.targets, run_options, values); });
+  execute(graph, run_options,
+          [&] { self.session->run_into(wanted.outputs, feeds, wanted.targets, run_options, values); });
   if (run_options.trace) record(run_metadata, trace);
-  feeds.clear();
+  // While the feeds hold their arrays, a fetch that is one of them is seen to be shared, and is copied.
   return wanted.build(values);
 }
 
@@ -265,6 +274,16 @@ struct CallableObject {
   SessionObject& session_object() const { return *nb::inst_ptr<SessionObject>(session); }
 };
 
+int traverse_callable(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (!nb::inst_ready(self)) return 0;
+  auto* callable = nb::inst_ptr<CallableObject>(self);
+  Py_VISIT(callable->session.ptr());
+  Py_VISIT(callable->fetches.ptr());
+  return 0;
+}
+PyType_Slot kCallableSlots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_callable)}, {0, nullptr}};
+
 nb::object call(CallableObject& self, nb::args args) {
   if (self.session_object().closed) raise(PyExc_RuntimeError, "Attempted to use a closed Session.");
   if (args.size() != self.feeds.size()) {
@@ -276,9 +295,8 @@ nb::object call(CallableObject& self, nb::args args) {
   for (size_t i = 0; i < args.size(); ++i) feeds.push_back(make_feed(self.feeds[i], args[i]).value);
   std::vector<Tensor> values(self.callable.fetches());
   RunOptions options;
-  execute(options, [&] { self.callable.call(feeds, values, options); });
-  feeds.clear();
-  return self.wanted_->build(values);
+  execute(self.session_object().graph_object(), options, [&] { self.callable.call(feeds, values, options); });
+  return self.wanted_->build(values);  // while the feeds live, as in run()
 }
 
 CallableObject* make_callable(nb::handle session, nb::handle fetches, nb::handle feed_list) {
@@ -297,7 +315,7 @@ CallableObject* make_callable(nb::handle session, nb::handle fetches, nb::handle
     return new CallableObject{nb::borrow(session), nb::borrow(fetches), spec.feeds, self.session->make_callable(spec),
                               std::move(wanted)};
   } catch (const Error& error) {
-    raise_run_error(error);
+    raise_run_error(error, &graph);
   }
 }
 
@@ -330,7 +348,7 @@ void bind_session(nb::module_& m) {
         nb::gil_scoped_release unlocked;
         s.session->close();
       });
-  nb::class_<CallableObject>(m, "Callable").def("__call__", &call);
+  nb::class_<CallableObject>(m, "Callable", nb::type_slots(kCallableSlots)).def("__call__", &call);
 }
 
 }  // namespace weir::python

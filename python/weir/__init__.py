@@ -4,7 +4,7 @@
 """
 
 from weir import _weir
-from weir.framework import dtypes, stack  # noqa: F401
+from weir.framework import dtypes as _dtypes
 from weir.framework.graph import (Graph, GraphKeys, IndexedSlices, Operation, Tensor, _convert, add_to_collection,
                                   add_to_collections, colocate_with, container, control_dependencies,
                                   convert_to_tensor, convert_to_tensor_or_indexed_slices, device, get_collection,
@@ -18,21 +18,22 @@ from weir.framework.variables import Variable
 from weir import _lazy
 
 
-def _make_error(code, message, op, node, file, line):
+def _make_error(*parts):
     from weir import errors
 
-    return errors.from_parts(code, message, op, node, file, line)
+    return errors.from_parts(*parts)
 
 
 _weir.set_package({
     "Tensor": Tensor, "Operation": Operation, "Variable": Variable, "IndexedSlices": IndexedSlices,
-    "as_dtype": dtypes.as_dtype, "dtypes": dict(dtypes._BY_ENUM, **{}) | {0: None}, "make_error": _make_error,
+    "as_dtype": _dtypes.as_dtype, "dtypes": _dtypes._BY_ENUM | {0: None}, "make_error": _make_error,
     "convert": _convert, "expand_fetch": _expand_fetch, "expand_feed": _expand_feed,
     "record_metadata": _record_metadata, "directory": __path__[0] + "/",
 })
 
 from weir.framework.variable_scope import *  # noqa: E402,F401,F403
 from weir.ops.array_ops import *  # noqa: E402,F401,F403
+from weir.ops.check_ops import *  # noqa: E402,F401,F403
 from weir.ops.clip_ops import *  # noqa: E402,F401,F403
 from weir.ops.control_flow_ops import *  # noqa: E402,F401,F403
 from weir.ops.gradients import *  # noqa: E402,F401,F403
@@ -45,23 +46,53 @@ __version__ = "1.15.5"  # the TensorFlow whose interface this is; programs compa
 VERSION = __version__
 GIT_VERSION = "weir"
 COMPILER_VERSION = "C++20"
-GRAPH_DEF_VERSION = 134
-DType, as_dtype = dtypes.DType, dtypes.as_dtype
-for _name, _dtype in dtypes._BY_NAME.items():
-    if _name not in ("float", "int", "bytes", "str"):
+GRAPH_DEF_VERSION, GRAPH_DEF_VERSION_MIN_CONSUMER, GRAPH_DEF_VERSION_MIN_PRODUCER = 134, 0, 0
+CXX11_ABI_FLAG, MONOLITHIC_BUILD = 1, 0
+QUANTIZED_DTYPES = _dtypes.QUANTIZED_DTYPES
+DType, as_dtype = _dtypes.DType, _dtypes.as_dtype
+for _name, _dtype in _dtypes._BY_NAME.items():
+    if _name not in ("float", "int", "bytes", "str") and not _name.endswith("_ref"):
         globals()[_name] = _dtype
+
+
+
+def executing_eagerly():
+    return False
+
+
+def _nothing_to_do():
+    """Weir has graphs only, and TensorFlow 1's behaviour: there is nothing to switch off."""
+
+
+disable_eager_execution = disable_v2_behavior = disable_v2_tensorshape = disable_control_flow_v2 = _nothing_to_do
+disable_tensor_equality = _nothing_to_do
 
 _MESSAGES = ("AttrValue", "ConfigProto", "Event", "GPUOptions", "GraphDef", "GraphOptions", "HistogramProto", "LogMessage",
              "MetaGraphDef", "NameAttrList", "NodeDef", "OptimizerOptions", "RunMetadata", "RunOptions", "SessionLog",
              "Summary", "SummaryMetadata", "TensorInfo", "TensorProto", "TensorShapeProto")
-_MODULES = ("app", "errors", "examples", "flags", "gfile", "logging", "nn", "protos", "python_io", "summary", "test",
-            "train")
+_MODULES = ("app", "compat", "contrib", "device_lib", "errors", "examples", "flags", "gfile", "graph_util", "logging",
+            "losses", "metrics", "nest", "nn", "protos", "python_io", "resource_loader", "summary", "sysconfig", "test",
+            "timeline", "train")
+_ELSEWHERE = {
+    "weir.errors": ("OpError",),
+    "weir.framework.device": ("DeviceSpec",),
+    "weir.ops.sparse_ops": ("SparseTensor", "convert_to_tensor_or_sparse_tensor", "sparse_mask", "sparse_placeholder",
+                             "sparse_retain"),
+    "weir.framework.template": ("make_template",),
+    "weir.framework.tensor_util": ("from_dlpack", "get_static_value", "make_ndarray", "make_tensor_proto"),
+    "weir.framework.values": ("IndexedSlicesValue", "SparseTensorValue", "TensorSpec"),
+    "weir.ops.partitioners": ("create_partitioned_variables", "fixed_size_partitioner", "min_max_variable_partitioner",
+                              "variable_axis_size_partitioner"),
+}
 
 __getattr__ = _lazy.resolver("weir", {
     **{name: ("weir.protos", name) for name in _MESSAGES},
     **{name: ("weir." + name, None) for name in _MODULES},
+    **{name: ("weir.namespaces", name) for name in _lazy.NAMESPACES},
     **{name: ("weir.summary", name) for name in (
         "scalar_summary", "histogram_summary", "image_summary", "audio_summary", "merge_summary",
         "merge_all_summaries")},
+    **{name: (module, name) for module, names in _ELSEWHERE.items() for name in names},
+    "show_graph": ("weir.graph_picture", "show_graph"),
     "install_as_tensorflow": ("weir.tensorflow_alias", "install"),
 })

@@ -39,6 +39,8 @@ def main(argv=None):
     args = list(sys.argv[1:] if argv is None else argv)
     if args[:1] == ["run"] and not os.path.isfile("run"):
         del args[0]
+    elif args and not os.path.isfile(args[0]) and args[0] in sys.modules[__package__]._weir.command_names():
+        return sys.modules[__package__]._weir.run_command(args)
     try:
         options, args = _parse(args)
     except _UsageError as error:

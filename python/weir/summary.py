@@ -95,7 +95,7 @@ class FileWriter:
         """Adds a Graph, or its GraphDef, for TensorBoard's picture of it."""
         graph = graph_def if graph is None else graph
         if hasattr(graph, "_to_graph_def"):
-            data = graph._to_graph_def()
+            data = graph._to_graph_def(True)  # TensorBoard writes the shapes beside the edges
         elif hasattr(graph, "SerializeToString"):  # TensorFlow 0.x: SummaryWriter(logdir, sess.graph_def)
             data = graph.SerializeToString()
         else:

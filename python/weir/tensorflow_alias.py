@@ -11,7 +11,7 @@ import sys
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-from . import python_names
+from . import _lazy, python_names
 
 _ROOT = "tensorflow"
 
@@ -72,7 +72,7 @@ def _resolve(name):
     if parts[0] == "python" or name in python_names.MODULES:
         return _names_module(name)
     value = find(name)
-    if value is not _NOTHING:
+    if value is not _NOTHING and not _lazy.is_absent(value):
         return value
     if parts[0] == "contrib" and parts[2:3] == ["python"] and find(f"contrib.{parts[1]}") is not _NOTHING:
         # contrib.x.python.y.z.w, where TensorFlow keeps what contrib.x shows
@@ -94,7 +94,9 @@ def find(path):
         if isinstance(owner, _Names):  # set there by an import; it asks here in turn
             return _NOTHING
         value = getattr(owner, part, _NOTHING)
-        if value is _NOTHING and isinstance(owner, ModuleType) and hasattr(owner, "__path__"):
+        # Only Weir's own packages: to import below an alias would come back here.
+        own = isinstance(owner, ModuleType) and owner.__name__.partition(".")[0] == __package__
+        if value is _NOTHING and own and hasattr(owner, "__path__"):
             full = f"{owner.__name__}.{part}"
             try:
                 value = importlib.import_module(full)
@@ -123,11 +125,16 @@ class _Names(ModuleType):
         inner = f"{self.__weir_path__}.{name}"
         if inner in python_names.PACKAGES or inner in python_names.MODULES:
             return importlib.import_module(f"{_ROOT}.{inner}")
+        stand_in = _NOTHING  # for a name that TensorFlow has in one of the places and Weir in none
         for space in self.__weir_spaces__:
             value = find(f"{space}.{name}" if space else name)
-            if value is not _NOTHING:
+            if isinstance(value, _lazy.Absent):
+                stand_in = value
+            elif value is not _NOTHING:
                 setattr(self, name, value)
                 return value
+        if stand_in is not _NOTHING:
+            return stand_in
         raise AttributeError(f"Weir has no {_ROOT}.{inner} yet")
 
     def _public_names(self):
@@ -150,7 +157,7 @@ def _names_module(path):
         value = find(spaces[0])
         if isinstance(value, ModuleType):
             return value
-    if spaces and all(find(space) is _NOTHING for space in spaces):
+    if spaces and all(find(space) is _NOTHING or _lazy.is_absent(find(space)) for space in spaces):
         raise _missing(path)
     return _Names(path, spaces)
 

@@ -18,6 +18,7 @@
 #include "graph/attr_proto.h"
 #include "graph/graph_impl.h"
 #include "graph/node.h"
+#include "tensor/tensor_proto.h"
 
 namespace weir {
 namespace {
@@ -417,9 +418,9 @@ ImportResult import_graph(Graph& graph, const proto::GraphDef& message, const Im
   return Importer(graph, message, options).run();
 }
 
-std::string Graph::to_graph_def() const {
-  proto::GraphDef message;
-  graph_to_proto(*this, message);
+namespace {
+
+std::string serialized(const proto::GraphDef& message) {
   if (message.ByteSizeLong() > INT32_MAX) {
     throw invalid_argument("the graph takes {} bytes as a GraphDef; protocol buffers end at 2 GiB",
                            message.ByteSizeLong());
@@ -431,6 +432,26 @@ std::string Graph::to_graph_def() const {
   message.SerializeToCodedStream(&coded);
   coded.Trim();
   return bytes;
+}
+
+}  // namespace
+
+std::string Graph::to_graph_def() const {
+  proto::GraphDef message;
+  graph_to_proto(*this, message);
+  return serialized(message);
+}
+
+std::string graph_def_with_shapes(const Graph& graph) {
+  proto::GraphDef message;
+  graph_to_proto(graph, message);
+  for (proto::NodeDef& node : *message.mutable_node()) {
+    const Operation operation = graph.operation(node.name());
+    proto::AttrValue::ListValue& shapes = *(*node.mutable_attr())["_output_shapes"].mutable_list();
+    shapes.clear_shape();  // of an imported graph that had the attribute
+    for (int i = 0; i < operation.outputs(); ++i) shape_to_proto(operation.output(i).shape(), *shapes.add_shape());
+  }
+  return serialized(message);
 }
 
 std::string Graph::to_graph_def_text() const {

@@ -10,6 +10,8 @@ inline constexpr int kGraphDefProducer = 134;
 inline constexpr int kGraphDefMinConsumer = 0;
 
 void graph_to_proto(const Graph& graph, proto::GraphDef& message);
+// Graph::to_graph_def with the attribute _output_shapes on each node, which viewers write beside the edges.
+std::string graph_def_with_shapes(const Graph& graph);
 
 // Graph::import_graph_def on a parsed message.
 ImportResult import_graph(Graph& graph, const proto::GraphDef& message, const ImportOptions& options);

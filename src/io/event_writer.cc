@@ -19,7 +19,6 @@
 #include "proto/config.pb.h"
 #include "proto/event.pb.h"
 #include "proto/meta_graph.pb.h"
-#include "tensor/tensor_proto.h"
 #include "weir/summary.h"
 
 namespace weir::summary {
@@ -307,16 +306,8 @@ void FileWriter::add(const Tensor& summary, std::optional<int64_t> step) {
 }
 
 void FileWriter::add_graph(const Graph& graph, std::optional<int64_t> step) {
-  proto::GraphDef message;
-  graph_to_proto(graph, message);
-  for (proto::NodeDef& node : *message.mutable_node()) {
-    // TensorBoard writes the shapes beside the edges.
-    Operation operation = graph.operation(node.name());
-    proto::AttrValue::ListValue& shapes = *(*node.mutable_attr())["_output_shapes"].mutable_list();
-    for (int i = 0; i < operation.outputs(); ++i) shape_to_proto(operation.output(i).shape(), *shapes.add_shape());
-  }
   proto::Event event;
-  event.set_graph_def(message.SerializeAsString());
+  event.set_graph_def(graph_def_with_shapes(graph));
   impl_->add(event, step);
 }
 

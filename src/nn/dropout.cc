@@ -1,24 +1,28 @@
 #include "graph/node.h"
 #include "nn/convert.h"
+#include "weir/nn_functions.h"
 #include "weir/ops.h"
 
 namespace weir::nn {
 
 Output dropout(const In& x, const In& keep_prob, const DropoutOptions& options, std::string_view name) {
-  Graph& g = graph_of(x, keep_prob);
-  LineScope line(g, source_line(x.where()));
+  LineScope line(graph_of(x, keep_prob), source_line(x.where()));
   // TensorFlow 1.15 turns keep_prob into a rate first: a number here, a node when it is a tensor.
-  Output rate;
-  double rate_number = 0;
-  if (keep_prob.output()) {
-    rate = 1. - keep_prob;
-  } else {
-    rate_number = 1 - convert_literal(keep_prob.value(), float64).scalar<double>();
-    if (!(rate_number >= 0 && rate_number < 1)) {
-      throw invalid_argument("keep_prob must be in (0, 1]; it is {}", 1 - rate_number);
-    }
-  }
+  if (keep_prob.output()) return dropout_rate(x, 1. - keep_prob, options, name);
+  const double rate = 1 - convert_literal(keep_prob.value(), float64).scalar<double>();
+  if (!(rate >= 0 && rate < 1)) throw invalid_argument("keep_prob must be in (0, 1]; it is {}", 1 - rate);
+  return dropout_rate(x, rate, options, name);
+}
 
+Output dropout_rate(const In& x, const In& dropped, const DropoutOptions& options, std::string_view name) {
+  Graph& g = graph_of(x, dropped);
+  LineScope line(g, source_line(x.where()));
+  Output rate = dropped.output();
+  double rate_number = 0;
+  if (!rate) {
+    rate_number = convert_literal(dropped.value(), float64).scalar<double>();
+    if (!(rate_number >= 0 && rate_number < 1)) throw invalid_argument("rate must be in [0, 1); it is {}", rate_number);
+  }
   Scope scope = g.name_scope(name.empty() ? "dropout" : name);
   Output features = as_output(g, x, float32, "x");
   if (!is_floating(features.dtype())) {

@@ -63,6 +63,14 @@ TEST(NnFunctions, ConvolveByChannelAndWithHoles) {
            {1, 2, 5, 4, 4, 5, 14, 10, 10, 14, 36, 24, 12, 15, 34, 20});
 }
 
+TEST(DropoutRate, IsDropoutByTheOtherShare) {
+  Model m;
+  Output x = m.ramp({4, 5});
+  Session session(m.g);
+  expect_near(session.run(dropout_rate(x, 0.25, {.seed = 3})), session.run(dropout(x, 0.75, {.seed = 3})), 1e-6);
+  expect_error([&] { dropout_rate(x, 1.0); }, Code::InvalidArgument, "rate must be in [0, 1)");
+}
+
 TEST(Embedding, LooksUpInPartsAndClips) {
   Model m;
   Output first = m.ramp({4, 2}), second = m.ramp({3, 2}, 100), ids = m.g.constant({{0, 6}, {5, 3}}, int32);

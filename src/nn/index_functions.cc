@@ -92,7 +92,7 @@ std::vector<Output> meshgrid(const InList& axes, bool xy, std::string_view name)
     for (size_t i = 1; i < count; ++i) elements = elements * sizes[i];
     less(elements, 1000);
     Output shape = stack(sizes, 0, "packed");
-    grid = fill(shape, g.constant(Literal(1), along[0].dtype()), ones_scope.name());
+    grid = weir::fill(shape, g.constant(Literal(1), along[0].dtype()), ones_scope.name());
   }
   std::vector<Output> result;
   for (const Output& values : along) result.push_back(values * grid);

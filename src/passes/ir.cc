@@ -99,4 +99,11 @@ void Ir::sweep() {
   }
 }
 
+bool is_fixed_view(const Ir& ir, const IrNode& node) {
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    if (static_cast<int>(i) != node.op->def->alias && !ir[node.inputs[i].node].is_constant()) return false;
+  }
+  return true;
+}
+
 }  // namespace weir

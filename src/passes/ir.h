@@ -89,4 +89,8 @@ void fuse_elementwise(Ir& ir, PassContext& context);
 // on them (so that they can happen in place), and otherwise depth first, which keeps few values alive.
 std::vector<int> schedule(const Ir& ir);
 
+// Whether the plan knows the values that say how a view of its input (Reshape) looks. Where it does not, the shape that
+// was inferred is only what it must be, and the run has to check it.
+bool is_fixed_view(const Ir& ir, const IrNode& node);
+
 }  // namespace weir

@@ -100,6 +100,28 @@ TEST_F(Passes, RemoveIdentitiesKeepsThoseThatWaitForSomething) {
   EXPECT_EQ(running(ir), (Names{"VariableV2", "Assign", "Identity"}));
 }
 
+TEST_F(Passes, RemoveIdentitiesDropsGatesThatWaitForValuesAlone) {
+  Output x = g.placeholder(float32, {2});
+  std::vector<Gradient> gated = tuple({tanh(x), Gradient(), sigmoid(x)});
+  EXPECT_TRUE(gated[1].none());
+  Ir ir = ir_for({gated[0].dense() + gated[2].dense()}, {}, {x}, {Tensor::zeros(float32, {2})});
+  remove_identities(ir, context_);
+  EXPECT_EQ(running(ir), (Names{"Tanh", "Sigmoid", "AddV2"}));
+}
+
+TEST_F(Passes, RemoveIdentitiesKeepsThoseThatWaitForACheck) {
+  Output x = g.placeholder(float32, {2});
+  Operation check = check_numerics(x, "bad").op();
+  Output late;
+  {
+    auto scope = g.control_dependencies({check});
+    late = identity(x);
+  }
+  Ir ir = ir_for({late}, {}, {x}, {Tensor::zeros(float32, {2})});
+  remove_identities(ir, context_);
+  EXPECT_EQ(running(ir), (Names{"CheckNumerics", "Identity"}));
+}
+
 TEST_F(Passes, ShareCommonSubexpressionsComputesEqualNodesOnce) {
   Output x = g.placeholder(float32, {2});
   Output y = tanh(x * 2.f) + tanh(x * 2.f);

@@ -12,7 +12,7 @@ bool is_identity(const Ir& ir, const IrNode& node) {
   int alias = node.op->def->alias;
   if (alias < 0 || !node.op->pure()) return false;
   const Shape& in = ir.shape(node.inputs[static_cast<size_t>(alias)]);
-  return node.is("Identity") || (in.is_known() && in == node.shapes[0]);
+  return node.is("Identity") || (in.is_known() && in == node.shapes[0] && is_fixed_view(ir, node));
 }
 
 IrEdge source(const IrNode& node) {

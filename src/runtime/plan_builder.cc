@@ -72,7 +72,7 @@ Step Plan::Builder::make_step(int id) {
   // Strings have constructors, so they are allocated by the run and not laid out in the arena.
   bool strings = std::find(node.types.begin(), node.types.end(), DType::String) != node.types.end();
   if (node.op->def->alias >= 0) {
-    step.kind = Step::Kind::Alias;
+    step.kind = is_fixed_view(ir_, node) ? Step::Kind::Alias : Step::Kind::Dynamic;
   } else if (!is_handle(node) && !node.op->def->cpu.gives_outputs &&
              (strings || std::any_of(step.slots.begin(), step.slots.end(), unknown))) {
     step.kind = Step::Kind::Dynamic;
@@ -85,9 +85,11 @@ void Plan::Builder::make_steps(const std::vector<int>& order) {
     const IrNode& node = ir_[id];
     if (node.is_feed() || node.is_constant() || is_stateless_nothing(node)) continue;
     if (node.is("Placeholder")) {
-      node.origin->fail(Code::InvalidArgument,
-                        fmt::format("a value of type {} and shape {} must be fed", dtype_name(node.types[0]),
-                                    node.origin->output_shapes[0].str()));
+      const Shape& shape = node.origin->output_shapes[0];
+      node.origin->fail(
+          Code::InvalidArgument,
+          fmt::format("You must feed a value for placeholder tensor '{}' with dtype {}{}", node.origin->name,
+                      dtype_name(node.types[0]), shape.has_rank() ? " and shape " + shape.str() : ""));
     }
     if (is_handle(node)) {
       plan_.once_.push_back(make_step(id));

@@ -16,10 +16,17 @@ struct Command {
   const char* summary;                                 // one line for `weir --help`
   const char* help;                                    // the rest of `weir NAME --help`, flags and examples
   int (*run)(std::span<const std::string> arguments);  // returns the exit code; may throw UsageError and weir::Error
+  bool own_help = false;                               // --help is for the command, which passes it on
 };
 
+extern const Command kRun;
 extern const Command kCheckpoint;
+extern const Command kGraph;
 extern const Command kRecords;
+
+// `weir COMMAND ...` without the first word; returns the exit code.
+int run_command(std::span<const std::string> arguments);
+std::vector<std::string> command_names();
 
 // The command was called in a way that it does not understand: exit code 2.
 class UsageError : public std::runtime_error {

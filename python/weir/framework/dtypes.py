@@ -31,7 +31,7 @@ class DType:
     def as_numpy_dtype(self):
         if self._numpy_name is None:
             raise TypeError(f"numpy has no type for {self._name}")
-        return getattr(_numpy(), self._numpy_name)
+        return object if self._numpy_name == "object" else getattr(_numpy(), self._numpy_name)
 
     @property
     def real_dtype(self):
@@ -86,17 +86,19 @@ class DType:
             return 2
         return _numpy().dtype(self.base_dtype.as_numpy_dtype).itemsize
 
+    def _need_limits(self, which):
+        if not (self.is_floating or self.is_integer):
+            raise TypeError(f"Cannot find {which} value of {self}.")
+
     @property
     def min(self):
-        if self.is_bool:
-            return False
+        self._need_limits("minimum")
         info = _numpy().finfo if self.is_floating else _numpy().iinfo
         return info(self.as_numpy_dtype).min
 
     @property
     def max(self):
-        if self.is_bool:
-            return True
+        self._need_limits("maximum")
         info = _numpy().finfo if self.is_floating else _numpy().iinfo
         return info(self.as_numpy_dtype).max
 
@@ -140,13 +142,14 @@ class DType:
 # TensorFlow's numbers (DataType of types.proto).
 _ROWS = (
     (1, "float32", "float32"), (2, "float64", "float64"), (3, "int32", "int32"), (4, "uint8", "uint8"),
-    (5, "int16", "int16"), (6, "int8", "int8"), (7, "string", "object_"), (8, "complex64", "complex64"),
+    (5, "int16", "int16"), (6, "int8", "int8"), (7, "string", "object"), (8, "complex64", "complex64"),
     (9, "int64", "int64"), (10, "bool", "bool_"), (11, "qint8", None), (12, "quint8", None),
     (13, "qint32", None), (14, "bfloat16", "float32"), (15, "qint16", None), (16, "quint16", None),
     (17, "uint16", "uint16"), (18, "complex128", "complex128"), (19, "float16", "float16"),
     (20, "resource", None), (21, "variant", None), (22, "uint32", "uint32"), (23, "uint64", "uint64"),
 )
 _BY_ENUM = {}
+_python_bool = bool  # before the DType of that name
 for _enum, _name, _np in _ROWS:
     _BY_ENUM[_enum] = DType(_enum, _name, _np)
     _BY_ENUM[_enum + 100] = DType(_enum + 100, _name + "_ref", _np)
@@ -156,7 +159,7 @@ half, double = _BY_ENUM[19], float64
 
 _BY_NAME = {dtype._name: dtype for dtype in _BY_ENUM.values()}
 _BY_NAME.update(half=half, float=float32, double=float64, int=int32, bytes=_BY_ENUM[7], str=_BY_ENUM[7])
-_BY_PYTHON = {float: float32, int: int32, bool: _BY_ENUM[10], complex: _BY_ENUM[18], str: _BY_ENUM[7],
+_BY_PYTHON = {float: float32, int: int32, _python_bool: _BY_ENUM[10], complex: _BY_ENUM[18], str: _BY_ENUM[7],
               bytes: _BY_ENUM[7], object: _BY_ENUM[7]}
 QUANTIZED_DTYPES = frozenset(_BY_ENUM[i] for i in (11, 12, 13, 15, 16))
 

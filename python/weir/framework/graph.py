@@ -162,7 +162,7 @@ class Graph(_weir.Graph):
         self._finalized = False
         self._seed = None
         self._variable_scopes = []  # see variable_scope.py
-        self._device_functions = []
+        self._current_device = ""
 
     # Construction.
 
@@ -331,7 +331,7 @@ class Graph(_weir.Graph):
         from weir import protos
 
         graph_def = protos.GraphDef()
-        graph_def.ParseFromString(self._to_graph_def())
+        graph_def.ParseFromString(self._to_graph_def(add_shapes))
         if from_version:
             del graph_def.node[: from_version]
         return graph_def
@@ -386,13 +386,24 @@ class _Device:
         device = self._device
         if callable(device) and not hasattr(device, "to_string"):
             device = _call_device_function(device)
-        if hasattr(device, "to_string"):
-            device = device.to_string()
-        self._scope = self._graph._device("" if device is None else str(device))
+        if device:
+            device = _merged_device(self._graph._current_device, device)
+        self._outer, self._graph._current_device = self._graph._current_device, device or ""
+        self._scope = self._graph._device(device or "")
 
     def __exit__(self, *exc):
         self._scope.exit()
+        self._graph._current_device = self._outer
         return False
+
+
+def _merged_device(outer, inner):
+    """What ``inner`` says, and of what it does not say, what ``outer`` does."""
+    from weir.framework.device import DeviceSpec
+
+    merged = DeviceSpec.from_string(outer)
+    merged.merge_from(inner if hasattr(inner, "to_string") else DeviceSpec.from_string(str(inner)))
+    return merged.to_string()
 
 
 def _call_device_function(function):
@@ -584,7 +595,7 @@ def _convert(value, dtype, name):
     if isinstance(value, IndexedSlices):
         from weir.ops import array_ops
 
-        return array_ops.densify(value, name)
+        return array_ops.densify(value, name or None)
     for _, base_type, function in _conversions:
         if isinstance(value, base_type):
             result = function(value, dtype=dtype, name=name, as_ref=False)
@@ -599,6 +610,12 @@ def convert_to_tensor(value, dtype=None, name=None, preferred_dtype=None, dtype_
     """A Tensor of ``value``: itself, or a constant. Raises ValueError when it is one of another type."""
     if dtype is not None:
         dtype = dtypes.as_dtype(dtype).base_dtype
+    elif (preferred_dtype or dtype_hint) is not None and not isinstance(value, (Tensor, _weir.Variable)):
+        try:
+            return _weir.convert_to_tensor(stack.get_default_graph(), value,
+                                           dtypes.as_dtype(preferred_dtype or dtype_hint).base_dtype, name)
+        except (TypeError, ValueError):
+            pass  # only preferred
     tensor = _weir.convert_to_tensor(stack.get_default_graph(), value, dtype, name)
     if dtype is not None and tensor.dtype.base_dtype != dtype:
         raise ValueError(f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype {tensor.dtype.name}: "
@@ -623,10 +640,11 @@ def import_graph_def(graph_def, input_map=None, return_elements=None, name=None,
         if not isinstance(key, str):
             raise TypeError("input_map must be a dictionary mapping strings to Tensor objects.")
     prefix = "import" if name is None else name
-    if prefix:
-        prefix = prefix.rstrip("/") if prefix.endswith("/") else graph.unique_name(prefix)
-    result = graph._import_graph_def(graph_def.SerializeToString(), prefix, dict(input_map or {}),
-                                     list(return_elements or []))
+    try:
+        result = graph._import_graph_def(graph_def.SerializeToString(), prefix, dict(input_map or {}),
+                                         list(return_elements or []))
+    except TypeError as error:  # a tensor of the input map has another type than the graph's
+        raise ValueError(str(error)) from None
     return None if return_elements is None else result
 
 

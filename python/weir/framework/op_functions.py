@@ -75,7 +75,7 @@ def op_function(op, public_name=None, renamed=None, defaults=None):
     function.__name__ = function.__qualname__ = public_name or op
     function.__doc__ = (f"{op}({', '.join(parameters)}) -> {', '.join(output_names) or 'the Operation'}\n\n"
                         f"The operation {op}, as in TensorFlow.")
-    function._parameters = tuple(parameters)
+    function._parameters, function._defaults = tuple(parameters), default_of
     return function
 
 
@@ -83,9 +83,13 @@ class RawOps:
     """``raw_ops.MatMul(a=..., b=...)``: every operation under its own name."""
 
     def __getattr__(self, op):
-        if op.startswith("__"):
-            raise AttributeError(op)
         if op not in _functions:
+            if _weir.op_spec(op) is None:
+                if not op[:1].isupper():
+                    raise AttributeError(f"raw_ops has no operation {op!r}")
+                from weir import _lazy
+
+                return _lazy.Absent(f"tf.raw_ops.{op}")
             _functions[op] = op_function(op)
         return _functions[op]
 

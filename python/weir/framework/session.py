@@ -28,8 +28,8 @@ class BaseSession(_weir.Session):
             graph = stack.get_default_graph()
         elif not isinstance(graph, Graph):
             raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
-        if isinstance(target, Graph):
-            raise TypeError("target must be a string, but got a Graph; pass it as graph=")
+        if not isinstance(target, (str, bytes, type(None))):
+            raise TypeError(f"target must be a string, but got {type(target)}")
         if target not in ("", b"", None, "local"):
             raise NotImplementedError(f"Sessions on other machines ({target!r}) are not in Weir yet.")
         super().__init__(graph, _options(config))

@@ -10,10 +10,10 @@ class Dimension:
         if isinstance(value, Dimension):
             value = value._dimension
         elif value is not None:
-            try:
-                value = value.__index__() if hasattr(value, "__index__") else int(value)
-            except (TypeError, ValueError):
-                raise TypeError(f"Dimension value must be integer or None or have an __index__ method, got {value!r}") from None
+            number = value.__index__() if hasattr(value, "__index__") else int(value)
+            if not isinstance(value, (str, bytes)) and number != value:
+                raise ValueError(f"Ambiguous dimension: {value}")
+            value = number
             if value < 0:
                 raise ValueError(f"Dimension {value} must be >= 0")
         self._dimension = value
@@ -279,7 +279,8 @@ class TensorShape:
             other = as_shape(other)
         except (TypeError, ValueError):
             return NotImplemented
-        return self._dims == other._dims
+        # An unknown size equals nothing, not even another unknown size.
+        return self._dims is other._dims or self._dims == other._dims and None not in self._dims
 
     def __ne__(self, other):
         equal = self.__eq__(other)

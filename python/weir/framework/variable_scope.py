@@ -14,7 +14,7 @@ class _ReuseMode:
         return 2
 
     def __repr__(self):
-        return "_ReuseMode.AUTO_REUSE"
+        return "<_ReuseMode.AUTO_REUSE: 1>"
 
 
 AUTO_REUSE = _ReuseMode()
@@ -205,7 +205,10 @@ def get_variable(name, shape=None, dtype=None, initializer=None, regularizer=Non
     getter = custom_getter or scope._custom_getter
     arguments = dict(shape=shape, dtype=dtype, initializer=initializer, regularizer=regularizer, trainable=trainable,
                      collections=collections, caching_device=caching_device, partitioner=partitioner,
-                     validate_shape=validate_shape, use_resource=use_resource, constraint=constraint)
+                     validate_shape=validate_shape, use_resource=use_resource, constraint=constraint,
+                     synchronization=synchronization, aggregation=aggregation)
+    if arguments["partitioner"] is None:
+        arguments["partitioner"] = scope._partitioner
     if getter is None:
         return _get_variable(name, **arguments)
 
@@ -237,10 +240,14 @@ def _get_variable(name, shape=None, dtype=None, initializer=None, regularizer=No
                   **unused):
     graph = stack.get_default_graph()
     graph._check_not_finalized()
+    if partitioner is not None and shape is not None:
+        return _get_partitioned(name, TensorShape(shape), dtype, initializer, partitioner,
+                                dict(regularizer=regularizer, trainable=trainable, collections=collections,
+                                     use_resource=use_resource, validate_shape=validate_shape, constraint=constraint))
     value_given = initializer is not None and not isinstance(initializer, type) and (
         not callable(initializer) or isinstance(initializer, (Tensor, Variable)))
     if value_given:
-        if shape is not None and not isinstance(initializer, (int, float, complex, str, bytes, bool)):
+        if shape is not None and TensorShape(shape).is_fully_defined():
             raise ValueError("If initializer is a constant, do not specify shape.")
         from weir.framework.graph import convert_to_tensor
 
@@ -256,6 +263,10 @@ def _get_variable(name, shape=None, dtype=None, initializer=None, regularizer=No
                     dtype = convert_to_tensor(initializer).dtype.base_dtype
     elif shape is None and graph._variable_scopes and graph._variable_scopes[-1]._scope.reuse == 0 and not callable(initializer):
         raise ValueError(f"Shape of a new variable ({name}) must be fully defined, but instead was <unknown>.")
+    if initializer is None and dtype is not None and dtypes.as_dtype(dtype) == dtypes.as_dtype("string"):
+        from weir.ops import init_ops
+
+        initializer = init_ops.zeros_initializer()
     try:
         variable = _weir.get_variable(
             graph, name, None if shape is None else TensorShape(shape)._dims,
@@ -266,6 +277,36 @@ def _get_variable(name, shape=None, dtype=None, initializer=None, regularizer=No
     if constraint is not None:
         variable._constraint = constraint
     return variable
+
+
+def _get_partitioned(name, shape, dtype, initializer, partitioner, arguments):
+    """Variables name/part_0, name/part_1, ... of the sizes that ``partitioner`` says."""
+    from weir.framework.variables import PartitionedVariable
+    from weir.ops import partitioners
+
+    scope = get_variable_scope()
+    dtype = dtypes.as_dtype(dtype or scope.dtype)
+    sizes = shape.as_list()
+    partitions = [int(count) for count in partitioner(shape=shape, dtype=dtype)]
+    if len(partitions) != len(sizes):
+        raise ValueError(f"Partitioner returned a partition list that does not match the Variable's rank: {partitions} "
+                         f"vs. {shape}")
+    slices = partitioners.slices_of(sizes, partitions)
+    value = initializer is not None and (not callable(initializer) or isinstance(initializer, (Tensor, Variable)))
+    parts = []
+    for i, (offset, part) in enumerate(slices):
+        begin = initializer
+        if value:
+            from weir.framework.graph import convert_to_tensor
+
+            # Bound now: the loop goes on.
+            def begin(*unused, _offset=offset, _size=part, **unused_too):
+                from weir.ops import array_ops
+
+                return array_ops.slice(convert_to_tensor(initializer, dtype), _offset, _size)
+        parts.append(_get_variable(f"{name}/part_{i}" if name else f"part_{i}", shape=part, dtype=dtype, initializer=begin, **arguments))
+    full = "/".join(part for part in (scope.name, name) if part)
+    return PartitionedVariable(full, shape, dtype, parts, partitions)
 
 
 def get_local_variable(name, shape=None, dtype=None, initializer=None, regularizer=None, trainable=False,

@@ -114,18 +114,27 @@ class Variable(_weir.Variable):
     def _ref(self):
         return self._handle
 
+    @property
+    def initializer(self):
+        replaced = self.__dict__.get("_initializer")
+        return _weir.Variable.initializer.__get__(self) if replaced is None else replaced
+
+    def _replace_initializer(self, operation):
+        """Makes another operation give the first value (init_from_checkpoint)."""
+        self._initializer = operation
+
     # Its value.
 
     def value(self):
         return self._value
 
     def read_value(self):
-        return _weir.read_variable(self, None)
+        return _weir.read_variable(self, None if self._is_resource else "read")
 
     def initialized_value(self):
-        from weir.ops import control_flow_ops
+        import weir
 
-        return control_flow_ops.cond(is_variable_initialized(self), self.read_value, lambda: self.initial_value)
+        return weir.cond(is_variable_initialized(self), self.read_value, lambda: self.initial_value)
 
     def eval(self, session=None):
         return _session_for(self.graph, session, "evaluate variable", "eval(session=sess)").run(self)
@@ -178,17 +187,57 @@ class Variable(_weir.Variable):
 
 
 class PartitionedVariable:
-    """Slices of one large variable. Reads as their concatenation."""
+    """The parts of one large variable. Where a tensor is expected it is their concatenation."""
 
     def __init__(self, name, shape, dtype, variable_list, partitions):
         self._name, self._shape, self._dtype = name, TensorShape(shape), dtype
-        self._variables, self._partitions = variable_list, partitions
+        self._variable_list, self._partitions, self._joined = variable_list, partitions, None
+
+    name = property(lambda self: self._name)
+    dtype = property(lambda self: self._dtype)
+    shape = property(lambda self: self._shape)
+    graph = property(lambda self: self._variable_list[0].graph)
+
+    def get_shape(self):
+        return self._shape
+
+    def _get_variable_list(self):
+        return self._variable_list
+
+    def _get_partitions(self):
+        return self._partitions
+
+    def _partition_axes(self):
+        return [axis for axis, count in enumerate(self._partitions) if count > 1] or [0]
+
+    def as_tensor(self):
+        """Made once, so that all uses share the node."""
+        if self._joined is None:
+            from weir.framework.graph import control_dependencies
+            from weir.ops import array_ops
+
+            with self.graph.name_scope(f"{self._name}/ConcatPartitions/"), control_dependencies(None):
+                parts = [variable.value() for variable in self._variable_list]
+                joined = parts[0] if len(parts) == 1 else array_ops.concat(parts, self._partition_axes()[0])
+            with self.graph.name_scope(None):
+                self._joined = array_ops.identity(joined, name=self._name)
+        return self._joined
+
+    def _as_graph_element(self):
+        return self.as_tensor()
+
+    def assign(self, value, use_locking=False, name=None, read_value=True):
+        from weir.ops import array_ops
+
+        sizes = [variable.shape.as_list()[self._partition_axes()[0]] for variable in self._variable_list]
+        values = array_ops.split(value, sizes, self._partition_axes()[0])
+        return [variable.assign(part) for variable, part in zip(self._variable_list, values)]
 
     def __iter__(self):
-        return iter(self._variables)
+        return iter(self._variable_list)
 
     def __len__(self):
-        return len(self._variables)
+        return len(self._variable_list)
 
 
 def _collection(key, scope=None):
@@ -258,5 +307,7 @@ def report_uninitialized_variables(var_list=None, name="report_uninitialized_var
         return array_ops.boolean_mask(names, missing)
 
 
-def assert_variables_initialized(var_list=None):
-    raise NotImplementedError("tf.assert_variables_initialized is not in Weir; use tf.report_uninitialized_variables.")
+__all__ = ["PartitionedVariable", "Variable", "all_variables", "global_variables", "global_variables_initializer",
+           "initialize_all_variables", "initialize_local_variables", "initialize_variables", "is_variable_initialized",
+           "local_variables", "local_variables_initializer", "model_variables", "moving_average_variables",
+           "report_uninitialized_variables", "trainable_variables", "variables_initializer"]

@@ -7,10 +7,11 @@ from weir.framework.op_functions import apply
 from weir.framework.stack import get_default_graph as _graph
 from weir.framework.tensor_shape import TensorShape
 from weir.framework.variables import Variable
-from weir.ops import simple
+from weir.ops import public_names, simple
 
 simple.install(globals(), simple.ARRAY)
 newaxis = None
+_py_range, _py_slice = range, slice  # Python's, before tf.slice
 
 
 def _is_number(value):
@@ -29,16 +30,16 @@ def placeholder_with_default(input, shape, name=None):
 def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):
     graph = _graph()
     graph._check_not_finalized()
-    if isinstance(value, (Tensor, Variable)):
-        raise TypeError("List of Tensors when single Tensor expected" if isinstance(value, list) else
-                        f"Cannot convert {value!r} to a constant: it is a tensor already.")
+    if isinstance(value, (Tensor, Variable)) or isinstance(value, (list, tuple)) and any(
+            isinstance(item, (Tensor, Variable)) for item in value):
+        raise TypeError("List of Tensors when single Tensor expected")
     dtype = None if dtype is None else dtypes.as_dtype(dtype)
-    tensor = _weir.constant(graph, value, dtype, None if shape is None else TensorShape(shape)._dims, name)
+    shape = None if shape is None else TensorShape(shape)
     if verify_shape and shape is not None:
-        given = dtypes._numpy().asarray(value).shape
-        if tuple(given) != tuple(TensorShape(shape).as_list()):
-            raise TypeError(f"Expected Tensor's shape: {tuple(TensorShape(shape).as_list())}, got {tuple(given)}.")
-    return tensor
+        given = tuple(dtypes._numpy().shape(value))
+        if given != tuple(shape.as_list()):
+            raise TypeError(f"Expected Tensor's shape: {tuple(shape.as_list())}, got {given}.")
+    return _weir.constant(graph, value, dtype, None if shape is None else shape._dims, name)
 
 
 def zeros(shape, dtype=dtypes.float32, name=None):
@@ -82,11 +83,14 @@ def identity_n(input, name=None):
 
 
 def expand_dims(input, axis=None, name=None, dim=None):
-    return apply("ExpandDims", (input, dim if axis is None else axis), {}, name)
+    axis = simple.either("axis", axis, "dim", dim)
+    if axis is None:
+        raise ValueError("Must specify an axis argument to tf.expand_dims()")
+    return apply("ExpandDims", (input, axis), {}, name)
 
 
 def squeeze(input, axis=None, name=None, squeeze_dims=None):
-    axis = squeeze_dims if axis is None else axis
+    axis = simple.either("axis", axis, "squeeze_dims", squeeze_dims)
     if axis is not None and _is_number(axis):
         axis = [axis]
     return apply("Squeeze", (input,), {"squeeze_dims": axis}, name)
@@ -97,9 +101,15 @@ def transpose(a, perm=None, name="transpose", conjugate=False):
         from weir.ops import math_ops
 
         a = math_ops.conj(a)
-    if perm is None and name != "transpose":
-        with name_scope(name, "transpose", [a]):
-            return identity(_weir.transpose(_graph(), a, None, None), name=name)
+    if perm is None:
+        with name_scope(name, "transpose", [a]) as scope:
+            a = convert_to_tensor(a, name="a")
+            if a.shape.ndims:
+                perm = list(reversed(_py_range(a.shape.ndims)))
+            else:
+                count = rank(a)
+                perm = (count - 1) - apply("Range", (0, count, 1), {}, None)
+            return apply("Transpose", (a, perm), {}, scope)
     return _weir.transpose(_graph(), a, perm, name)
 
 
@@ -118,7 +128,13 @@ def concat(values, axis=None, name="concat", concat_dim=None):
 def stack(values, axis=0, name="stack"):
     if isinstance(values, Tensor):
         values = unstack(values)
-    return _weir.stack(_graph(), list(values), axis, name)
+    values = list(values)
+    if axis == 0:
+        try:
+            return convert_to_tensor(values, name=name)  # values alone are one constant
+        except (TypeError, ValueError):
+            pass
+    return _weir.stack(_graph(), values, axis, name)
 
 
 def pack(values, axis=0, name="pack"):
@@ -166,20 +182,152 @@ def strided_slice(input_, begin, end, strides=None, begin_mask=0, end_mask=0, el
 
 def _subscript(tensor, key):
     """``tensor[key]``: numbers, ranges, ``...``, ``newaxis``, and tensors of numbers, in any mix."""
-    keys = key if isinstance(key, tuple) else (key,)
-    if any(isinstance(k, Tensor) and k.dtype.base_dtype == dtypes.bool for k in keys if k is not None):
-        raise TypeError("Slices must be tensors of ints; use tf.boolean_mask for a mask.")
+    if isinstance(key, Tensor) and key.dtype.base_dtype == dtypes.as_dtype("bool") or (
+            getattr(key, "ndim", 0) and getattr(key, "dtype", None) == bool):
+        return boolean_mask(tensor, key)
+    keys = tuple(key) if isinstance(key, (tuple, list)) else (key,)
     for k in keys:
-        if isinstance(k, (str, bytes, float, list)):
-            raise TypeError("Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/"
-                            f"tf.int64 tensors are valid indices, got {k!r}")
+        for part in (k.start, k.stop, k.step) if isinstance(k, _py_slice) else (k,):
+            if isinstance(part, (str, bytes, float, list, dict, bool)):
+                raise TypeError("Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/"
+                                f"tf.int64 tensors are valid indices, got {part!r}")
     return _weir.subscript(_graph(), tensor, keys, None)
 
 
 def gather(params, indices, validate_indices=None, name=None, axis=None, batch_dims=0):
     if batch_dims:
-        raise NotImplementedError("tf.gather with batch_dims is not in Weir yet.")
+        return batch_gather(params, indices, name, batch_dims, axis)
     return _weir.gather(_graph(), params, indices, 0 if axis is None else axis, name)
+
+
+def batch_gather(params, indices, name=None, batch_dims=None, axis=None):
+    """gather for each example: the first ``batch_dims`` dimensions (all but the last of ``indices``) are shared."""
+    from weir.ops import math_ops
+
+    with name_scope(name, "BatchGather", [params, indices]):
+        params, indices = convert_to_tensor(params, name="params"), convert_to_tensor(indices, name="indices")
+        rank = indices.shape.ndims
+        if rank is None:
+            raise ValueError("batch_gather does not allow indices with unknown shape.")
+        batch_dims = rank - 1 if batch_dims is None else batch_dims % rank
+        if axis is not None and axis != batch_dims:
+            raise NotImplementedError("tf.gather with batch_dims along another axis is not in Weir yet.")
+        # Rows of the flattened leading dimensions: each index moves by the number of rows before its example.
+        sizes, index_type = shape(params, out_type=indices.dtype.base_dtype), indices.dtype.base_dtype
+        width, places, stride = sizes[batch_dims], indices, sizes[batch_dims]
+        for i in reversed(_py_range(batch_dims)):
+            steps = math_ops.range(constant(0, index_type), sizes[i], constant(1, index_type)) * stride
+            places = places + reshape(steps, [-1 if j == i else 1 for j in _py_range(rank)])  # noqa: F821
+            stride = stride * sizes[i]
+        flat = reshape(params, concat([[stride], sizes[batch_dims + 1:]], 0))  # noqa: F821
+        result = gather(flat, places)
+        result.set_shape(params.shape[:batch_dims].concatenate(indices.shape[batch_dims:]).concatenate(
+            params.shape[batch_dims + 1:]))
+        return result
+
+
+def concat_v2(values, axis, name="concat_v2"):
+    return concat(values, axis, name)
+
+
+def gather_nd(params, indices, name=None, batch_dims=0):
+    if batch_dims:
+        raise NotImplementedError("tf.gather_nd with batch_dims is not in Weir yet.")
+    return apply("GatherNd", (params, indices), {}, name)
+
+
+def split_v(value, size_splits, split_dim=0, name="split_v"):
+    return split(value, size_splits, split_dim, name=name)
+
+
+def repeat(input, repeats, axis=None, name=None):
+    """Each element ``repeats`` times: a number for all."""
+    from weir.ops import math_ops
+
+    with name_scope(name, "Repeat", [input, repeats]):
+        input = convert_to_tensor(input, name="data")
+        if axis is None:
+            input, axis = reshape(input, [-1]), 0  # noqa: F821
+        counts = convert_to_tensor(repeats, dtypes.int32 if not isinstance(repeats, Tensor) else None, name="repeats")
+        size = shape(input)[axis]
+        if counts.shape.ndims == 0:
+            counts = fill([size], counts)  # noqa: F821
+        mask = sequence_mask(counts, math_ops.reduce_max(counts))
+        owners = boolean_mask(tile(expand_dims(math_ops.range(size), 1), stack([1, shape(mask)[1]])), mask)  # noqa: F821
+        return gather(input, owners, axis=axis)
+
+
+def unravel_index(indices, dims, name=None):
+    """Coordinates in a tensor of sizes ``dims`` of places in its flattened form."""
+    from weir.ops import math_ops
+
+    with name_scope(name, "unravel_index", [indices, dims]):
+        indices = convert_to_tensor(indices, name="indices")
+        dims = convert_to_tensor(dims, indices.dtype.base_dtype if not isinstance(dims, Tensor) else None, name="dims")
+        strides = math_ops.cumprod(dims, exclusive=True, reverse=True)
+        column = [-1] + [1] * indices.shape.ndims
+        return math_ops.floormod(math_ops.floordiv(expand_dims(indices, 0), reshape(strides, column)),  # noqa: F821
+                                 reshape(dims, column))  # noqa: F821
+
+
+def where_v2(condition, x=None, y=None, name=None):
+    if (x is None) != (y is None):
+        raise ValueError("x and y must both be non-None or both be None.")
+    return where(condition) if x is None else apply("SelectV2", (condition, x, y), {}, name)
+
+
+def required_space_to_batch_paddings(input_shape, block_shape, base_paddings=None, name=None):
+    """(paddings, crops) that make the sizes multiples of the blocks. Sizes must be known."""
+    numpy = dtypes._numpy()
+    with name_scope(name, "required_space_to_batch_paddings", [input_shape, block_shape]):
+        sizes, blocks = (_weir.constant_value(convert_to_tensor(v)) for v in (input_shape, block_shape))
+        if sizes is None or blocks is None:
+            raise NotImplementedError("tf.required_space_to_batch_paddings of computed sizes is not in Weir yet.")
+        base = numpy.zeros((len(blocks), 2), numpy.int32) if base_paddings is None else _weir.constant_value(
+            convert_to_tensor(base_paddings))
+        extra = (-(sizes + base.sum(axis=1))) % blocks
+        zeros_ = numpy.zeros_like(extra)
+        return (constant(numpy.stack([base[:, 0], base[:, 1] + extra], 1).astype(numpy.int32), name="paddings"),
+                constant(numpy.stack([zeros_, extra], 1).astype(numpy.int32), name="crops"))
+
+
+def dimension_at_index(shape, index):
+    from weir.framework.tensor_shape import Dimension
+
+    return Dimension(None) if shape.rank is None else shape.dims[index]
+
+
+def sort(values, axis=-1, direction="ASCENDING", name=None):
+    return _sorted(values, axis, direction, 0, name, "sort")
+
+
+def argsort(values, axis=-1, direction="ASCENDING", stable=False, name=None):
+    return _sorted(values, axis, direction, 1, name, "argsort")
+
+
+def _sorted(values, axis, direction, output, name, default):
+    """Through top_k, which sorts the last dimension downwards."""
+    if direction not in ("ASCENDING", "DESCENDING"):
+        raise ValueError(f"Unrecognized direction: {direction}. direction should be one of ASCENDING, DESCENDING.")
+    with name_scope(name, default, [values]):
+        values = convert_to_tensor(values, name="values")
+        rank = values.shape.ndims
+        if rank is None:
+            raise ValueError("values must have a known rank")
+        axis = axis % rank
+        order = list(_py_range(rank))
+        order[axis], order[-1] = order[-1], order[axis]
+        moved = values if axis == rank - 1 else transpose(values, order)
+        ascending = direction == "ASCENDING"
+        # Integers have one more number below zero than above: -1 - x turns the order without overflow.
+        integer = values.dtype.base_dtype.is_integer
+
+        def turned(x):
+            return (-1 - x if integer else -x) if ascending else x
+
+        results = apply("TopKV2", (turned(moved), shape(moved)[-1]), {}, None)
+        result = turned(results[0]) if output == 0 else results[1]
+        return result if axis == rank - 1 else transpose(result, order)
 
 
 def where(condition, x=None, y=None, name=None):
@@ -193,13 +341,28 @@ def select(condition, t, e, name=None):
 
 
 def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None):
-    return _weir.one_hot(_graph(), indices, depth, on_value, off_value, axis,
-                         None if dtype is None else dtypes.as_dtype(dtype), name)
+    with name_scope(name, "one_hot", [indices, depth, on_value, off_value]) as scope:
+        on_dtype, off_dtype = (None if value is None else convert_to_tensor(value).dtype.base_dtype
+                               for value in (on_value, off_value))
+        wanted = None if dtype is None else dtypes.as_dtype(dtype)
+        for which, have in (("on_value", on_dtype), ("off_value", off_dtype)):
+            if wanted is not None and have is not None and have != wanted:
+                raise TypeError(f"dtype {have} of {which} does not match dtype parameter {wanted}")
+        wanted = wanted or on_dtype or off_dtype or dtypes.float32
+        if on_value is None:
+            on_value, on_dtype = convert_to_tensor(1, wanted, name="on_value"), wanted
+        if off_value is None:
+            off_value, off_dtype = convert_to_tensor(0, wanted, name="off_value"), wanted
+        if on_dtype != off_dtype:
+            raise TypeError(f"dtype {on_dtype} of on_value does not match dtype {off_dtype} of off_value")
+        return apply("OneHot", (indices, depth, on_value, off_value), {"axis": axis}, scope)
 
 
 def pad(tensor, paddings, mode="CONSTANT", name=None, constant_values=0):
     mode = mode.upper()
     if mode == "CONSTANT":
+        if isinstance(constant_values, (int, float)) and constant_values == 0:
+            return apply("Pad", (tensor, paddings), {}, name)
         return _weir.pad(_graph(), tensor, paddings, constant_values, name)
     if mode not in ("REFLECT", "SYMMETRIC"):
         raise ValueError(f"Unknown padding mode: {mode}")
@@ -217,6 +380,7 @@ def reverse(tensor, axis=None, name=None, dims=None):
 reverse_v2 = reverse
 
 
+@simple.needs("ReverseSequence")
 def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=None, seq_dim=None, batch_dim=None):
     seq_axis = seq_dim if seq_axis is None else seq_axis
     batch_axis = batch_dim if batch_axis is None else batch_axis
@@ -235,9 +399,9 @@ def boolean_mask(tensor, mask, name="boolean_mask", axis=None):
                              "shape=[None] is ok, but shape=None is not.")
         axis = axis or 0
         tensor.shape[axis:axis + ndims].assert_is_compatible_with(mask.shape)
-        sizes = shape(tensor)
-        leading = apply("Prod", (sizes[axis:axis + ndims], [0]), {}, None)
-        flat = reshape(tensor, concat([sizes[:axis], [leading], sizes[axis + ndims:]], 0))  # noqa: F821
+        leading = apply("Prod", (shape(tensor)[axis:axis + ndims], [0]), {}, None)
+        before, after = shape(tensor)[:axis], shape(tensor)[axis + ndims:]
+        flat = reshape(tensor, apply("ConcatV2", ([before, [leading], after], 0), {}, "concat"))  # noqa: F821
         first = mask.shape.num_elements()
         flat.set_shape(tensor.shape[:axis].concatenate([first]).concatenate(tensor.shape[axis + ndims:]))
         indices = squeeze(where(reshape(mask, [-1])), axis=[1])  # noqa: F821
@@ -251,15 +415,17 @@ def sequence_mask(lengths, maxlen=None, dtype=dtypes.as_dtype("bool"), name=None
     with name_scope(name, "SequenceMask", [lengths, maxlen]):
         lengths = convert_to_tensor(lengths)
         if maxlen is None:
-            maxlen = math_ops.maximum(constant(0, lengths.dtype), math_ops.reduce_max(lengths))
+            longest = math_ops.reduce_max(lengths)
+            maxlen = math_ops.maximum(constant(0, lengths.dtype), longest)
         else:
             maxlen = convert_to_tensor(maxlen, lengths.dtype if not isinstance(maxlen, Tensor) else None)
-        row = math_ops.range(constant(0, maxlen.dtype), maxlen, constant(1, maxlen.dtype))
-        matrix = math_ops.cast(expand_dims(lengths, -1), maxlen.dtype)
+        row = apply("Range", (constant(0, maxlen.dtype), maxlen, constant(1, maxlen.dtype)), {}, None)
+        matrix = apply("Cast", (expand_dims(lengths, -1),), {"DstT": maxlen.dtype}, None)
         result = math_ops.less(row, matrix)
         return result if dtypes.as_dtype(dtype) == dtypes.as_dtype("bool") else math_ops.cast(result, dtype)
 
 
+@simple.needs("ListDiff")
 def setdiff1d(x, y, index_dtype=dtypes.int32, name=None):
     return apply("ListDiff", (x, y), {"out_idx": dtypes.as_dtype(index_dtype)}, name)
 
@@ -282,16 +448,14 @@ def meshgrid(*args, indexing="xy", name="meshgrid"):
         return [array * ones(sizes, array.dtype) for array in arrays]
 
 
-def required_space_to_batch_paddings(*args, **kwargs):
-    raise NotImplementedError("tf.required_space_to_batch_paddings is not in Weir yet.")
-
-
+@simple.needs("DecodeRaw")
 def decode_raw(input_bytes=None, out_type=None, little_endian=True, name=None, bytes=None):
     value = bytes if input_bytes is None else input_bytes
     return apply("DecodeRaw", (value,), {"out_type": dtypes.as_dtype(out_type), "little_endian":
                                          True if little_endian is None else little_endian}, name)
 
 
+@simple.needs("StringJoin")
 def string_join(inputs, separator="", name=None):
     return apply("StringJoin", (list(inputs),), {"separator": separator}, name)
 
@@ -331,5 +495,4 @@ def broadcast_static_shape(shape_x, shape_y):
     return TensorShape(result)
 
 
-__all__ = [name for name in dir() if not name.startswith("_")]
-_IndexedSlices = IndexedSlices
+__all__ = public_names(globals())

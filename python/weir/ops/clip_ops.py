@@ -1,8 +1,10 @@
 """Limits on values and on norms."""
 
 from weir import _weir
-from weir.framework.graph import IndexedSlices
+from weir.framework import dtypes
+from weir.framework.graph import IndexedSlices, convert_to_tensor, name_scope
 from weir.framework.stack import get_default_graph as _graph
+from weir.ops import public_names
 
 
 def clip_by_value(t, clip_value_min, clip_value_max, name=None):
@@ -47,6 +49,12 @@ def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
 def clip_by_average_norm(t, clip_norm, name=None):
     from weir.ops import array_ops, math_ops
 
-    count = math_ops.cast(array_ops.size(t), t.dtype.base_dtype)
-    average = math_ops.sqrt(math_ops.reduce_sum(t * t)) / count
-    return t * clip_norm * math_ops.minimum(1.0 / average, 1.0 / clip_norm)
+    with name_scope(name, "clip_by_average_norm", [t, clip_norm]) as scope:
+        t = convert_to_tensor(t, name="t")
+        count = math_ops.cast(array_ops.size(t), dtypes.float32)
+        inverse = math_ops.rsqrt(math_ops.reduce_sum(t * t, math_ops.range(array_ops.rank(t))))
+        scale = math_ops.minimum(inverse * count, array_ops.constant(1.0) / clip_norm)
+        return array_ops.identity(t * clip_norm * scale, name=scope)
+
+
+__all__ = public_names(globals())

@@ -1,8 +1,12 @@
 """Order and choice."""
 
-from weir.framework.graph import IndexedSlices, Tensor, control_dependencies, convert_to_tensor, name_scope
+from weir.framework.graph import IndexedSlices, control_dependencies, convert_to_tensor, name_scope
 from weir.framework.op_functions import apply
 from weir.framework.stack import get_default_graph as _graph
+from weir.ops import public_names
+
+
+_py_tuple = tuple  # Python's, before tf.tuple
 
 
 def no_op(name=None):
@@ -11,7 +15,7 @@ def no_op(name=None):
 
 def _flat(inputs):
     for item in inputs:
-        if isinstance(item, (list, tuple)):
+        if isinstance(item, (list, _py_tuple)):
             yield from _flat(item)
         elif item is not None:
             yield item
@@ -24,7 +28,7 @@ def group(*inputs, name=None, **kwargs):
     items = [item.op if isinstance(item, IndexedSlices) or hasattr(item, "_handle") else item for item in _flat(inputs)]
     for item in items:
         if not hasattr(item, "device"):
-            raise TypeError(f"Expected tf.group() expected Tensor objects not None or {type(item)}")
+            raise TypeError(f"Expected tf.group() expected Tensor arguments not '{item}' with type '{type(item)}'")
     graph = items[0].graph if items else _graph()
     graph._check_not_finalized()
     return graph._group(items, name)
@@ -62,17 +66,24 @@ def Print(input_, data, message=None, first_n=None, summarize=None, name=None):
                   "summarize": 3 if summarize is None else summarize}, name)
 
 
-def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, fn2=None):
-    raise NotImplementedError("tf.cond is not in Weir yet.")
+def tables_initializer(name="init_all_tables"):
+    tables = _graph().get_collection("table_initializer")
+    return group(*tables, name=name) if tables else no_op(name=name)
 
 
-def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations=10, back_prop=True, swap_memory=False,
-               name=None, maximum_iterations=None, return_same_structure=False):
-    raise NotImplementedError("tf.while_loop is not in Weir yet.")
+def initialize_all_tables(name="init_all_tables"):
+    return tables_initializer(name)
 
 
-def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"):
-    raise NotImplementedError("tf.case is not in Weir yet.")
+class init_scope:
+    """What is built inside runs on its own: without the control dependencies around it."""
+
+    def __enter__(self):
+        self._scope = control_dependencies(None)
+        self._scope.__enter__()
+
+    def __exit__(self, *exc):
+        return self._scope.__exit__(*exc)
 
 
-_Tensor = Tensor
+__all__ = public_names(globals())

@@ -4,6 +4,7 @@ from weir import _weir
 from weir.framework.graph import IndexedSlices, Tensor
 from weir.framework.stack import get_default_graph as _graph
 from weir.framework.variables import Variable
+from weir.ops import public_names
 
 
 class AggregationMethod:
@@ -45,22 +46,4 @@ def gradients(ys, xs, grad_ys=None, name="gradients", colocate_gradients_with_op
     return result
 
 
-def hessians(ys, xs, name="hessians", **kwargs):
-    raise NotImplementedError("tf.hessians is not in Weir yet.")
-
-
-def NotDifferentiable(op_type):
-    raise NotImplementedError("tf.NotDifferentiable is not in Weir: gradients live with the operations.")
-
-
-NoGradient = NotDifferentiable
-
-
-class RegisterGradient:
-    """Gradients written in Python. Not in Weir yet; using one says so."""
-
-    def __init__(self, op_type):
-        self._op_type = op_type
-
-    def __call__(self, function):
-        raise NotImplementedError(f"tf.RegisterGradient({self._op_type!r}) is not in Weir yet.")
+__all__ = public_names(globals())

@@ -222,4 +222,8 @@ zeros_initializer, ones_initializer, constant_initializer = Zeros, Ones, Constan
 random_uniform_initializer, random_normal_initializer = RandomUniform, RandomNormal
 truncated_normal_initializer, variance_scaling_initializer = TruncatedNormal, VarianceScaling
 uniform_unit_scaling_initializer, orthogonal_initializer = UniformUnitScaling, Orthogonal
+identity_initializer = Identity
 glorot_uniform_initializer, glorot_normal_initializer = GlorotUniform, GlorotNormal
+
+
+__all__ = [name for name in globals() if name.endswith("_initializer")]

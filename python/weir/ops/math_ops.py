@@ -6,7 +6,7 @@ from weir.framework.graph import IndexedSlices, Tensor, convert_to_tensor, name_
 from weir.framework.op_functions import apply
 from weir.framework.stack import get_default_graph as _graph
 from weir.framework.variables import Variable
-from weir.ops import simple
+from weir.ops import public_names, simple
 
 simple.install(globals(), simple.MATH)
 
@@ -26,7 +26,12 @@ def pow(x, y, name=None):
 def cast(x, dtype, name=None):
     if isinstance(x, IndexedSlices):
         return IndexedSlices(cast(x.values, dtype), x.indices, x.dense_shape)
-    return _weir.cast(_graph(), x, dtypes.as_dtype(dtype).base_dtype, name)
+    dtype = dtypes.as_dtype(dtype).base_dtype
+    if isinstance(x, (Tensor, Variable)):
+        return _weir.cast(_graph(), x, dtype, name)
+    with name_scope(name, "Cast", [x]) as scope:
+        x = convert_to_tensor(x, name="x")
+        return x if x.dtype.base_dtype == dtype else apply("Cast", (x,), {"DstT": dtype}, scope)
 
 
 def saturate_cast(value, dtype, name=None):
@@ -54,20 +59,28 @@ to_bfloat16 = _to(dtypes.as_dtype("bfloat16"), "ToBFloat16")
 to_complex64, to_complex128 = _to(dtypes.as_dtype("complex64"), "ToComplex64"), _to(dtypes.as_dtype("complex128"), "ToComplex128")
 
 
+def _division(function, x, y, name, default):
+    """A first argument that is a value becomes a constant of the second one's type, inside the operation's scope."""
+    if isinstance(x, (Tensor, Variable)) or not isinstance(y, (Tensor, Variable)):
+        return function(_graph(), x, y, name)
+    with name_scope(name, default, [y]) as scope:
+        return function(_graph(), convert_to_tensor(x, y.dtype.base_dtype, name="x"), y, scope)
+
+
 def truediv(x, y, name=None):
-    return _weir.truediv(_graph(), x, y, name)
+    return _division(_weir.truediv, x, y, name, "truediv")
 
 
 def div(x, y, name=None):
-    return _weir.div(_graph(), x, y, name)
+    return _division(_weir.div, x, y, name, "div")
 
 
 def divide(x, y, name=None):
-    return _weir.divide(_graph(), x, y, name)
+    return _division(_weir.divide, x, y, name, "truediv")
 
 
 def floordiv(x, y, name=None):
-    return _weir.floordiv(_graph(), x, y, name)
+    return _division(_weir.floordiv, x, y, name, "floordiv")
 
 
 def floor_div(x, y, name=None):
@@ -75,7 +88,13 @@ def floor_div(x, y, name=None):
 
 
 def logical_xor(x, y, name="LogicalXor"):
-    return _weir.logical_xor(_graph(), x, y, name)
+    return logical_and(logical_or(x, y), logical_not(logical_and(x, y)), name=name)  # noqa: F821
+
+
+def div_no_nan(x, y, name=None):
+    with name_scope(name, "div_no_nan", [x, y]) as scope:
+        x = convert_to_tensor(x, name="x")
+        return apply("DivNoNan", (x, convert_to_tensor(y, name="y", dtype=x.dtype.base_dtype)), {}, scope)
 
 
 def real(input, name=None):
@@ -103,8 +122,8 @@ def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
 
 def _reduction(op, public):
     def reduce(input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None):
-        axis = reduction_indices if axis is None else axis
-        keep = keep_dims if keepdims is None else keepdims
+        axis = simple.either("axis", axis, "reduction_indices", reduction_indices)
+        keep = simple.either("keepdims", keepdims, "keep_dims", keep_dims)
         return _weir.reduce(_graph(), op, input_tensor, axis, bool(keep), name)
 
     reduce.__name__ = reduce.__qualname__ = public
@@ -142,13 +161,15 @@ def count_nonzero(input_tensor=None, axis=None, keepdims=None, dtype=dtypes.int6
     keep = keep_dims if keepdims is None else keepdims
     with name_scope(name, "count_nonzero", [value]):
         value = convert_to_tensor(value)
-        zero = apply("ZerosLike", (value,), {}, None)
-        return cast(reduce_sum(to_int64(not_equal(value, zero)), axis=axis, keepdims=keep), dtype)  # noqa: F821
+        from weir.ops import array_ops
+
+        zero = array_ops.zeros([], dtype=value.dtype.base_dtype)
+        return cast(reduce_sum(cast(not_equal(value, zero), dtypes.int64), axis=axis, keepdims=keep), dtype)  # noqa: F821
 
 
 def _arg(op):
     def arg(input, axis=None, name=None, dimension=None, output_type=dtypes.int64):
-        axis = dimension if axis is None else axis
+        axis = simple.either("axis", axis, "dimension", dimension)
         return apply(op, (input, 0 if axis is None else axis), {"output_type": dtypes.as_dtype(output_type)}, name)
 
     return arg
@@ -165,6 +186,7 @@ def range(start, limit=None, delta=1, dtype=None, name="range"):
     return _weir.range(_graph(), start, limit, delta, None if dtype is None else dtypes.as_dtype(dtype), name)
 
 
+@simple.needs("LinSpace")
 def linspace(start, stop, num, name=None):
     return apply("LinSpace", (start, stop, num), {}, name)
 
@@ -213,10 +235,9 @@ def tensordot(a, b, axes, name=None):
             free = [i for i in _py_range(rank) if i not in contracted]
             order = free + contracted if contracted_last else contracted + free
             static = x.shape.as_list()
-            sizes = array_ops.shape(x)
+            sizes = None if None not in static else array_ops.shape(x)
             free_sizes = [sizes[i] if static[i] is None else static[i] for i in free]
-            if order != list(_py_range(rank)):
-                x = array_ops.transpose(x, order)
+            x = array_ops.transpose(x, order)
             inner = 1
             for i in contracted:
                 inner = -1 if static[i] is None or inner == -1 else inner * static[i]
@@ -237,21 +258,29 @@ def tensordot(a, b, axes, name=None):
 _py_range = __builtins__["range"] if isinstance(__builtins__, dict) else __builtins__.range
 
 
+def _axis_list(axis):
+    return axis if axis is None or isinstance(axis, (list, tuple)) else [axis]
+
+
 def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_dims=None):
     keep = bool(keep_dims if keepdims is None else keepdims)
     with name_scope(name, "norm", [tensor]):
         tensor = convert_to_tensor(tensor)
         if ord in ("fro", "euclidean", 2, 2.0):
-            return sqrt(reduce_sum(tensor * apply("Conj", (tensor,), {}, None) if tensor.dtype.is_complex  # noqa: F821
-                                   else tensor * tensor, axis, keepdims=keep))
-        magnitude = abs(tensor)
-        if ord == 1:
-            return reduce_sum(magnitude, axis, keepdims=keep)
-        if ord == float("inf"):
-            return reduce_max(magnitude, axis, keepdims=keep)
-        return pow(reduce_sum(pow(magnitude, ord), axis, keepdims=keep), 1.0 / ord)
+            squares = tensor * conj(tensor) if tensor.dtype.is_complex else tensor * tensor  # noqa: F821
+            result = sqrt(reduce_sum(squares, axis, keepdims=True))  # noqa: F821
+        else:
+            magnitude = abs(tensor)
+            if ord == 1:
+                result = reduce_sum(magnitude, axis, keepdims=True)
+            elif ord == float("inf"):
+                result = reduce_max(magnitude, axis, keepdims=True)
+            else:
+                result = pow(reduce_sum(pow(magnitude, ord), axis, keepdims=True), 1.0 / ord)
+        return result if keep else apply("Squeeze", (result,), {"squeeze_dims": _axis_list(axis)}, None)
 
 
+@simple.needs("MatrixDiagPart")
 def trace(x, name=None):
     with name_scope(name, "Trace", [x]) as scope:
         return reduce_sum(apply("MatrixDiagPart", (convert_to_tensor(x, name="x"),), {}, None), [-1], name=scope)
@@ -261,9 +290,153 @@ def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name
     from weir.ops import array_ops
 
     with name_scope(name, "eye"):
-        if num_columns is not None and num_columns != num_rows or batch_shape is not None:
-            raise NotImplementedError("tf.eye of rectangles and batches is not in Weir yet.")
-        return array_ops.matrix_diag(array_ops.ones([num_rows], dtype))
+        rows = range(num_rows)
+        columns = rows if num_columns is None else range(num_columns)
+        square = equal(array_ops.expand_dims(rows, 1), array_ops.expand_dims(columns, 0))  # noqa: F821
+        matrix = cast(square, dtype)
+        if batch_shape is None:
+            return matrix
+        matrix_shape = array_ops.shape(matrix)
+        return matrix * array_ops.ones(array_ops.concat([batch_shape, array_ops.ones_like(matrix_shape)], 0), dtype)
+
+
+def einsum(equation, *inputs, **kwargs):
+    """Sums of products over the indices that ``equation`` names, such as "bij,bjk->bik"."""
+    name = kwargs.pop("name", None)
+    if kwargs:
+        raise TypeError(f"invalid keyword arguments for this function: {', '.join(sorted(kwargs))}")
+    left, arrow, output = equation.replace(" ", "").partition("->")
+    terms = left.split(",")
+    if len(terms) != len(inputs):
+        raise ValueError(f"Got {len(inputs)} arguments for equation \"{equation}\", expecting {len(terms)}")
+    if "." in equation:
+        raise ValueError("Subscripts with ellipses are not supported.")
+    if not arrow:
+        output = "".join(sorted(c for c in set(left.replace(",", "")) if left.count(c) == 1))
+    for label in output:
+        if label not in left:
+            raise ValueError(f"Unknown output label '{label}'.")
+    with name_scope(name, "einsum", list(inputs)):
+        values = [convert_to_tensor(x, name="input") for x in inputs]
+        for term, value in zip(terms, values):
+            if len(set(term)) != len(term):
+                raise ValueError(f"Subscript not supported: an axis appears more than once: {term}")
+            if value.shape.ndims is not None and value.shape.ndims != len(term):
+                raise ValueError(f"Invalid equation: \"{equation}\": \"{term}\" does not fit a tensor of rank "
+                                 f"{value.shape.ndims}")
+        term, value = terms[0], values[0]
+        for i, (next_term, next_value) in enumerate(zip(terms[1:], values[1:]), 1):
+            kept = set(output).union(*terms[i + 1:])
+            term, value = _einsum_pair(term, value, next_term, next_value, kept)
+        summed = [axis for axis, label in enumerate(term) if label not in output]
+        if summed:
+            value = reduce_sum(value, summed)
+            term = "".join(label for label in term if label in output)
+        return _einsum_order(term, value, output)
+
+
+def _einsum_order(term, value, wanted):
+    from weir.ops import array_ops
+
+    return value if term == wanted else array_ops.transpose(value, [term.index(label) for label in wanted])
+
+
+def _einsum_pair(a_term, a, b_term, b, kept):
+    """One product of two terms, as a batched matrix product; ``kept`` labels are needed later."""
+    from weir.ops import array_ops
+
+    def drop(term, value, other):
+        axes = [axis for axis, label in enumerate(term) if label not in kept and label not in other]
+        if not axes:
+            return term, value
+        return "".join(c for i, c in enumerate(term) if i not in axes), reduce_sum(value, axes)
+
+    a_term, a = drop(a_term, a, b_term)
+    b_term, b = drop(b_term, b, a_term)
+    shared = [label for label in a_term if label in b_term]
+    batch = "".join(label for label in shared if label in kept)
+    inner = "".join(label for label in shared if label not in kept)
+    left = "".join(label for label in a_term if label not in shared)
+    right = "".join(label for label in b_term if label not in shared)
+    a, b = _einsum_order(a_term, a, batch + left + inner), _einsum_order(b_term, b, batch + inner + right)
+    if (len(left), len(inner), len(right)) == (1, 1, 1):
+        return batch + left + right, matmul(a, b)
+    a_static, b_static = a.shape.as_list(), b.shape.as_list()
+    a_sizes, b_sizes = array_ops.shape(a), array_ops.shape(b)
+
+    def sizes(static, dynamic, begin, end):
+        return [dynamic[i] if static[i] is None else static[i] for i in _py_range(begin, end)]
+
+    def product(numbers):
+        result = 1
+        for number in numbers:
+            result = result * number
+        return result
+
+    nb, nl, nr = len(batch), len(left), len(right)
+    batch_sizes = sizes(a_static, a_sizes, 0, nb)
+    left_sizes = sizes(a_static, a_sizes, nb, nb + nl)
+    right_sizes = sizes(b_static, b_sizes, len(b_static) - nr, len(b_static))
+    inner_size = product(sizes(a_static, a_sizes, nb + nl, len(a_static)))
+    a = array_ops.reshape(a, batch_sizes + [product(left_sizes), inner_size])
+    b = array_ops.reshape(b, batch_sizes + [inner_size, product(right_sizes)])
+    return batch + left + right, array_ops.reshape(matmul(a, b), batch_sizes + left_sizes + right_sizes)
+
+
+def lbeta(x, name=None):
+    with name_scope(name, "lbeta", [x]):
+        x = convert_to_tensor(x, name="x")
+        return reduce_sum(lgamma(x), [-1]) - lgamma(reduce_sum(x, [-1]))  # noqa: F821
+
+
+def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
+    with name_scope(name, "UnsortedSegmentMean", [data, segment_ids]):
+        data, segment_ids = convert_to_tensor(data), convert_to_tensor(segment_ids)
+        count = _unsorted_count(data, segment_ids, num_segments)
+        return unsorted_segment_sum(data, segment_ids, num_segments) / maximum(count, 1)  # noqa: F821
+
+
+def unsorted_segment_sqrt_n(data, segment_ids, num_segments, name=None):
+    with name_scope(name, "UnsortedSegmentSqrtN", [data, segment_ids]):
+        data, segment_ids = convert_to_tensor(data), convert_to_tensor(segment_ids)
+        count = _unsorted_count(data, segment_ids, num_segments)
+        return unsorted_segment_sum(data, segment_ids, num_segments) / sqrt(maximum(count, 1))  # noqa: F821
+
+
+def _unsorted_count(data, segment_ids, num_segments):
+    """How many rows each segment has, shaped to divide the sums by."""
+    from weir.ops import array_ops
+
+    ones = array_ops.ones_like(segment_ids, dtype=data.dtype.base_dtype)
+    count = unsorted_segment_sum(ones, segment_ids, num_segments)  # noqa: F821
+    return array_ops.reshape(count, [-1] + [1] * (data.shape.ndims - segment_ids.shape.ndims))
+
+
+def reciprocal_no_nan(x, name=None):
+    with name_scope(name, "reciprocal_no_nan", [x]) as scope:
+        x = convert_to_tensor(x, name="x")
+        return div_no_nan(convert_to_tensor(1, dtype=x.dtype.base_dtype), x, name=scope)  # noqa: F821
+
+
+def multiply_no_nan(x, y, name=None):
+    return apply("MulNoNan", (x, y), {}, name)
+
+
+def reduce_euclidean_norm(input_tensor, axis=None, keepdims=False, name=None):
+    with name_scope(name, "EuclideanNorm", [input_tensor]):
+        return sqrt(reduce_sum(square(input_tensor), axis, keepdims=keepdims))  # noqa: F821
+
+
+def polyval(coeffs, x, name=None):
+    """coeffs[0] x^(n-1) + ... + coeffs[n-1], by Horner's rule."""
+    with name_scope(name, "polyval", list(coeffs) + [x]):
+        x = convert_to_tensor(x, name="x")
+        if not coeffs:
+            return apply("ZerosLike", (x,), {}, None)
+        result = convert_to_tensor(coeffs[0], name="coeffs_0")
+        for coefficient in coeffs[1:]:
+            result = coefficient + result * x
+        return result
 
 
 def scalar_mul(scalar, x):
@@ -278,10 +451,7 @@ def log_sigmoid(x, name=None):
         return negative(apply("Softplus", (-convert_to_tensor(x, name="x"),), {}, None), name=scope)  # noqa: F821
 
 
-def angle(input, name=None):
-    raise NotImplementedError("tf.angle is not in Weir yet.")
-
-
+@simple.needs("Bincount")
 def bincount(arr, weights=None, minlength=None, maxlength=None, dtype=dtypes.int32):
     if weights is not None or minlength is not None or maxlength is not None:
         raise NotImplementedError("tf.bincount with weights or limits is not in Weir yet.")
@@ -326,6 +496,10 @@ def _operators():
     def through(function, name, swap=False):
         return (lambda x, y: function(y, x, name)) if swap else (lambda x, y: function(x, y, name))
 
+    def xor(x, y):
+        with name_scope(None, "xor", [x, y]) as scope:
+            return logical_xor(x, y, scope)
+
     def add_operator(x, y, swap=False):
         first, second = (y, x) if swap else (x, y)
         text = getattr(x, "dtype", None) is not None and x.dtype.base_dtype == dtypes.as_dtype("string")
@@ -345,7 +519,7 @@ def _operators():
         "__ge__": binary("GreaterEqual", None),
         "__and__": binary("LogicalAnd", "and"), "__rand__": binary("LogicalAnd", "and", True),
         "__or__": binary("LogicalOr", "or"), "__ror__": binary("LogicalOr", "or", True),
-        "__xor__": through(logical_xor, "xor"), "__rxor__": through(logical_xor, "xor", True),
+        "__xor__": xor, "__rxor__": lambda x, y: xor(y, x),
         "__invert__": lambda x: apply("LogicalNot", (x,), {}, None), "__neg__": lambda x: apply("Neg", (x,), {}, None),
         "__abs__": lambda x: abs(x),
     }
@@ -360,4 +534,6 @@ def _operators():
 
 
 _operators()
-__all__ = [name for name in dir() if not name.startswith("_")]
+
+
+__all__ = public_names(globals())

@@ -5,7 +5,8 @@ from weir.framework import dtypes
 from weir.framework.graph import Tensor, convert_to_tensor, name_scope
 from weir.framework.op_functions import apply
 from weir.framework.stack import get_default_graph as _graph
-from weir.ops import simple
+from weir.framework.variables import Variable
+from weir.ops import public_names, simple
 
 simple.install(globals(), simple.NN)
 
@@ -23,7 +24,7 @@ def crelu(features, name=None, axis=-1):
 
     with name_scope(name, "CRelu", [features]) as scope:
         features = convert_to_tensor(features, name="features")
-        return relu(array_ops.concat([features, -features], axis, name=scope), name=scope)  # noqa: F821
+        return relu(array_ops.concat([features, -features], axis, name=scope))  # noqa: F821
 
 
 def _along_last(op, logits, axis, name):
@@ -40,7 +41,7 @@ def _along_last(op, logits, axis, name):
         raise ValueError(f"axis {axis} is outside of a tensor of rank {rank}")
     order = list(range(rank))
     order[axis], order[-1] = order[-1], order[axis]
-    return array_ops.transpose(apply(op, (array_ops.transpose(logits, order),), {}, None), order, name=name or op)
+    return array_ops.transpose(apply(op, (array_ops.transpose(logits, order),), {}, None), order, name=name or "transpose")
 
 
 def softmax(logits, axis=None, name=None, dim=None):
@@ -54,6 +55,8 @@ def log_softmax(logits, axis=None, name=None, dim=None):
 def conv2d(input, filter=None, strides=None, padding=None, use_cudnn_on_gpu=True, data_format="NHWC",
            dilations=[1, 1, 1, 1], name=None, filters=None):
     """Convolution of images [batch, height, width, in] with a filter [height, width, in, out]."""
+    if strides is None or padding is None:
+        raise TypeError("conv2d() needs strides and padding")
     attrs = {"data_format": data_format or "NHWC", "dilations": _spatial(dilations, data_format),
              "strides": _spatial(strides, data_format)}
     _set_padding(attrs, padding)
@@ -93,13 +96,37 @@ def conv2d_transpose(value=None, filter=None, output_shape=None, strides=None, p
                       "dilations": _spatial(dilations, data_format)}, scope)
 
 
+deconv2d = conv2d_transpose
+
+
+def conv1d_transpose(input, filters, output_shape, strides, padding="SAME", data_format="NWC", dilations=None, name=None):
+    """The gradient of conv1d with respect to its input, through images of height one."""
+    from weir.ops import array_ops
+
+    stride = strides if isinstance(strides, int) else list(strides)[-1 if len(list(strides)) < 3 else 1]
+    with name_scope(name, "conv1d_transpose", [input, filters, output_shape]):
+        sizes = convert_to_tensor(output_shape)
+        sizes = array_ops.concat([sizes[:1], [1], sizes[1:]], 0)
+        image = array_ops.expand_dims(convert_to_tensor(input), 1)
+        kernel = array_ops.expand_dims(convert_to_tensor(filters), 0)
+        return array_ops.squeeze(conv2d_transpose(image, kernel, sizes, [1, 1, stride, 1], padding), [1])
+
+
+def atrous_conv2d_transpose(value, filters, output_shape, rate, padding, name=None):
+    return conv2d_transpose(value, filters, output_shape, [1, 1, 1, 1], padding, name=name or "atrous_conv2d_transpose",
+                            dilations=[1, rate, rate, 1])
+
+
 def atrous_conv2d(value, filters, rate, padding, name=None):
-    return conv2d(value, filters, [1, 1, 1, 1], padding, dilations=[1, rate, rate, 1], name=name or "atrous_conv2d")
+    return conv2d(value, filters, [1, 1, 1, 1], padding, dilations=[1, rate, rate, 1], name=name or "convolution")
 
 
 def convolution(input, filter, padding, strides=None, dilation_rate=None, name=None, data_format=None, filters=None,
                 dilations=None):
     rank = convert_to_tensor(input).shape.ndims
+    if rank == 3 and not (dilation_rate or dilations) and data_format in (None, "NWC"):
+        return conv1d(input, filter if filter is not None else filters, list(strides or [1]), padding,
+                      name=name or "convolution")
     if rank != 4:
         raise NotImplementedError(f"tf.nn.convolution of tensors of rank {rank} is not in Weir yet.")
     return conv2d(input, filter if filter is not None else filters, strides or 1, padding, True, data_format or "NHWC",
@@ -113,10 +140,10 @@ def conv1d(value=None, filters=None, stride=None, padding=None, use_cudnn_on_gpu
 
     value = input if value is None else value
     stride = stride[0] if isinstance(stride, (list, tuple)) and len(stride) == 1 else stride
-    with name_scope(name, "conv1d", [value, filters]):
+    with name_scope(name, "conv1d", [value, filters]) as scope:
         image = array_ops.expand_dims(convert_to_tensor(value), 1)
         kernel = array_ops.expand_dims(convert_to_tensor(filters), 0)
-        return array_ops.squeeze(conv2d(image, kernel, [1, 1, stride, 1], padding), [1])
+        return array_ops.squeeze(conv2d(image, kernel, [1, 1, stride, 1], padding, name=scope), [1])
 
 
 def _pool(op, value, ksize, strides, padding, data_format, name):
@@ -132,8 +159,58 @@ def avg_pool(value=None, ksize=None, strides=None, padding=None, data_format="NH
     return _pool("AvgPool", input if value is None else value, ksize, strides, padding, data_format, name)
 
 
+max_pool2d = max_pool
+
+
+def avg_pool2d(input=None, ksize=None, strides=None, padding=None, data_format="NHWC", name=None, value=None):
+    return _pool("AvgPool", value if input is None else input, ksize, strides, padding, data_format, name)
+
+
+def _pool1d(op, input, ksize, strides, padding, data_format, name):
+    """Through images of height one."""
+    from weir.ops import array_ops
+
+    def single(size):
+        return size if isinstance(size, int) else list(size)[0]
+
+    with name_scope(name, op + "1d", [input]):
+        axis = 2 if data_format == "NCW" else 1
+        image = array_ops.expand_dims(convert_to_tensor(input), axis)
+        result = _pool(op, image, [1, single(ksize)], [1, single(strides)], padding,
+                       "NCHW" if data_format == "NCW" else "NHWC", None)
+        return array_ops.squeeze(result, [axis])
+
+
+def max_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):
+    return _pool1d("MaxPool", input, ksize, strides, padding, data_format, name)
+
+
+def avg_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):
+    return _pool1d("AvgPool", input, ksize, strides, padding, data_format, name)
+
+
+def pool(input, window_shape, pooling_type, padding, dilation_rate=None, strides=None, name=None, data_format=None,
+         dilations=None):
+    if pooling_type not in ("MAX", "AVG"):
+        raise ValueError(f"pooling_type must be MAX or AVG, got {pooling_type}")
+    if any(rate != 1 for rate in dilation_rate or dilations or ()):
+        raise NotImplementedError("tf.nn.pool with dilation is not in Weir yet.")
+    strides = [1] * len(window_shape) if strides is None else strides
+    op = "MaxPool" if pooling_type == "MAX" else "AvgPool"
+    if len(window_shape) == 1:
+        return _pool1d(op, input, window_shape, strides, padding, data_format, name)
+    if len(window_shape) != 2:
+        raise NotImplementedError("tf.nn.pool over three dimensions is not in Weir yet.")
+    return _pool(op, input, list(window_shape), list(strides), padding, data_format or "NHWC", name)
+
+
 def lrn(input, depth_radius=5, bias=1, alpha=1, beta=0.5, name=None):
     return apply("LRN", (input,), {"depth_radius": depth_radius, "bias": bias, "alpha": alpha, "beta": beta}, name)
+
+
+def in_top_k(predictions, targets, k, name=None):
+    with name_scope(name, "in_top_k"):
+        return apply("InTopKV2", (predictions, targets, k), {}, None)
 
 
 def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None):
@@ -146,7 +223,10 @@ def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None
         if not 0 < keep_prob <= 1:
             raise ValueError(f"keep_prob must be a scalar tensor or a float in the range (0, 1], got {keep_prob:g}")
         if keep_prob == 1:
-            return convert_to_tensor(x, name="x")
+            with name_scope(name, "dropout", [x]):
+                return convert_to_tensor(x, name="x")
+    if not (x if isinstance(x, (Tensor, Variable)) else convert_to_tensor(x)).dtype.base_dtype.is_floating:
+        raise ValueError("x has to be a floating point tensor since it's going to be scaled.")
     return _weir.dropout(_graph(), x, keep_prob, noise_shape, seed, name)
 
 
@@ -213,6 +293,85 @@ def weighted_cross_entropy_with_logits(labels=None, logits=None, pos_weight=None
 def moments(x, axes, shift=None, name=None, keep_dims=None, keepdims=None):
     keep = keep_dims if keepdims is None else keepdims
     return _weir.moments(_graph(), x, axes, bool(keep), name)
+
+
+def sufficient_statistics(x, axes, shift=None, keep_dims=None, name=None, keepdims=None):
+    """(count, sum, sum of squares, shift) over ``axes``; with a shift, of x minus it."""
+    from weir.ops import array_ops, math_ops
+
+    keep = bool(keep_dims if keepdims is None else keepdims)
+    axes = list(axes) if hasattr(axes, "__iter__") else [axes]
+    with name_scope(name, "sufficient_statistics", [x, shift]):
+        x = convert_to_tensor(x, name="x")
+        static = None if x.shape.ndims is None else [x.shape.as_list()[axis] for axis in axes]
+        if static is not None and None not in static:
+            count = 1
+            for size in static:
+                count *= size
+            count = array_ops.constant(count, dtype=x.dtype.base_dtype, name="count")
+        else:
+            sizes = array_ops.gather(math_ops.cast(array_ops.shape(x), x.dtype.base_dtype), axes)
+            count = math_ops.reduce_prod(sizes, name="count")
+        if shift is not None:
+            shift = convert_to_tensor(shift, name="shift")
+        values = x if shift is None else math_ops.subtract(x, shift)
+        squares = math_ops.square(x) if shift is None else math_ops.squared_difference(x, shift)
+        return (count, math_ops.reduce_sum(values, axes, keepdims=keep, name="mean_ss"),
+                math_ops.reduce_sum(squares, axes, keepdims=keep, name="var_ss"), shift)
+
+
+def normalize_moments(counts, mean_ss, variance_ss, shift, name=None):
+    """(mean, variance) of sufficient statistics."""
+    from weir.ops import math_ops
+
+    with name_scope(name, "normalize", [counts, mean_ss, variance_ss, shift]):
+        divisor = math_ops.reciprocal(counts, name="divisor")
+        shifted = math_ops.multiply(mean_ss, divisor, name="shifted_mean" if shift is not None else "mean")
+        mean = shifted if shift is None else math_ops.add(shifted, shift, name="mean")
+        variance = math_ops.subtract(math_ops.multiply(variance_ss, divisor), math_ops.square(shifted), name="variance")
+        return mean, variance
+
+
+def weighted_moments(x, axes, frequency_weights, name=None, keep_dims=None, keepdims=None):
+    from weir.ops import array_ops, math_ops
+
+    keep = bool(keep_dims if keepdims is None else keepdims)
+    with name_scope(name, "weighted_moments", [x, frequency_weights]):
+        x = convert_to_tensor(x, name="x")
+        weights = math_ops.cast(convert_to_tensor(frequency_weights, name="frequency_weights"), x.dtype.base_dtype)
+        total = math_ops.reduce_sum(weights + array_ops.zeros_like(x), axes, keepdims=True)
+        mean = math_ops.reduce_sum(weights * x, axes, keepdims=True) / total
+        variance = math_ops.reduce_sum(weights * math_ops.squared_difference(x, mean), axes, keepdims=True) / total
+        if not keep:
+            axes = list(axes) if hasattr(axes, "__iter__") else [axes]
+            mean, variance = array_ops.squeeze(mean, axes), array_ops.squeeze(variance, axes)
+        return mean, variance
+
+
+def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
+    from weir.ops import array_ops, math_ops
+
+    with name_scope(name, "log_poisson_loss", [log_input, targets]):
+        log_input, targets = convert_to_tensor(log_input, name="log_input"), convert_to_tensor(targets, name="targets")
+        result = math_ops.exp(log_input) - log_input * targets
+        if compute_full_loss:
+            stirling = targets * math_ops.log(targets) - targets + 0.5 * math_ops.log(2 * 3.141592653589793 * targets)
+            small = math_ops.logical_and(targets >= 0, targets <= 1)
+            result = result + array_ops.where(small, array_ops.zeros_like(targets), stirling)
+        return result
+
+
+def swish(features):
+    from weir.ops import math_ops
+
+    features = convert_to_tensor(features, name="features")
+    return features * math_ops.sigmoid(features)
+
+
+def scale_regularization_loss(regularization_loss):
+    from weir.ops import math_ops
+
+    return math_ops.reduce_sum(regularization_loss)
 
 
 def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name=None):
@@ -284,14 +443,14 @@ def embedding_lookup(params, ids, partition_strategy="mod", name=None, validate_
     with name_scope(name, "embedding_lookup", list(params) + [ids]) as scope:
         ids = convert_to_tensor(ids, name="ids")
 
-        def clipped(rows, name=None):
+        def clipped(rows):
             if max_norm is None:
-                return array_ops.identity(rows, name)
+                return rows
             axes = list(range(ids.shape.ndims, rows.shape.ndims))
-            return clip_ops.clip_by_norm(rows, max_norm, axes, name)
+            return clip_ops.clip_by_norm(rows, max_norm, axes)
 
         if len(params) == 1:
-            return clipped(array_ops.gather(params[0], ids), scope)
+            return array_ops.identity(clipped(array_ops.gather(params[0], ids, name=scope)))
         count = len(params)
         flat = array_ops.reshape(ids, [-1])
         places = math_ops.range(array_ops.size(flat))
@@ -309,13 +468,18 @@ def embedding_lookup(params, ids, partition_strategy="mod", name=None, validate_
         rows = array_ops.dynamic_partition(row, owner, count)
         places = array_ops.dynamic_partition(places, owner, count)
         parts = [array_ops.gather(p, r) for p, r in zip(params, rows)]
-        joined = array_ops.dynamic_stitch(places, parts)
-        shape = array_ops.concat([array_ops.shape(ids), array_ops.shape(params[0])[1:]], 0)
+        joined = array_ops.dynamic_stitch(places, parts, name=scope)
+        row_shape = params[0].get_shape()[1:]
+        if row_shape.is_fully_defined():
+            shape = apply("ConcatV2", ([array_ops.shape(ids), row_shape], 0), {}, "concat")
+        else:
+            shape = array_ops.concat([array_ops.shape(ids), array_ops.shape(params[0])[1:]], 0)
         result = array_ops.reshape(joined, shape)
-        result.set_shape(ids.get_shape().concatenate(params[0].get_shape()[1:]))
-        return clipped(result, scope)
+        result.set_shape(ids.get_shape().concatenate(row_shape))
+        return clipped(result)
 
 
+@simple.needs("FusedBatchNorm")
 def fused_batch_norm(x, scale, offset, mean=None, variance=None, epsilon=0.001, data_format="NHWC", is_training=True,
                      name=None):
     empty = convert_to_tensor([], dtype=dtypes.float32)
@@ -325,12 +489,14 @@ def fused_batch_norm(x, scale, offset, mean=None, variance=None, epsilon=0.001, 
     return y, batch_mean, batch_variance
 
 
+@simple.needs("DepthwiseConv2dNative")
 def depthwise_conv2d(input, filter, strides, padding, rate=None, name=None, data_format=None, dilations=None):
     return apply("DepthwiseConv2dNative", (input, filter),
                  {"strides": strides, "padding": padding, "data_format": data_format or "NHWC",
                   "dilations": _spatial(rate or dilations or 1, data_format)}, name or "depthwise")
 
 
+@simple.needs("DepthwiseConv2dNative")
 def separable_conv2d(input, depthwise_filter, pointwise_filter, strides, padding, rate=None, name=None,
                      data_format=None, dilations=None):
     with name_scope(name, "separable_conv2d", [input, depthwise_filter, pointwise_filter]) as scope:
@@ -338,14 +504,4 @@ def separable_conv2d(input, depthwise_filter, pointwise_filter, strides, padding
         return conv2d(inner, pointwise_filter, [1, 1, 1, 1], "VALID", data_format=data_format or "NHWC", name=scope)
 
 
-def _sampled(name):
-    def function(*args, **kwargs):
-        raise NotImplementedError(f"tf.nn.{name} is not in Weir yet.")
-
-    function.__name__ = name
-    return function
-
-
-nce_loss, sampled_softmax_loss = _sampled("nce_loss"), _sampled("sampled_softmax_loss")
-_Tensor = Tensor
-__all__ = [name for name in dir() if not name.startswith("_")]
+__all__ = public_names(globals())

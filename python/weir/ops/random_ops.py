@@ -5,6 +5,8 @@ from weir.framework import dtypes
 from weir.framework.graph import convert_to_tensor, get_seed, name_scope
 from weir.framework.op_functions import apply
 from weir.framework.stack import get_default_graph as _graph
+from weir.ops import public_names
+from weir.ops.simple import needs
 
 
 def random_uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=None):
@@ -23,7 +25,8 @@ def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=Non
 
 
 def random_shuffle(value, seed=None, name=None):
-    return _weir.random_shuffle(_graph(), value, seed, name)
+    seed1, seed2 = get_seed(seed)
+    return apply("RandomShuffle", (value,), {"seed": seed1 or 0, "seed2": seed2 or 0}, name)
 
 
 def multinomial(logits, num_samples, seed=None, name=None, output_dtype=None):
@@ -40,12 +43,24 @@ def random_crop(value, size, seed=None, name=None):
     with name_scope(name, "random_crop", [value, size]) as scope:
         value = convert_to_tensor(value, name="value")
         size = convert_to_tensor(size, dtype=dtypes.int32, name="size")
-        limit = array_ops.shape(value) - size + 1
+        from weir.framework.graph import control_dependencies
+        from weir.ops import math_ops
+        from weir.ops.control_flow_ops import Assert
+
+        shape = array_ops.shape(value)
+        fits = math_ops.reduce_all(shape >= size)
+        with name_scope("Assert"):
+            array_ops.constant("Need value.shape >= size, got ")
+            check = Assert(fits, ["Need value.shape >= size, got ", shape, size], summarize=1000)
+        with control_dependencies([check]):
+            shape = array_ops.identity(shape, name="control_dependency")
+        limit = shape - size + 1
         offset = random_uniform(array_ops.shape(limit), dtype=size.dtype.base_dtype, maxval=size.dtype.max,
                                 seed=seed) % limit
         return array_ops.slice(value, offset, size, name=scope)
 
 
+@needs("RandomGamma")
 def random_gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=None):
     from weir.ops import array_ops
 
@@ -59,10 +74,11 @@ def random_gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=
         return gamma / beta
 
 
+@needs("RandomPoissonV2")
 def random_poisson(lam, shape, dtype=dtypes.float32, seed=None, name=None):
     seed1, seed2 = get_seed(seed)
     return apply("RandomPoissonV2", (convert_to_tensor(shape, dtype=dtypes.int32), lam),
                  {"seed": seed1 or 0, "seed2": seed2 or 0, "dtype": dtypes.as_dtype(dtype)}, name)
 
 
-__all__ = [name for name in dir() if not name.startswith("_")]
+__all__ = public_names(globals())

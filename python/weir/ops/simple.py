@@ -8,7 +8,6 @@ ARRAY = {
     "stop_gradient": ("StopGradient", {}, {}),
     "check_numerics": ("CheckNumerics", {}, {}),
     "invert_permutation": ("InvertPermutation", {}, {}),
-    "gather_nd": ("GatherNd", {}, {}),
     "scatter_nd": ("ScatterNd", {}, {}),
     "space_to_depth": ("SpaceToDepth", {}, {}),
     "depth_to_space": ("DepthToSpace", {}, {}),
@@ -58,7 +57,7 @@ MATH = {
     "negative": ("Neg", {}, {}), "reciprocal": ("Reciprocal", {}, {}), "logical_not": ("LogicalNot", {}, {}),
     "conj": ("Conj", {}, {}), "add": ("Add", {}, {}), "subtract": ("Sub", {}, {}), "multiply": ("Mul", {}, {}),
     "realdiv": ("RealDiv", {}, {}), "truncatediv": ("TruncateDiv", {}, {}), "truncatemod": ("TruncateMod", {}, {}),
-    "floormod": ("FloorMod", {}, {}), "mod": ("FloorMod", {}, {}), "div_no_nan": ("DivNoNan", {}, {}),
+    "floormod": ("FloorMod", {}, {}), "mod": ("FloorMod", {}, {}),
     "maximum": ("Maximum", {}, {}), "minimum": ("Minimum", {}, {}), "atan2": ("Atan2", {}, {}),
     "squared_difference": ("SquaredDifference", {}, {}), "not_equal": ("NotEqual", {}, {}), "equal": ("Equal", {}, {}),
     "less": ("Less", {}, {}), "less_equal": ("LessEqual", {}, {}), "greater": ("Greater", {}, {}),
@@ -83,7 +82,7 @@ MATH = {
 NN = {
     "relu": ("Relu", {}, {}), "relu6": ("Relu6", {}, {}), "elu": ("Elu", {}, {}), "selu": ("Selu", {}, {}),
     "softplus": ("Softplus", {}, {}), "softsign": ("Softsign", {}, {}), "l2_loss": ("L2Loss", {}, {}),
-    "in_top_k": ("InTopK", {}, {}), "dilation2d": ("Dilation2D", {}, {}),
+    "dilation2d": ("Dilation2D", {}, {}),
     "local_response_normalization": ("LRN", {}, {}), "max_pool_with_argmax": ("MaxPoolWithArgmax", {}, {}),
     "fractional_max_pool": ("FractionalMaxPool", {}, {}), "fractional_avg_pool": ("FractionalAvgPool", {}, {}),
     "conv2d_backprop_input": ("Conv2DBackpropInput", {}, {}),
@@ -91,6 +90,25 @@ NN = {
     "depthwise_conv2d_native": ("DepthwiseConv2dNative", {}, {}),
     "quantized_conv2d": ("QuantizedConv2D", {}, {}), "ctc_greedy_decoder_op": ("CTCGreedyDecoder", {}, {}),
 }
+
+
+def either(name, value, old_name, old_value):
+    """An argument that has two names; ValueError when both are given."""
+    if old_value is None:
+        return value
+    if value is not None:
+        raise ValueError(f"Cannot specify both '{old_name}' and '{name}'")
+    return old_value
+
+
+def needs(*ops):
+    """Marks a function that cannot work without these operations: while Weir lacks one, the function counts as absent."""
+
+    def mark(function):
+        function._weir_needs = ops
+        return function
+
+    return mark
 
 
 def install(namespace, rows):
@@ -118,8 +136,14 @@ class _Lazy:
         return (self._function or self._made())(*args, **kwargs)
 
     @property
+    def _weir_needs(self):
+        return (self._op,)
+
+    @property
     def __doc__(self):
-        return self._made().__doc__
+        from weir import _lazy
+
+        return f"The operation {self._op}, which is not in Weir yet." if _lazy.is_absent(self) else self._made().__doc__
 
     @property
     def __signature__(self):

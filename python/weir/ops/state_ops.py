@@ -3,6 +3,7 @@
 from weir import _weir
 from weir.framework.op_functions import apply
 from weir.framework.variables import Variable, is_variable_initialized  # noqa: F401
+from weir.ops import public_names
 
 
 def assign(ref, value, validate_shape=None, use_locking=None, name=None):
@@ -39,4 +40,4 @@ def count_up_to(ref, limit, name=None):
     return _weir.count_up_to(ref, limit, name)
 
 
-__all__ = [name for name in dir() if not name.startswith("_")]
+__all__ = public_names(globals())

@@ -48,7 +48,7 @@ class Optimizer:
         if var_list is not None:
             var_list = [var_list] if isinstance(var_list, Variable) else list(_flat(var_list))
         graph = loss.graph
-        if var_list is None and not graph.get_collection("trainable_variables"):
+        if not (graph.get_collection("trainable_variables") if var_list is None else var_list):
             raise ValueError("No variables to optimize.")
         return self._optimizer().compute_gradients(loss, var_list, grad_loss, bool(colocate_gradients_with_ops),
                                                    gate_gradients)

@@ -51,4 +51,15 @@ TEST(Squeeze, DropsDimensionsOfSizeOne) {
 }
 
 }  // namespace
+
+TEST(Reshape, ChecksSizesThatOnlyTheRunKnows) {
+  Graph g;
+  Output x = g.constant(Tensor(std::vector<float>{1, 2}));
+  Output size = g.placeholder(int32, Shape{1});
+  Output y = reshape(x, size);
+  Session session(g);
+  EXPECT_EQ(session.run(y, {{size, Tensor(std::vector<int32_t>{2})}}).elements(), 2);
+  expect_error([&] { session.run(y, {{size, Tensor(std::vector<int32_t>{3})}}); }, Code::InvalidArgument, "[3]");
+}
+
 }  // namespace weir::testing

@@ -31,7 +31,7 @@ void infer(InferContext& c) {
 State prepare(PrepareContext& c) { return axes(c.node().attrs(), c.input(0).rank()); }
 
 void cpu(KernelContext& c) {
-  const auto [batch, seq] = c.state<State>();
+  const int batch = c.state<State>().batch, seq = c.state<State>().seq;
   const Shape& shape = c.shape(0);
   const int64_t steps = shape[seq];
   for (int64_t i = 0; i < c.elements(1); ++i) {

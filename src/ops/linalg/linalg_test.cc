@@ -16,7 +16,9 @@ using namespace weir::testing;
 TEST(Diag, DoublesTheRankAndDiagPartHalvesIt) {
   check_op({.op = "Diag", .inputs = {{1, 2, 3}}, .outputs = {{{1, 0, 0}, {0, 2, 0}, {0, 0, 3}}}});
   check_op({.op = "Diag", .inputs = {zeros({0})}, .outputs = {zeros({0, 0})}});
-  check_op({.op = "DiagPart", .inputs = {{{1, 2}, {3, 4}}}, .outputs = {{1, 4}},
+  check_op({.op = "DiagPart",
+            .inputs = {{{1, 2}, {3, 4}}},
+            .outputs = {{1, 4}},
             .bad = {{.inputs = {{1, 2}}, .message = "even number"}}});
 }
 
@@ -32,7 +34,9 @@ TEST(MatrixDiag, MovesDiagonalsOfBatches) {
 
 TEST(MatrixBandPart, KeepsDiagonalsNearTheMainOne) {
   check_op({.op = "MatrixBandPart", .inputs = {ramp({3, 3}), 1, 0}, .outputs = {{{1, 0, 0}, {4, 5, 0}, {0, 8, 9}}}});
-  check_op({.op = "MatrixBandPart", .inputs = {ramp({2, 3}), -1, 1}, .outputs = {{{1, 2, 0}, {4, 5, 6}}},
+  check_op({.op = "MatrixBandPart",
+            .inputs = {ramp({2, 3}), -1, 1},
+            .outputs = {{{1, 2, 0}, {4, 5, 6}}},
             .bad = {{.inputs = {ramp({2, 3}), 3, 0}, .message = "num_lower"}}});
 }
 
@@ -52,23 +56,30 @@ TEST(MatrixInverse, TimesTheMatrixIsOne) {
 
 TEST(MatrixDeterminant, IsTheProductOfTheEigenvalues) {
   check_op({.op = "MatrixDeterminant", .inputs = {kMatrix}, .outputs = {60}});
-  check_op({.op = "MatrixDeterminant", .inputs = {{{{1, 2}, {2, 4}}, {{0, 1}, {1, 0}}}}, .outputs = {{0, -1}},
+  check_op({.op = "MatrixDeterminant",
+            .inputs = {{{{1, 2}, {2, 4}}, {{0, 1}, {1, 0}}}},
+            .outputs = {{0, -1}},
             .gradient = false});
-  check_op({.op = "LogMatrixDeterminant", .inputs = {{{{4, 1}, {2, 3}}, {{0, 1}, {1, 0}}}},
+  check_op({.op = "LogMatrixDeterminant",
+            .inputs = {{{{4, 1}, {2, 3}}, {{0, 1}, {1, 0}}}},
             .outputs = {{1, -1}, {std::log(10.), 0.}}});
 }
 
 TEST(MatrixSolve, SolvesForSeveralRightHandSides) {
   check_op({.op = "MatrixSolve", .inputs = {{{2, 1}, {4, 4}}, {{3, 5}, {8, 4}}}, .outputs = {{{1, 4}, {1, -3}}}});
-  check_op({.op = "MatrixSolve", .inputs = {{{2, 1}, {4, 4}}, {{6}, {5}}}, .attrs = {{"adjoint", true}},
+  check_op({.op = "MatrixSolve",
+            .inputs = {{{2, 1}, {4, 4}}, {{6}, {5}}},
+            .attrs = {{"adjoint", true}},
             .outputs = {{{1}, {1}}},
             .bad = {{.inputs = {{{2, 1}, {4, 4}}, {{1}, {2}, {3}}}, .message = ""}}});
 }
 
 TEST(MatrixTriangularSolve, ReadsOneHalf) {
-  check_op({.op = "MatrixTriangularSolve", .inputs = {{{2, 9}, {4, 4}}, {{2, 4}, {8, 8}}},
-            .outputs = {{{1, 2}, {1, 0}}}});
-  check_op({.op = "MatrixTriangularSolve", .inputs = {{{2, 1}, {9, 4}}, {{3}, {4}}}, .attrs = {{"lower", false}},
+  check_op(
+      {.op = "MatrixTriangularSolve", .inputs = {{{2, 9}, {4, 4}}, {{2, 4}, {8, 8}}}, .outputs = {{{1, 2}, {1, 0}}}});
+  check_op({.op = "MatrixTriangularSolve",
+            .inputs = {{{2, 1}, {9, 4}}, {{3}, {4}}},
+            .attrs = {{"lower", false}},
             .outputs = {{{1}, {1}}},
             .bad = {{.inputs = {{{2, 1}, {9, 0}}, {{3}, {4}}}, .message = "not invertible"}}});
 }
@@ -91,7 +102,9 @@ TEST(Cholesky, HasTensorFlowsGradient) {
 }
 
 TEST(Cross, IsPerpendicular) {
-  check_op({.op = "Cross", .inputs = {{{1, 2, 3}}, {{4, 5, 7}}}, .outputs = {{{-1, 5, -3}}},
+  check_op({.op = "Cross",
+            .inputs = {{{1, 2, 3}}, {{4, 5, 7}}},
+            .outputs = {{{-1, 5, -3}}},
             .bad = {{.inputs = {{1, 2}, {1, 2}}, .message = ""}}});
 }
 

@@ -17,7 +17,9 @@ struct Atan2 {
 void gradient(GradContext& c) {
   Output y = c.input(0), x = c.input(1);
   Output ratio = c.output_grad() / (square(x) + square(y));
-  set_broadcast_grads(c, x * ratio, -y * ratio);
+  Output x_grad = x * ratio;
+  Output y_grad = -y * ratio;
+  set_broadcast_grads(c, x_grad, y_grad);
 }
 
 }  // namespace

@@ -18,7 +18,9 @@ struct Div {
 
 void gradient(GradContext& c) {
   Output dz = c.output_grad(), x = conj(c.input(0)), y = conj(c.input(1));
-  set_broadcast_grads(c, divide(dz, y), dz * divide(divide(-x, y), y));
+  Output x_grad = divide(dz, y);
+  Output y_grad = dz * divide(divide(-x, y), y);
+  set_broadcast_grads(c, x_grad, y_grad);
 }
 
 }  // namespace

@@ -13,7 +13,9 @@ struct DivNoNan {
 
 void gradient(GradContext& c) {
   Output dz = c.output_grad(), x = conj(c.input(0)), y = conj(c.input(1));
-  set_broadcast_grads(c, div_no_nan(dz, y), dz * div_no_nan(div_no_nan(-x, y), y));
+  Output x_grad = div_no_nan(dz, y);
+  Output y_grad = dz * div_no_nan(div_no_nan(-x, y), y);
+  set_broadcast_grads(c, x_grad, y_grad);
 }
 
 }  // namespace

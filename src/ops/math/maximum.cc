@@ -14,7 +14,9 @@ struct Maximum {
 void gradient(GradContext& c) {
   Output dz = c.output_grad(), zeros = zeros_like(dz);
   Output x_wins = greater_equal(c.input(0), c.input(1));
-  set_broadcast_grads(c, where(x_wins, dz, zeros), where(x_wins, zeros, dz));
+  Output x_grad = where(x_wins, dz, zeros);
+  Output y_grad = where(x_wins, zeros, dz);
+  set_broadcast_grads(c, x_grad, y_grad);
 }
 
 }  // namespace

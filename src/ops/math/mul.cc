@@ -13,7 +13,9 @@ struct Mul {
 
 void gradient(GradContext& c) {
   Output dz = c.output_grad(), x = conj(c.input(0)), y = conj(c.input(1));
-  set_broadcast_grads(c, multiply(dz, y), multiply(x, dz));
+  Output x_grad = multiply(dz, y);
+  Output y_grad = multiply(x, dz);
+  set_broadcast_grads(c, x_grad, y_grad);
 }
 
 }  // namespace

@@ -12,7 +12,9 @@ struct MulNoNan {
 
 void gradient(GradContext& c) {
   Output dz = c.output_grad();
-  set_broadcast_grads(c, multiply_no_nan(dz, c.input(1)), multiply_no_nan(c.input(0), dz));
+  Output x_grad = multiply_no_nan(dz, c.input(1));
+  Output y_grad = multiply_no_nan(c.input(0), dz);
+  set_broadcast_grads(c, x_grad, y_grad);
 }
 
 }  // namespace

@@ -14,7 +14,9 @@ struct RealDiv {
 
 void gradient(GradContext& c) {
   Output dz = c.output_grad(), x = conj(c.input(0)), y = conj(c.input(1));
-  set_broadcast_grads(c, realdiv(dz, y), dz * realdiv(realdiv(-x, y), y));
+  Output x_grad = realdiv(dz, y);
+  Output y_grad = dz * realdiv(realdiv(-x, y), y);
+  set_broadcast_grads(c, x_grad, y_grad);
 }
 
 }  // namespace

@@ -9,7 +9,11 @@ struct SquaredDifference {
   template <class T>
   T operator()(T x, T y) const {
     T d = wrapping_sub(x, y);
-    return wrapping_mul(d, d);
+    if constexpr (kIsComplex<T>) {
+      return d * std::conj(d);
+    } else {
+      return wrapping_mul(d, d);
+    }
   }
 };
 

@@ -13,7 +13,9 @@ struct Xdivy {
 void gradient(GradContext& c) {
   Output dz = c.output_grad(), x = c.input(0), y = c.input(1);
   Output not_zero = cast(not_equal(x, 0.0), x.dtype());
-  set_broadcast_grads(c, xdivy(not_zero, y) * dz, xdivy(negative(x), pow(y, 2.0)) * dz);
+  Output x_grad = xdivy(not_zero, y) * dz;
+  Output y_grad = xdivy(negative(x), pow(y, 2.0)) * dz;
+  set_broadcast_grads(c, x_grad, y_grad);
 }
 
 }  // namespace

@@ -16,7 +16,9 @@ struct Xlogy {
 void gradient(GradContext& c) {
   Output dz = c.output_grad(), x = c.input(0), y = c.input(1);
   Output not_zero = cast(not_equal(x, 0.0), x.dtype());
-  set_broadcast_grads(c, xlogy(not_zero, y) * dz, xdivy(x, y) * dz);
+  Output x_grad = xlogy(not_zero, y) * dz;
+  Output y_grad = xdivy(x, y) * dz;
+  set_broadcast_grads(c, x_grad, y_grad);
 }
 
 }  // namespace

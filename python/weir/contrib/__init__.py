@@ -1,0 +1,7 @@
+"""tf.contrib: what programs use of it, module by module."""
+
+from weir import _lazy
+
+_MODULES = ("framework", "layers", "util")
+
+__getattr__ = _lazy.resolver(__name__, {name: (f"weir.contrib.{name}", None) for name in _MODULES})

@@ -1,0 +1,119 @@
+"""TensorProto messages and values that the graph alone decides."""
+
+from weir import _weir
+from weir.framework import dtypes
+from weir.framework.tensor_shape import TensorShape
+
+# Field of TensorProto that holds the elements of a type.
+_FIELDS = {"float32": "float_val", "float64": "double_val", "int32": "int_val", "uint8": "int_val", "int16": "int_val",
+           "int8": "int_val", "uint16": "int_val", "int64": "int64_val", "bool": "bool_val", "uint32": "uint32_val",
+           "uint64": "uint64_val"}
+
+
+def constant_value(tensor, partial=False):
+    """The value of a tensor as an array if the graph alone decides it, else None."""
+    if hasattr(tensor, "_handle"):
+        return None
+    return _weir.constant_value(tensor)
+
+
+get_static_value = constant_value
+
+
+def constant_value_as_shape(tensor):
+    return TensorShape(_weir.constant_value_as_shape(tensor))
+
+
+def make_tensor_proto(values, dtype=None, shape=None, verify_shape=False, allow_broadcast=False):
+    """A TensorProto of an array, a number, a string or nested lists of them."""
+    from weir import protos
+
+    if isinstance(values, protos.TensorProto):
+        return values
+    numpy = dtypes._numpy()
+    if dtype is not None:
+        dtype = dtypes.as_dtype(dtype)
+    text = dtype == dtypes.as_dtype("string")
+    array = numpy.asarray(values, dtype=object if text else None if dtype is None else dtype.as_numpy_dtype)
+    if array.dtype.kind in "US":
+        array = numpy.asarray(values, dtype=object)
+    if dtype is None:
+        # Python's own numbers are int32 and float32; arrays keep their type.
+        if not hasattr(values, "dtype"):
+            array = array.astype({"f": numpy.float32}.get(array.dtype.kind, array.dtype), copy=False)
+            if array.dtype == numpy.int64 and (array.size == 0 or abs(array).max() < 2**31):
+                array = array.astype(numpy.int32)
+        dtype = dtypes.as_dtype(array.dtype)
+    if shape is None:
+        shape = array.shape
+    else:
+        shape = [int(dim) for dim in shape]
+        size = 1
+        for dim in shape:
+            size *= dim
+        if verify_shape and list(array.shape) != shape:
+            raise TypeError(f"Expected Tensor's shape: {tuple(shape)}, got {array.shape}.")
+        if array.size > size:
+            raise ValueError(f"Too many elements provided. Needed at most {size}, but received {array.size}")
+        if array.size < size:
+            flat = array.ravel()
+            array = numpy.concatenate([flat, numpy.repeat(flat[-1:], size - flat.size)])
+    proto = protos.TensorProto(dtype=dtype.as_datatype_enum, tensor_shape=TensorShape(shape).as_proto())
+    if dtype == dtypes.as_dtype("string"):
+        from weir.compat import as_bytes
+
+        proto.string_val.extend(as_bytes(item) for item in array.ravel())
+    elif array.size > 1:
+        proto.tensor_content = numpy.ascontiguousarray(array).tobytes()
+    elif array.size == 1:
+        _set_single(proto, dtype, array.ravel()[0])
+    return proto
+
+
+def _set_single(proto, dtype, value):
+    if dtype.name in _FIELDS:
+        getattr(proto, _FIELDS[dtype.name]).append(value.item())
+    elif dtype.is_complex:
+        field = proto.scomplex_val if dtype.name == "complex64" else proto.dcomplex_val
+        field.extend([value.real.item(), value.imag.item()])
+    else:  # half: its bits
+        proto.half_val.append(int(value.view("uint16")))
+
+
+def make_ndarray(tensor):
+    """The array of a TensorProto."""
+    numpy = dtypes._numpy()
+    shape = [dim.size for dim in tensor.tensor_shape.dim]
+    size = 1
+    for dim in shape:
+        size *= dim
+    dtype = dtypes.as_dtype(tensor.dtype)
+    if dtype == dtypes.as_dtype("string"):
+        values = list(tensor.string_val)
+        flat = numpy.array(values + values[-1:] * (size - len(values)), dtype=object)
+        return flat.reshape(shape)
+    if tensor.tensor_content:
+        return numpy.frombuffer(tensor.tensor_content, dtype=dtype.as_numpy_dtype).copy().reshape(shape)
+    if dtype.name in _FIELDS:
+        flat = numpy.array(getattr(tensor, _FIELDS[dtype.name]), dtype=dtype.as_numpy_dtype)
+    elif dtype.is_complex:
+        field = tensor.scomplex_val if dtype.name == "complex64" else tensor.dcomplex_val
+        flat = numpy.array([complex(a, b) for a, b in zip(field[::2], field[1::2])], dtype=dtype.as_numpy_dtype)
+    elif dtype.name == "float16":
+        flat = numpy.array(list(tensor.half_val), dtype=numpy.uint16).view(numpy.float16)
+    else:
+        raise TypeError(f"Unsupported tensor type: {tensor.dtype}")
+    if flat.size == 0 and size:
+        return numpy.zeros(shape, dtype=dtype.as_numpy_dtype)
+    return numpy.concatenate([flat, numpy.repeat(flat[-1:], size - flat.size)]).reshape(shape)
+
+
+def from_dlpack(value):
+    """An array over the memory of any object with ``__dlpack__`` (torch, jax, numpy): feeds of it are not copied."""
+    return dtypes._numpy().from_dlpack(value)
+
+
+def is_tensor(value):
+    from weir.ops import check_ops
+
+    return check_ops.is_tensor(value)

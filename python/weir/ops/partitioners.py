@@ -1,0 +1,89 @@
+"""How large variables are cut into parts, and the variables that are made so."""
+
+import math
+
+from weir.framework import dtypes
+from weir.framework.tensor_shape import TensorShape
+
+
+def fixed_size_partitioner(num_shards, axis=0):
+    """``num_shards`` parts along ``axis``."""
+
+    def partitioner(shape, **unused):
+        parts = [1] * len(shape)
+        parts[axis] = min(num_shards, TensorShape(shape).as_list()[axis])
+        return parts
+
+    return partitioner
+
+
+def _parts(shape, axis, wanted):
+    parts = [1] * len(shape)
+    parts[axis] = max(1, min(wanted, shape[axis]))
+    return parts
+
+
+def variable_axis_size_partitioner(max_shard_bytes, axis=0, bytes_per_string_element=16, max_shards=None):
+    """Parts of at most ``max_shard_bytes``."""
+    if max_shard_bytes < 1 or bytes_per_string_element < 1:
+        raise ValueError("Both max_shard_bytes and bytes_per_string_element must be positive.")
+    if max_shards and max_shards < 1:
+        raise ValueError("max_shards must be positive.")
+
+    def partitioner(shape, dtype):
+        shape, dtype = TensorShape(shape).as_list(), dtypes.as_dtype(dtype)
+        element = bytes_per_string_element if dtype == dtypes.as_dtype("string") else dtype.size
+        slice_bytes = element * math.prod(size for i, size in enumerate(shape) if i != axis)
+        each = max(1, max_shard_bytes // slice_bytes)
+        count = math.ceil(shape[axis] / each)
+        return _parts(shape, axis, min(count, max_shards) if max_shards else count)
+
+    return partitioner
+
+
+def min_max_variable_partitioner(max_partitions=1, axis=0, min_slice_size=256 << 10, bytes_per_string_element=16):
+    """As many parts as there can be of at least ``min_slice_size`` bytes, at most ``max_partitions``."""
+    if max_partitions < 1 or min_slice_size < 1:
+        raise ValueError("max_partitions and min_slice_size must be positive.")
+
+    def partitioner(shape, dtype):
+        shape, dtype = TensorShape(shape).as_list(), dtypes.as_dtype(dtype)
+        element = bytes_per_string_element if dtype == dtypes.as_dtype("string") else dtype.size
+        wanted = max(1, math.ceil(element * math.prod(shape) / min_slice_size))
+        return _parts(shape, axis, min(wanted, max_partitions))
+
+    return partitioner
+
+
+def slices_of(shape, parts):
+    """(offset, sizes) of each part; the first ones are larger where the division leaves a rest."""
+    cut = [axis for axis, count in enumerate(parts) if count > 1]
+    if len(cut) > 1:
+        raise ValueError(f"partitioner returned {parts}: only one dimension may be cut")
+    if not cut:
+        return [([0] * len(shape), list(shape))]
+    axis, count = cut[0], parts[cut[0]]
+    if count > shape[axis]:
+        raise ValueError(f"cannot cut dimension {axis} of size {shape[axis]} into {count} parts")
+    each, rest = divmod(shape[axis], count)
+    result, begin = [], 0
+    for i in range(count):
+        size = each + (i < rest)
+        offset, sizes = [0] * len(shape), list(shape)
+        offset[axis], sizes[axis] = begin, size
+        result.append((offset, sizes))
+        begin += size
+    return result
+
+
+def create_partitioned_variables(shape, slicing, initializer, dtype=dtypes.float32, trainable=True, collections=None,
+                                 name=None, reuse=None):
+    """A list of variables, the parts of one of ``shape`` cut as ``slicing`` says."""
+    from weir.framework.variable_scope import _get_partitioned, variable_scope
+
+    if len(shape) != len(slicing):
+        raise ValueError(f"The 'shape' and 'slicing' of a partitioned Variable must have the length: shape: {shape}, "
+                         f"slicing: {slicing}")
+    with variable_scope(name, "PartitionedVariable", reuse=reuse):
+        return list(_get_partitioned("", TensorShape(shape), dtype, initializer, lambda **unused: slicing,
+                                     dict(trainable=trainable, collections=collections)))

@@ -1,0 +1,123 @@
+"""Tensors of which few elements are not zero: their places and values."""
+
+from weir.framework import dtypes
+from weir.framework.graph import Tensor, convert_to_tensor, name_scope
+from weir.framework.tensor_shape import TensorShape
+from weir.framework.values import SparseTensorValue
+from weir.framework.variables import Variable
+from weir.ops import array_ops, public_names
+from weir.ops.simple import needs
+
+
+class SparseTensor:
+    """``indices`` [N, rank] int64, ``values`` [N] and ``dense_shape`` [rank] int64 as one object."""
+
+    def __init__(self, indices, values, dense_shape=None, shape=None):
+        dense_shape = shape if dense_shape is None else dense_shape
+        with name_scope(None, "SparseTensor", [indices, values, dense_shape]):
+            self._indices = convert_to_tensor(indices, name="indices", dtype=dtypes.int64)
+            self._values = convert_to_tensor(values, name="values")
+            self._dense_shape = convert_to_tensor(dense_shape, name="dense_shape", dtype=dtypes.int64)
+        indices_shape = self._indices.shape.with_rank(2)
+        values_shape = self._values.shape.with_rank(1)
+        shape_shape = self._dense_shape.shape.with_rank(1)
+        indices_shape[0].assert_is_compatible_with(values_shape[0])
+        indices_shape[1].assert_is_compatible_with(shape_shape[0])
+
+    @classmethod
+    def from_value(cls, sparse_tensor_value):
+        if not isinstance(sparse_tensor_value, (SparseTensor, SparseTensorValue)):
+            raise TypeError(f"Neither a SparseTensor nor SparseTensorValue: {sparse_tensor_value}.")
+        return cls(*sparse_tensor_value) if isinstance(sparse_tensor_value, tuple) else sparse_tensor_value
+
+    indices = property(lambda self: self._indices)
+    values = property(lambda self: self._values)
+    dense_shape = property(lambda self: self._dense_shape)
+    op = property(lambda self: self._values.op)
+    dtype = property(lambda self: self._values.dtype)
+    graph = property(lambda self: self._indices.graph)
+
+    @property
+    def shape(self):
+        return self.get_shape()
+
+    def get_shape(self):
+        from weir import _weir
+
+        dims = _weir.constant_value_as_shape(self._dense_shape)
+        return TensorShape(dims)
+
+    def consumers(self):
+        return list(dict.fromkeys(op for part in (self._indices, self._values, self._dense_shape)
+                                  for op in part.consumers()))
+
+    def eval(self, feed_dict=None, session=None):
+        from weir.framework.graph import _session_for
+
+        return _session_for(self.graph, session, "evaluate tensor", "eval(session=sess)").run(self, feed_dict)
+
+    # What Session.run does with one: see framework/session.py.
+
+    def _fetch_parts(self):
+        return [self._indices, self._values, self._dense_shape], lambda values: SparseTensorValue(*values)
+
+    def _feed_parts(self, value):
+        indices, values, *rest = value
+        return [(self._indices, indices), (self._values, values)] + [(self._dense_shape, shape) for shape in rest]
+
+    def __str__(self):
+        return (f"SparseTensor(indices={self._indices}, values={self._values}, dense_shape={self._dense_shape})")
+
+    __repr__ = __str__
+
+
+def sparse_placeholder(dtype, shape=None, name=None):
+    """A SparseTensor to feed, with a SparseTensorValue or a tuple (indices, values, dense_shape)."""
+    prefix = "" if name is None else f"{name}/"
+    rank = None
+    if shape is None:
+        dense_shape = array_ops.placeholder(dtypes.int64, [None], name=f"{prefix}shape" if prefix else None)
+    elif isinstance(shape, (Tensor, Variable)):
+        rank = shape.get_shape()[0].value
+        dense_shape = shape
+    else:
+        dims = TensorShape(shape).as_list()
+        rank = len(dims)
+        sizes = convert_to_tensor([-1 if dim is None else dim for dim in dims], dtype=dtypes.int64)
+        dense_shape = sizes if None not in dims else array_ops.placeholder_with_default(
+            sizes, [rank], name=f"{prefix}shape" if prefix else None)
+    return SparseTensor(
+        values=array_ops.placeholder(dtype, [None], name=f"{prefix}values" if prefix else None),
+        indices=array_ops.placeholder(dtypes.int64, [None, rank], name=f"{prefix}indices" if prefix else None),
+        dense_shape=dense_shape)
+
+
+def convert_to_tensor_or_sparse_tensor(value, dtype=None, name=None):
+    if isinstance(value, SparseTensorValue):
+        value = SparseTensor.from_value(value)
+    if isinstance(value, SparseTensor):
+        if dtype is not None and not dtypes.as_dtype(dtype).is_compatible_with(value.dtype):
+            raise RuntimeError(f"Sparse dtype: requested = {dtypes.as_dtype(dtype).name}, actual = {value.dtype.name}")
+        return value
+    return convert_to_tensor(value, dtype=dtype, name=name)
+
+
+def sparse_retain(sp_input, to_retain):
+    if not isinstance(sp_input, SparseTensor):
+        raise TypeError("Input must be a SparseTensor")
+    where_true = array_ops.reshape(array_ops.where(convert_to_tensor(to_retain)), [-1])
+    return SparseTensor(array_ops.gather(sp_input.indices, where_true), array_ops.gather(sp_input.values, where_true),
+                        array_ops.identity(sp_input.dense_shape))
+
+
+@needs("ListDiff")
+def sparse_mask(a, mask_indices, name=None):
+    """IndexedSlices without the rows ``mask_indices``."""
+    from weir.framework.graph import IndexedSlices
+
+    with name_scope(name, "sparse_mask", [a, mask_indices]) as scope:
+        indices, kept = array_ops.setdiff1d(a.indices, mask_indices)
+        return IndexedSlices(array_ops.gather(a.values, kept, name=scope), indices, a.dense_shape)
+
+
+__all__ = public_names(globals())
