@@ -187,7 +187,7 @@ void Plan::Builder::prepare_steps() {
       // Steps have their final addresses by now.
       step.node = std::make_unique<NodeView>(*step.op, step.attrs, step.name);
       step.view.node = step.node.get();
-      if (step.kind == Step::Kind::Alias) continue;
+      if (step.op->def->alias >= 0) continue;  // a view computes nothing
       try {
         step.compute = select_kernel(*step.node);
         if (step.kind == Step::Kind::Dynamic || !step.op->def->cpu.prepare) continue;
