@@ -88,9 +88,6 @@ class WEIR_API Example {
   static Example parse(std::string_view bytes);
 
  private:
-  template <class List>
-  const List& list(std::string_view name, std::string_view kind) const;
-
   Features features_;
 };
 

@@ -45,6 +45,15 @@ Example::Feature from_proto(const proto::Feature& message) {
   return std::monostate();
 }
 
+template <class List>
+const List& list(const Example::Features& features, std::string_view name, std::string_view kind) {
+  auto it = features.find(name);
+  if (it == features.end()) throw not_found("the example has no feature '{}'", name);
+  const List* values = std::get_if<List>(&it->second);
+  if (!values) throw invalid_argument("feature '{}' is {}, not {}", name, kind_name(it->second), kind);
+  return *values;
+}
+
 }  // namespace
 
 Example& Example::set(std::string_view name, Feature feature) {
@@ -52,18 +61,9 @@ Example& Example::set(std::string_view name, Feature feature) {
   return *this;
 }
 
-template <class List>
-const List& Example::list(std::string_view name, std::string_view kind) const {
-  auto it = features_.find(name);
-  if (it == features_.end()) throw not_found("the example has no feature '{}'", name);
-  const List* values = std::get_if<List>(&it->second);
-  if (!values) throw invalid_argument("feature '{}' is {}, not {}", name, kind_name(it->second), kind);
-  return *values;
-}
-
-const Example::Ints& Example::ints(std::string_view name) const { return list<Ints>(name, "ints"); }
-const Example::Floats& Example::floats(std::string_view name) const { return list<Floats>(name, "floats"); }
-const Example::Bytes& Example::bytes(std::string_view name) const { return list<Bytes>(name, "bytes"); }
+const Example::Ints& Example::ints(std::string_view name) const { return list<Ints>(features_, name, "ints"); }
+const Example::Floats& Example::floats(std::string_view name) const { return list<Floats>(features_, name, "floats"); }
+const Example::Bytes& Example::bytes(std::string_view name) const { return list<Bytes>(features_, name, "bytes"); }
 
 std::string Example::serialize() const {
   proto::Example message;
