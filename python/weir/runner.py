@@ -21,6 +21,8 @@ options:
   --allow-pickle  numpy.load loads pickled objects by default, as it did until numpy 1.16 (they may run any code)
   --version       print the version
   --help          print this
+
+Files: weir checkpoint FILE, weir records FILE, weir graph FILE -o PAGE; `weir checkpoint --help` and so on tell more.
 """
 
 
