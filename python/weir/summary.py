@@ -81,6 +81,8 @@ class FileWriter:
         self._writer = _weir.FileWriter(logdir, int(max_queue), float(flush_secs), filename_suffix or "")
         if graph is not None or graph_def is not None:
             self.add_graph(graph, graph_def=graph_def)
+        if hasattr(graph, "_to_graph_def"):  # TensorFlow writes the meta graph beside the graph
+            self._writer.add_meta_graph(_weir.export_meta_graph(graph, None, None, False, []), None)
 
     def get_logdir(self):
         return self._writer.logdir

@@ -32,6 +32,7 @@ OpDef lin_space_op() {
           .outputs = "output:T",
           .attrs = "T:type{bfloat16,float,double}; Tidx:type{int32,int64}=int32",
           .infer = infer,
+          .gradient = not_differentiable,
           .cpu = {.select = kernel_for<Types<float, double, BFloat16>, Cpu>}};
 }
 
