@@ -50,7 +50,7 @@ def test_every_tag_is_found(run):
     assert tags["images"] == ["picture/image/0"]
     assert tags["tensors"] == ["note"]
     assert tags["run_metadata"] == ["step_3"]
-    assert tags["graph"] and tags["meta_graph"] is False
+    assert tags["graph"] and tags["meta_graph"]
 
 
 def test_scalars_have_steps_and_times_in_order(run):
