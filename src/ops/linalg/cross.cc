@@ -1,4 +1,5 @@
 #include "autodiff/grad_context.h"
+#include "graph/infer_context.h"
 #include "ops/math/functors.h"
 #include "ops/types.h"
 #include "weir/linalg_ops.h"

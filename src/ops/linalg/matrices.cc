@@ -1,6 +1,7 @@
 #include "ops/linalg/matrices.h"
 
 #include "base/errors.h"
+#include "graph/infer_context.h"
 
 namespace weir::ops {
 

@@ -2,6 +2,7 @@
 
 #include "autodiff/grad_context.h"
 #include "base/errors.h"
+#include "graph/infer_context.h"
 #include "ops/array/array_util.h"
 #include "ops/array/element_type.h"
 #include "ops/array/strided_copy.h"

@@ -2,6 +2,7 @@
 
 #include "autodiff/grad_context.h"
 #include "base/errors.h"
+#include "graph/infer_context.h"
 #include "ops/types.h"
 #include "weir/ops.h"
 

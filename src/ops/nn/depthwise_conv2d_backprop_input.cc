@@ -1,4 +1,5 @@
 #include "base/errors.h"
+#include "graph/infer_context.h"
 #include "ops/nn/depthwise_conv2d.h"
 #include "ops/types.h"
 
