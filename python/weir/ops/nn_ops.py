@@ -434,49 +434,13 @@ def top_k(input, k=1, sorted=True, name=None):
 
 def embedding_lookup(params, ids, partition_strategy="mod", name=None, validate_indices=True, max_norm=None):
     """Rows ``ids`` of ``params``, or of its parts when it is a list."""
-    from weir.ops import array_ops, clip_ops, math_ops
-
     if params is None or isinstance(params, (list, tuple)) and not params:
         raise ValueError("Need at least one param")
     if not isinstance(params, (list, tuple)):
         params = list(params) if hasattr(params, "_partitions") else [params]
-    with name_scope(name, "embedding_lookup", list(params) + [ids]) as scope:
-        ids = convert_to_tensor(ids, name="ids")
-
-        def clipped(rows):
-            if max_norm is None:
-                return rows
-            axes = list(range(ids.shape.ndims, rows.shape.ndims))
-            return clip_ops.clip_by_norm(rows, max_norm, axes)
-
-        if len(params) == 1:
-            return array_ops.identity(clipped(array_ops.gather(params[0], ids, name=scope)))
-        count = len(params)
-        flat = array_ops.reshape(ids, [-1])
-        places = math_ops.range(array_ops.size(flat))
-        if partition_strategy == "mod":
-            owner, row = flat % count, math_ops.floordiv(flat, count)
-        elif partition_strategy == "div":
-            total = sum(int(p.get_shape().as_list()[0]) for p in params)
-            each, extra = total // count, total % count
-            owner = math_ops.maximum(math_ops.floordiv(flat, each + 1), math_ops.floordiv(flat - extra, each))
-            large = math_ops.cast(owner < extra, flat.dtype.base_dtype)
-            row = large * (flat % (each + 1)) + (1 - large) * ((flat - extra) % each)
-        else:
-            raise ValueError(f"Unrecognized partition strategy: {partition_strategy}")
-        owner = math_ops.cast(owner, dtypes.int32)
-        rows = array_ops.dynamic_partition(row, owner, count)
-        places = array_ops.dynamic_partition(places, owner, count)
-        parts = [array_ops.gather(p, r) for p, r in zip(params, rows)]
-        joined = array_ops.dynamic_stitch(places, parts, name=scope)
-        row_shape = params[0].get_shape()[1:]
-        if row_shape.is_fully_defined():
-            shape = apply("ConcatV2", ([array_ops.shape(ids), row_shape], 0), {}, "concat")
-        else:
-            shape = array_ops.concat([array_ops.shape(ids), array_ops.shape(params[0])[1:]], 0)
-        result = array_ops.reshape(joined, shape)
-        result.set_shape(ids.get_shape().concatenate(row_shape))
-        return clipped(result)
+    if partition_strategy not in ("mod", "div"):
+        raise ValueError(f"Unrecognized partition strategy: {partition_strategy}")
+    return _weir.embedding_lookup(_graph(), list(params), ids, partition_strategy == "div", max_norm, name)
 
 
 @simple.needs("FusedBatchNorm")
