@@ -65,7 +65,7 @@ def test_names_that_tensorflow_has_are_stand_ins_and_others_are_attribute_errors
 
 
 def test_functions_of_operations_that_weir_lacks_count_as_absent():
-    function = importlib.import_module("weir.ops.simple")._Lazy("f", "NoSuchOperation", {}, {})
+    function = importlib.import_module("weir.ops.simple")._Lazy("f", "NoSuchOperation", {})
     assert _lazy.is_absent(function)
     with pytest.raises(NotImplementedError, match="NoSuchOperation"):
         function(1)

@@ -17,15 +17,13 @@ def apply(op, inputs, attrs, name):
     return _weir.apply(graph, op, inputs, attrs, name)
 
 
-_REQUIRED = object()
 _functions = {}
 
 
-def op_function(op, public_name=None, renamed=None, defaults=None):
+def op_function(op, public_name=None, renamed=None):
     """The function ``f(inputs..., attributes..., name=None)`` of an operation.
 
-    ``renamed`` maps parameter names to those of the public function; ``defaults`` gives parameters a default that the
-    operation does not have.
+    ``renamed`` maps parameter names to those of the public function.
     """
     spec = _weir.op_spec(op)
     if spec is None:
@@ -36,13 +34,13 @@ def op_function(op, public_name=None, renamed=None, defaults=None):
     # Attributes without a default stand before those with one, as in TensorFlow's own functions.
     rows = [row for row in attr_rows if not row[1]] + [row for row in attr_rows if row[1]]
     attr_of = {}
-    default_of = dict(defaults or {})
+    default_of = {}
     for name, has_default, value, _ in rows:
         public = renamed.get(name, name)
         parameters.append(public)
         attr_of[public] = name
         if has_default:
-            default_of.setdefault(public, value)
+            default_of[public] = value
     parameters.append("name")
     default_of["name"] = None
     inputs = parameters[: len(input_names)]

@@ -1,94 +1,91 @@
 """Public functions that are one operation each: a name, the operation, and parameters that are called otherwise."""
 
-# Public name: (operation, {parameter of the operation: public parameter}, {public parameter: default}).
+# Public name: operation, or (operation, {parameter of the operation: public parameter}).
 ARRAY = {
-    "reshape": ("Reshape", {}, {}),
-    "fill": ("Fill", {}, {}),
-    "tile": ("Tile", {}, {}),
-    "stop_gradient": ("StopGradient", {}, {}),
-    "check_numerics": ("CheckNumerics", {}, {}),
-    "invert_permutation": ("InvertPermutation", {}, {}),
-    "scatter_nd": ("ScatterNd", {}, {}),
-    "space_to_depth": ("SpaceToDepth", {}, {}),
-    "depth_to_space": ("DepthToSpace", {}, {}),
-    "space_to_batch": ("SpaceToBatch", {}, {}),
-    "batch_to_space": ("BatchToSpace", {}, {}),
-    "space_to_batch_nd": ("SpaceToBatchND", {}, {}),
-    "batch_to_space_nd": ("BatchToSpaceND", {}, {}),
-    "unique_with_counts": ("UniqueWithCounts", {}, {}),
-    "unique": ("Unique", {}, {}),
-    "dynamic_partition": ("DynamicPartition", {}, {}),
-    "dynamic_stitch": ("DynamicStitch", {}, {}),
-    "diag": ("Diag", {}, {}),
-    "diag_part": ("DiagPart", {}, {}),
-    "matrix_diag_part": ("MatrixDiagPart", {}, {}),
-    "matrix_diag": ("MatrixDiag", {}, {}),
-    "matrix_set_diag": ("MatrixSetDiag", {}, {}),
-    "matrix_band_part": ("MatrixBandPart", {}, {}),
-    "broadcast_to": ("BroadcastTo", {}, {}),
-    "broadcast_dynamic_shape": ("BroadcastArgs", {"s0": "shape_x", "s1": "shape_y"}, {}),
-    "extract_image_patches": ("ExtractImagePatches", {"ksizes": "ksizes"}, {}),
-    "bitcast": ("Bitcast", {}, {}),
-    "edit_distance_op": ("EditDistance", {}, {}),
-    "strings_to_hash_bucket_fast": ("StringToHashBucketFast", {}, {}),
-    "string_to_hash_bucket_fast": ("StringToHashBucketFast", {}, {}),
-    "string_to_hash_bucket": ("StringToHashBucket", {}, {}),
-    "string_to_number": ("StringToNumber", {}, {}),
-    "as_string": ("AsString", {}, {}),
-    "encode_base64": ("EncodeBase64", {}, {}),
-    "decode_base64": ("DecodeBase64", {}, {}),
-    "read_file": ("ReadFile", {}, {}),
-    "write_file": ("WriteFile", {}, {}),
-    "matching_files": ("MatchingFiles", {}, {}),
-    "substr": ("Substr", {}, {}),
-    "regex_replace": ("RegexReplace", {}, {}),
-    "upper_bound_op": ("UpperBound", {}, {}),
+    "reshape": "Reshape",
+    "fill": "Fill",
+    "tile": "Tile",
+    "stop_gradient": "StopGradient",
+    "check_numerics": "CheckNumerics",
+    "invert_permutation": "InvertPermutation",
+    "scatter_nd": "ScatterNd",
+    "space_to_depth": "SpaceToDepth",
+    "depth_to_space": "DepthToSpace",
+    "space_to_batch": "SpaceToBatch",
+    "batch_to_space": "BatchToSpace",
+    "space_to_batch_nd": "SpaceToBatchND",
+    "batch_to_space_nd": "BatchToSpaceND",
+    "unique_with_counts": "UniqueWithCounts",
+    "unique": "Unique",
+    "dynamic_partition": "DynamicPartition",
+    "dynamic_stitch": "DynamicStitch",
+    "diag": "Diag",
+    "diag_part": "DiagPart",
+    "matrix_diag_part": "MatrixDiagPart",
+    "matrix_diag": "MatrixDiag",
+    "matrix_set_diag": "MatrixSetDiag",
+    "matrix_band_part": "MatrixBandPart",
+    "broadcast_to": "BroadcastTo",
+    "broadcast_dynamic_shape": ("BroadcastArgs", {"s0": "shape_x", "s1": "shape_y"}),
+    "extract_image_patches": "ExtractImagePatches",
+    "bitcast": "Bitcast",
+    "string_to_hash_bucket_fast": "StringToHashBucketFast",
+    "string_to_hash_bucket": "StringToHashBucket",
+    "string_to_number": "StringToNumber",
+    "as_string": "AsString",
+    "encode_base64": "EncodeBase64",
+    "decode_base64": "DecodeBase64",
+    "read_file": "ReadFile",
+    "write_file": "WriteFile",
+    "matching_files": "MatchingFiles",
+    "substr": "Substr",
+    "regex_replace": "RegexReplace",
 }
 
 MATH = {
-    "square": ("Square", {}, {}), "sqrt": ("Sqrt", {}, {}), "rsqrt": ("Rsqrt", {}, {}), "exp": ("Exp", {}, {}),
-    "expm1": ("Expm1", {}, {}), "log": ("Log", {}, {}), "log1p": ("Log1p", {}, {}), "sign": ("Sign", {}, {}),
-    "tanh": ("Tanh", {}, {}), "sigmoid": ("Sigmoid", {}, {}), "sin": ("Sin", {}, {}), "cos": ("Cos", {}, {}),
-    "tan": ("Tan", {}, {}), "asin": ("Asin", {}, {}), "acos": ("Acos", {}, {}), "atan": ("Atan", {}, {}),
-    "sinh": ("Sinh", {}, {}), "cosh": ("Cosh", {}, {}), "asinh": ("Asinh", {}, {}), "acosh": ("Acosh", {}, {}),
-    "atanh": ("Atanh", {}, {}), "floor": ("Floor", {}, {}), "ceil": ("Ceil", {}, {}), "rint": ("Rint", {}, {}),
-    "erf": ("Erf", {}, {}), "erfc": ("Erfc", {}, {}), "lgamma": ("Lgamma", {}, {}), "digamma": ("Digamma", {}, {}),
-    "is_nan": ("IsNan", {}, {}), "is_inf": ("IsInf", {}, {}), "is_finite": ("IsFinite", {}, {}),
-    "negative": ("Neg", {}, {}), "reciprocal": ("Reciprocal", {}, {}), "logical_not": ("LogicalNot", {}, {}),
-    "conj": ("Conj", {}, {}), "add": ("Add", {}, {}), "subtract": ("Sub", {}, {}), "multiply": ("Mul", {}, {}),
-    "realdiv": ("RealDiv", {}, {}), "truncatediv": ("TruncateDiv", {}, {}), "truncatemod": ("TruncateMod", {}, {}),
-    "floormod": ("FloorMod", {}, {}), "mod": ("FloorMod", {}, {}),
-    "maximum": ("Maximum", {}, {}), "minimum": ("Minimum", {}, {}), "atan2": ("Atan2", {}, {}),
-    "squared_difference": ("SquaredDifference", {}, {}), "not_equal": ("NotEqual", {}, {}), "equal": ("Equal", {}, {}),
-    "less": ("Less", {}, {}), "less_equal": ("LessEqual", {}, {}), "greater": ("Greater", {}, {}),
-    "greater_equal": ("GreaterEqual", {}, {}), "logical_and": ("LogicalAnd", {}, {}),
-    "logical_or": ("LogicalOr", {}, {}), "igamma": ("Igamma", {}, {}), "igammac": ("Igammac", {}, {}),
-    "zeta": ("Zeta", {}, {}), "polygamma": ("Polygamma", {}, {}), "betainc": ("Betainc", {}, {}),
-    "segment_sum": ("SegmentSum", {}, {}), "segment_mean": ("SegmentMean", {}, {}),
-    "segment_max": ("SegmentMax", {}, {}), "segment_min": ("SegmentMin", {}, {}),
-    "segment_prod": ("SegmentProd", {}, {}), "unsorted_segment_sum": ("UnsortedSegmentSum", {}, {}),
-    "unsorted_segment_max": ("UnsortedSegmentMax", {}, {}), "unsorted_segment_min": ("UnsortedSegmentMin", {}, {}),
-    "unsorted_segment_prod": ("UnsortedSegmentProd", {}, {}), "sparse_segment_sum": ("SparseSegmentSum", {}, {}),
-    "sparse_segment_mean": ("SparseSegmentMean", {}, {}), "cross": ("Cross", {}, {}),
-    "matrix_inverse": ("MatrixInverse", {}, {}), "matrix_determinant": ("MatrixDeterminant", {}, {}),
-    "matrix_solve": ("MatrixSolve", {}, {}), "matrix_triangular_solve": ("MatrixTriangularSolve", {}, {}),
-    "cholesky": ("Cholesky", {}, {}), "matrix_solve_ls_op": ("MatrixSolveLs", {}, {}),
-    "fft": ("FFT", {}, {}), "ifft": ("IFFT", {}, {}), "fft2d": ("FFT2D", {}, {}), "ifft2d": ("IFFT2D", {}, {}),
-    "fft3d": ("FFT3D", {}, {}), "ifft3d": ("IFFT3D", {}, {}), "complex": ("Complex", {}, {}),
-    "lin_space": ("LinSpace", {}, {}), "quantize_v2": ("QuantizeV2", {}, {}), "bucketize_op": ("Bucketize", {}, {}),
-    "population_count": ("PopulationCount", {}, {}), "bitwise_and": ("BitwiseAnd", {}, {}),
+    "square": "Square", "sqrt": "Sqrt", "rsqrt": "Rsqrt", "exp": "Exp",
+    "expm1": "Expm1", "log": "Log", "log1p": "Log1p", "sign": "Sign",
+    "tanh": "Tanh", "sigmoid": "Sigmoid", "sin": "Sin", "cos": "Cos",
+    "tan": "Tan", "asin": "Asin", "acos": "Acos", "atan": "Atan",
+    "sinh": "Sinh", "cosh": "Cosh", "asinh": "Asinh", "acosh": "Acosh",
+    "atanh": "Atanh", "floor": "Floor", "ceil": "Ceil", "rint": "Rint",
+    "erf": "Erf", "erfc": "Erfc", "lgamma": "Lgamma", "digamma": "Digamma",
+    "is_nan": "IsNan", "is_inf": "IsInf", "is_finite": "IsFinite",
+    "negative": "Neg", "reciprocal": "Reciprocal", "logical_not": "LogicalNot",
+    "conj": "Conj", "add": "Add", "subtract": "Sub", "multiply": "Mul",
+    "realdiv": "RealDiv", "truncatediv": "TruncateDiv", "truncatemod": "TruncateMod",
+    "floormod": "FloorMod", "mod": "FloorMod",
+    "maximum": "Maximum", "minimum": "Minimum", "atan2": "Atan2",
+    "squared_difference": "SquaredDifference", "not_equal": "NotEqual", "equal": "Equal",
+    "less": "Less", "less_equal": "LessEqual", "greater": "Greater",
+    "greater_equal": "GreaterEqual", "logical_and": "LogicalAnd",
+    "logical_or": "LogicalOr", "igamma": "Igamma", "igammac": "Igammac",
+    "zeta": "Zeta", "polygamma": "Polygamma", "betainc": "Betainc",
+    "segment_sum": "SegmentSum", "segment_mean": "SegmentMean",
+    "segment_max": "SegmentMax", "segment_min": "SegmentMin",
+    "segment_prod": "SegmentProd", "unsorted_segment_sum": "UnsortedSegmentSum",
+    "unsorted_segment_max": "UnsortedSegmentMax", "unsorted_segment_min": "UnsortedSegmentMin",
+    "unsorted_segment_prod": "UnsortedSegmentProd", "sparse_segment_sum": "SparseSegmentSum",
+    "sparse_segment_mean": "SparseSegmentMean", "cross": "Cross",
+    "matrix_inverse": "MatrixInverse", "matrix_determinant": "MatrixDeterminant",
+    "matrix_solve": "MatrixSolve", "matrix_triangular_solve": "MatrixTriangularSolve",
+    "cholesky": "Cholesky",
+    "fft": "FFT", "ifft": "IFFT", "fft2d": "FFT2D", "ifft2d": "IFFT2D",
+    "fft3d": "FFT3D", "ifft3d": "IFFT3D", "complex": "Complex",
+    "lin_space": "LinSpace",
+    "population_count": "PopulationCount",
 }
 
 NN = {
-    "relu": ("Relu", {}, {}), "relu6": ("Relu6", {}, {}), "elu": ("Elu", {}, {}), "selu": ("Selu", {}, {}),
-    "softplus": ("Softplus", {}, {}), "softsign": ("Softsign", {}, {}), "l2_loss": ("L2Loss", {}, {}),
-    "dilation2d": ("Dilation2D", {}, {}),
-    "local_response_normalization": ("LRN", {}, {}), "max_pool_with_argmax": ("MaxPoolWithArgmax", {}, {}),
-    "fractional_max_pool": ("FractionalMaxPool", {}, {}), "fractional_avg_pool": ("FractionalAvgPool", {}, {}),
-    "conv2d_backprop_input": ("Conv2DBackpropInput", {}, {}),
-    "conv2d_backprop_filter": ("Conv2DBackpropFilter", {}, {}),
-    "depthwise_conv2d_native": ("DepthwiseConv2dNative", {}, {}),
-    "quantized_conv2d": ("QuantizedConv2D", {}, {}), "ctc_greedy_decoder_op": ("CTCGreedyDecoder", {}, {}),
+    "relu": "Relu", "relu6": "Relu6", "elu": "Elu", "selu": "Selu",
+    "softplus": "Softplus", "softsign": "Softsign", "l2_loss": "L2Loss",
+    "dilation2d": "Dilation2D",
+    "local_response_normalization": "LRN", "max_pool_with_argmax": "MaxPoolWithArgmax",
+    "fractional_max_pool": "FractionalMaxPool", "fractional_avg_pool": "FractionalAvgPool",
+    "conv2d_backprop_input": "Conv2DBackpropInput",
+    "conv2d_backprop_filter": "Conv2DBackpropFilter",
+    "depthwise_conv2d_native": "DepthwiseConv2dNative",
+    "quantized_conv2d": "QuantizedConv2D",
 }
 
 
@@ -114,22 +111,23 @@ def needs(*ops):
 def install(namespace, rows):
     """Defines the functions of ``rows`` in a module; each is made when first called, so that import stays quick."""
     for name, row in rows.items():
-        namespace.setdefault(name, _Lazy(name, *row))
+        op, renamed = (row, {}) if isinstance(row, str) else row
+        namespace.setdefault(name, _Lazy(name, op, renamed))
 
 
 class _Lazy:
     """A function that is made from its operation at the first call."""
 
-    __slots__ = ("__name__", "_op", "_renamed", "_defaults", "_function")
+    __slots__ = ("__name__", "_op", "_renamed", "_function")
 
-    def __init__(self, name, op, renamed, defaults):
-        self.__name__, self._op, self._renamed, self._defaults, self._function = name, op, renamed, defaults, None
+    def __init__(self, name, op, renamed):
+        self.__name__, self._op, self._renamed, self._function = name, op, renamed, None
 
     def _made(self):
         if self._function is None:
             from weir.framework.op_functions import op_function
 
-            self._function = op_function(self._op, self.__name__, self._renamed, self._defaults)
+            self._function = op_function(self._op, self.__name__, self._renamed)
         return self._function
 
     def __call__(self, *args, **kwargs):
