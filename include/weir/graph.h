@@ -227,8 +227,13 @@ class WEIR_API Graph {
   std::string unique_name(std::string_view name, bool mark_as_used = true);
   const std::string& current_name_scope() const;  // "" or "a/b" without the last slash
 
-  // Placement and order.
+  // Placement and order. A device is named wholly or in part; inner scopes add to outer ones and win where both speak,
+  // and "" forgets them. Throws InvalidArgument for what is no device's name.
   Scope device(std::string_view device);
+  // The same, decided for every node: the function sees what the node is made of, `device` being what the scopes inside
+  // this one said, and gives the device that is to stand there.
+  using DeviceFunction = std::function<std::string(const NodeArgs&)>;
+  Scope device(DeviceFunction choose);
   Scope control_dependencies(std::span<const Operation> operations);
   Scope control_dependencies(std::initializer_list<Operation> operations) {
     return control_dependencies(std::span<const Operation>(operations.begin(), operations.size()));

@@ -3,6 +3,7 @@
 #include <array>
 #include <chrono>
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -24,6 +25,15 @@ struct PassOptions {
   static PassOptions none() { return {false, false, false, false, false}; }
 };
 
+// Virtual GPUs: devices "/gpu:0" ... that run on CPU cores and have a memory of their own, so that programs for several
+// GPUs run, and can be debugged, on any machine.
+struct VirtualGpuOptions {
+  int count = -1;              // -1: what WEIR_VIRTUAL_GPUS says in the environment, or none
+  int64_t memory_limit = 0;    // bytes of each; 0: an equal share of half the machine's memory
+  double memory_fraction = 1;  // of the limit that the session may use
+  bool allow_growth = false;   // false: the memory is set aside when the session is made, as far as accounts go
+};
+
 struct SessionOptions {
   int intra_op_parallelism_threads = 0;            // threads of one kernel, the calling one included; 0: one a core
   int inter_op_parallelism_threads = 0;            // branches of a plan that may run at once; 0: the runtime decides
@@ -31,6 +41,9 @@ struct SessionOptions {
   bool allow_soft_placement = false;
   bool log_device_placement = false;
   PassOptions passes = {};
+  std::map<std::string, int> device_count = {};  // {"CPU", 2}: two logical CPUs, each with half of the cores
+  VirtualGpuOptions virtual_gpus = {};
+  bool direct_convolutions = false;  // never Winograd's method: a little more exact, and slower
 };
 
 // Ends runs from another thread: every run that was given this token, now or later, throws Cancelled.
@@ -58,6 +71,8 @@ class WEIR_API RunTrace {
     int thread = 0;
     int64_t start_ns = 0, end_ns = 0;  // since the run began
     int64_t output_bytes = 0;
+    int64_t input_bytes = 0;
+    double flops = 0;  // of matrix products and convolutions, by the direct method; 0: not counted
   };
   std::vector<Event> events;
   int64_t wall_start_us = 0;  // since the epoch
@@ -65,6 +80,7 @@ class WEIR_API RunTrace {
 
   std::string step_stats() const;    // TensorFlow's StepStats message, serialised
   std::string chrome_trace() const;  // JSON for chrome://tracing
+  std::string table() const;         // nodes by time: kernel, time, share, GFLOP/s or GB/s
 };
 
 struct RunOptions {

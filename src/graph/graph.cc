@@ -224,6 +224,7 @@ Operation Graph::add(NodeArgs args) {
       node->output_refs.push_back(out.spec->is_ref);
     }
     node->line = args.line;
+    node->body = impl_->body;
     infer_shapes(*node);
 
     auto depend = [&](Node* other) {

@@ -20,6 +20,24 @@ struct ControlScope {
   std::unordered_set<const Node*> inside;
 };
 
+// A part of a graph that runs only when control flow says so: a branch of an If, the condition or the body of a While.
+// Its nodes are ordinary nodes that name it (Node::body). What it reads from around it needs no copy: it is listed
+// among the parameters, and the plan of a body is made like that of a run, with its parameters fed and its results
+// fetched.
+struct Body {
+  std::string name;                // of the function that it is in a GraphDef
+  Body* outer = nullptr;           // the body that its If or While stands in; null at the top level
+  bool is_loop = false;            // its nodes mean something else in every iteration; nobody outside may read them
+  std::vector<Output> parameters;  // what is fed, in the order of the node's inputs (an If's predicate left out): its
+                                   // own placeholders (loop variables), and tensors of enclosing bodies that it reads
+  std::vector<Output> results;  // one for every output of the node; empty: nothing that anybody will read
+
+  bool encloses(const Body* other) const {  // itself included
+    while (other && other != this) other = other->outer;
+    return other == this;
+  }
+};
+
 struct VariableStore;
 
 struct Graph::Impl {
@@ -27,6 +45,9 @@ struct Graph::Impl {
   mutable std::mutex mutex;
   std::vector<std::unique_ptr<Node>> nodes;
   std::unordered_map<std::string, Node*> by_name;
+
+  std::vector<std::unique_ptr<Body>> bodies;
+  Body* body = nullptr;  // where new nodes go
 
   // Functions of imported graphs, kept as they came: a serialised FunctionDefLibrary.
   std::string function_library;
@@ -46,6 +67,25 @@ struct Graph::Impl {
   // When set, new nodes carry this line instead of the one where they are made: composed functions and gradients
   // blame the line of the program that asked for them.
   std::optional<SourceLine> line;
+};
+
+// Puts new nodes into a body (null: the top level). Control dependencies of the scopes outside do not reach inside:
+// they belong to the If or While.
+class BodyScope {
+ public:
+  BodyScope(Graph& graph, Body* body)
+      : impl_(graph.impl()), body_(std::exchange(impl_.body, body)), control_(std::exchange(impl_.control, {})) {}
+  ~BodyScope() {
+    impl_.body = body_;
+    impl_.control = std::move(control_);
+  }
+  BodyScope(const BodyScope&) = delete;
+  BodyScope& operator=(const BodyScope&) = delete;
+
+ private:
+  Graph::Impl& impl_;
+  Body* body_;
+  std::vector<ControlScope> control_;
 };
 
 // Makes nodes of a composed function carry the caller's line.

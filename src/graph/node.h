@@ -8,6 +8,8 @@
 
 namespace weir {
 
+struct Body;
+
 // A node of a Graph. Written once when it is made (under the graph's lock), except for output shapes, which may gain
 // knowledge later (set_shape) under that lock too.
 class Node {
@@ -23,6 +25,7 @@ class Node {
   std::vector<bool> output_refs;
   std::vector<Shape> output_shapes;
   std::string device;
+  Body* body = nullptr;                 // the branch or loop that it is a part of; null at the top level
   std::vector<std::string> colocation;  // names of the nodes that this one must stand beside
   SourceLine line;
 

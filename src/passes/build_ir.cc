@@ -15,21 +15,22 @@ struct OutputHash {
 
 class Builder {
  public:
-  Builder(std::span<const Output> feeds, std::span<const Tensor* const> values) {
+  Builder(std::span<const Output> feeds, std::span<const FeedSpec> values) {
     for (size_t i = 0; i < feeds.size(); ++i) {
       const Node& node = *feeds[i].node();
-      const Tensor& value = *values[i];
-      if (!feeds[i].shape().compatible(value.shape())) {
-        node.fail(Code::InvalidArgument, fmt::format("a value of shape {} is fed; '{}' has shape {}",
-                                                     value.shape().str(), feeds[i].name(), feeds[i].shape().str()));
+      const FeedSpec& value = values[i];
+      if (!feeds[i].shape().compatible(value.shape)) {
+        node.fail(Code::InvalidArgument, fmt::format("a value of shape {} is fed; '{}' has shape {}", value.shape.str(),
+                                                     feeds[i].name(), feeds[i].shape().str()));
       }
       IrNode ir_node;
       ir_node.op = node.op;
       ir_node.origin = &node;
       ir_node.name = node.name;
       ir_node.feed = static_cast<int>(i);
-      ir_node.types = {value.dtype()};
-      ir_node.shapes = {value.shape()};
+      ir_node.types = {value.dtype};
+      ir_node.shapes = {value.shape};
+      ir_node.values = {value.value};
       if (!feeds_.emplace(feeds[i], ir_.add(std::move(ir_node))).second) {
         node.fail(Code::InvalidArgument, fmt::format("'{}' is fed twice", feeds[i].name()));
       }
@@ -122,12 +123,13 @@ class Builder {
 
 }  // namespace
 
-Ir build_ir(std::span<const Output> fetches, std::span<const Output> feeds, std::span<const Tensor* const> feed_values,
-            std::span<const Operation> targets) {
-  Graph* graph = !fetches.empty() ? &fetches[0].graph() : !targets.empty() ? &targets[0].graph() : nullptr;
+Ir build_ir(const PlanRequest& request) {
+  Graph* graph = !request.fetches.empty()   ? &request.fetches[0].graph()
+                 : !request.targets.empty() ? &request.targets[0].graph()
+                                            : nullptr;
   if (!graph) return {};
   std::lock_guard lock(graph->impl().mutex);  // shapes of nodes may gain knowledge meanwhile
-  return Builder(feeds, feed_values).build(fetches, targets);
+  return Builder(request.feeds, request.feed_specs).build(request.fetches, request.targets);
 }
 
 }  // namespace weir

@@ -70,10 +70,25 @@ struct PassContext {
   ThreadPool& pool;
 };
 
+// What is known of a value that is fed: its type and shape, and the value when it is the same in every run.
+struct FeedSpec {
+  DType dtype = DType::Invalid;
+  Shape shape;
+  Tensor value = {};
+};
+
+// What a plan shall compute. A session's run asks for this, and so does control flow for each of its bodies.
+struct PlanRequest {
+  std::span<const Output> fetches;
+  std::span<const Output> feeds;
+  std::span<const FeedSpec> feed_specs;  // one for every feed
+  std::span<const Operation> targets = {};
+  const Body* body = nullptr;  // null: a session's run
+};
+
 // Copies the nodes that fetches and targets need, stopping at fed outputs, and inserts a `_Read` wherever a value is
 // read through a reference. Checks the feeds' types and shapes. Throws with the code and node a user expects.
-Ir build_ir(std::span<const Output> fetches, std::span<const Output> feeds, std::span<const Tensor* const> feed_values,
-            std::span<const Operation> targets);
+Ir build_ir(const PlanRequest& request);
 
 // Fills in shapes, and values that follow from constants and shapes. Throws the shape functions' errors.
 void infer_ir(Ir& ir, PassContext& context);

@@ -11,9 +11,9 @@ class Passes : public ::testing::Test {
  protected:
   Ir ir_for(std::vector<Output> fetches, std::vector<Operation> targets = {}, std::vector<Output> feeds = {},
             std::vector<Tensor> values = {}) {
-    std::vector<const Tensor*> pointers;
-    for (const Tensor& value : values) pointers.push_back(&value);
-    Ir ir = build_ir(fetches, feeds, pointers, targets);
+    std::vector<FeedSpec> specs;
+    for (const Tensor& value : values) specs.push_back({value.dtype(), value.shape()});
+    Ir ir = build_ir({fetches, feeds, specs, targets});
     infer_ir(ir, context_);
     return ir;
   }

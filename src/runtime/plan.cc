@@ -33,12 +33,11 @@ Tensor share(const Value& v) {
 
 }  // namespace
 
-Plan::Plan(std::span<const Output> fetches, std::span<const Output> feeds, std::span<const Tensor* const> feed_values,
-           std::span<const Operation> targets, const PlanOptions& options, ThreadPool& pool, ResourceStore& resources)
+Plan::Plan(const PlanRequest& request, const PlanOptions& options, ThreadPool& pool, ResourceStore& resources)
     : pool_(pool), resources_(resources), inter_op_threads_(options.inter_op_threads) {
   const PassOptions& passes = options.passes;
-  for (const Tensor* value : feed_values) feed_shapes_.push_back(value->shape());
-  Ir ir = build_ir(fetches, feeds, feed_values, targets);
+  for (const FeedSpec& feed : request.feed_specs) feed_shapes_.push_back(feed.shape);
+  Ir ir = build_ir(request);
   PassContext context{passes, pool};
   infer_ir(ir, context);
   if (passes.fold_constants) fold_constants(ir, context);
@@ -47,7 +46,7 @@ Plan::Plan(std::span<const Output> fetches, std::span<const Output> feeds, std::
   if (passes.fuse_bias_activation) fuse_bias_activation(ir, context);
   if (passes.fuse_elementwise) fuse_elementwise(ir, context);
   ir.sweep();
-  Builder(*this, ir, feeds.size()).build(inter_op_threads_);
+  Builder(*this, ir, request.feeds.size()).build(inter_op_threads_);
 }
 
 Plan::~Plan() = default;

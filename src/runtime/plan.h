@@ -64,8 +64,7 @@ struct PlanOptions {
 // its cache of frames. Thread-safe.
 class Plan {
  public:
-  Plan(std::span<const Output> fetches, std::span<const Output> feeds, std::span<const Tensor* const> feed_values,
-       std::span<const Operation> targets, const PlanOptions& options, ThreadPool& pool, ResourceStore& resources);
+  Plan(const PlanRequest& request, const PlanOptions& options, ThreadPool& pool, ResourceStore& resources);
   ~Plan();
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;

@@ -153,7 +153,10 @@ struct Session::Impl {
         return s.plans[0];
       }
     }
-    auto made = std::make_shared<Plan>(s.fetches, s.feeds, feeds, s.targets, plan_options(), *pool, resources);
+    std::vector<FeedSpec> specs;
+    for (const Tensor* feed : feeds) specs.push_back({feed->dtype(), feed->shape()});
+    auto made =
+        std::make_shared<Plan>(PlanRequest{s.fetches, s.feeds, specs, s.targets}, plan_options(), *pool, resources);
     size_t idle = made->arena_bytes();
     for (const auto& other : s.plans) idle += other->frame_bytes();
     for (size_t i = s.plans.size(); idle > kMaxIdleBytes && i-- > 0;) idle -= s.plans[i]->trim();
