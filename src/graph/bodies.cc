@@ -8,8 +8,6 @@
 namespace weir {
 namespace {
 
-constexpr std::string_view kBackProp = "_back_prop";
-
 const Output* find(const std::vector<Output>& list, const Output& output) {
   auto it = std::find(list.begin(), list.end(), output);
   return it == list.end() ? nullptr : &*it;
@@ -267,7 +265,8 @@ Operation add_while(Graph& graph, const std::vector<Output>& initial, Body& cond
                 {"body", function(body)},
                 {"output_shapes", std::move(shapes)},
                 {"parallel_iterations", options.parallel_iterations}};
-  if (!options.back_prop) attrs.set(kBackProp, false);
+  if (!options.back_prop) attrs.set(kNoBackProp, true);
+  if (options.is_gradient) attrs.set(kIsLoopGradient, true);
   const bool stateful = is_stateful(condition) || is_stateful(body);
   Operation op = graph.add({.op = stateful ? "While" : "StatelessWhile",
                             .name = std::string(options.name),

@@ -39,6 +39,7 @@ Operation add_if(Graph& graph, const Output& predicate, Body& then_branch, Body&
 struct WhileNodeOptions {
   int64_t parallel_iterations = 10;
   bool back_prop = true;
+  bool is_gradient = false;  // of another loop; gradients of gradients of loops are not supported
   std::string_view name = "While";
 };
 // The same for a loop. `condition` and `body` each have one placeholder for every initial value as their parameters,
@@ -52,6 +53,9 @@ Output add_if_output(Node& if_node, Body& branch, const Output& result);
 // One more loop variable of a While: the placeholder of its body. The caller sets its result, the last of the body's.
 // The variable's final value is the node's last output. Nodes may then read nodes that were made after them.
 Output add_loop_variable(Node& while_node, const Output& initial, std::string_view name);
+
+// How a loop can be differentiated.
+inline constexpr std::string_view kNoBackProp = "_no_back_prop", kIsLoopGradient = "_is_loop_gradient";
 
 // Makes every node in `body` and the bodies inside it that reads `from` read `to`.
 void replace_in_body(Body& body, const Output& from, const Output& to);
