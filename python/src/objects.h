@@ -109,6 +109,7 @@ void bind_ops(nb::module_& m);
 void bind_session(nb::module_& m);
 void bind_variables(nb::module_& m);
 void bind_composed(nb::module_& m);
+void bind_flow(nb::module_& m);
 void bind_train(nb::module_& m);
 void bind_training(nb::module_& m);
 void bind_io(nb::module_& m);

@@ -31,6 +31,7 @@ struct FlowBody {
   std::vector<Output> parameters, results;  // a result that nobody needs is empty
   std::vector<Operation> targets;
 };
+// Handles of variables are not among the parameters and the node's inputs any more: bodies look them up themselves.
 struct Flow {
   bool is_loop = false;
   FlowBody bodies[2];        // then and else, or condition and body
