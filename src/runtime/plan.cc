@@ -45,6 +45,7 @@ Plan::Plan(const PlanRequest& request, const PlanOptions& options, ThreadPool& p
   if (passes.share_common_subexpressions) share_common_subexpressions(ir, context);
   if (passes.fuse_bias_activation) fuse_bias_activation(ir, context);
   if (passes.fuse_elementwise) fuse_elementwise(ir, context);
+  if (options.direct_convolutions) direct_convolutions(ir);
   ir.sweep();
   Builder(*this, ir, request.feeds.size()).build(inter_op_threads_);
 }

@@ -58,6 +58,7 @@ struct Frame {
 struct PlanOptions {
   PassOptions passes;
   int inter_op_threads = 1;
+  bool direct_convolutions = false;
 };
 
 // How a run with certain feeds (and their shapes), fetches and targets is done. Immutable after construction but for

@@ -103,7 +103,8 @@ struct Session::Impl {
   PlanOptions plan_options() const {
     int inter = options.inter_op_parallelism_threads;
     if (inter < 0) throw invalid_argument("inter_op_parallelism_threads is {}", inter);
-    return {options.passes, inter > 0 ? std::min(inter, pool->threads()) : pool->threads()};
+    return {options.passes, inter > 0 ? std::min(inter, pool->threads()) : pool->threads(),
+            options.direct_convolutions};
   }
 
   std::unique_ptr<Signature> make_signature(std::span<const Output> fetches, std::vector<Output> feeds,

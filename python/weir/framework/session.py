@@ -21,9 +21,12 @@ def _options(config):
 
 
 class BaseSession(_weir.Session):
-    """Runs a graph and keeps its variables."""
+    """Runs a graph and keeps its variables.
 
-    def __init__(self, target="", graph=None, config=None):
+    ``direct_convolutions=True``, which is Weir's own, does without Winograd's method: a little more exact, and slower.
+    """
+
+    def __init__(self, target="", graph=None, config=None, *, direct_convolutions=False):
         if graph is None:
             graph = stack.get_default_graph()
         elif not isinstance(graph, Graph):
@@ -32,7 +35,7 @@ class BaseSession(_weir.Session):
             raise TypeError(f"target must be a string, but got {type(target)}")
         if target not in ("", b"", None, "local"):
             raise NotImplementedError(f"Sessions on other machines ({target!r}) are not in Weir yet.")
-        super().__init__(graph, _options(config))
+        super().__init__(graph, {**_options(config), "direct_convolutions": direct_convolutions})
         self._config, self._target = config, ""
 
     sess_str = property(lambda self: self._target)
@@ -89,8 +92,8 @@ class Session(BaseSession):
 class InteractiveSession(BaseSession):
     """A session that is the default one from its construction to its close()."""
 
-    def __init__(self, target="", graph=None, config=None):
-        super().__init__(target, graph, config)
+    def __init__(self, target="", graph=None, config=None, **options):
+        super().__init__(target, graph, config, **options)
         self._explicit_graph = graph
         self._pushed = [stack.Pushed("sessions", self)]
         if graph is not None:
