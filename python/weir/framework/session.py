@@ -20,6 +20,9 @@ def _options(config):
     }
 
 
+_run = _weir.Session.run
+
+
 class BaseSession(_weir.Session):
     """Runs a graph and keeps its variables.
 
@@ -40,6 +43,15 @@ class BaseSession(_weir.Session):
 
     sess_str = property(lambda self: self._target)
     graph_def = property(lambda self: self.graph.as_graph_def())
+
+    # Python's own, because libraries ask for its signature, which inspect cannot tell of a function of the extension.
+    def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
+        """The values of ``fetches``: a tensor, an operation (None), a name, or any nest of these in the same structure.
+
+        ``feed_dict`` gives values to placeholders and other tensors. ``options`` and ``run_metadata`` are messages, as
+        in TensorFlow: a deadline and tracing, and what was traced.
+        """
+        return _run(self, fetches, feed_dict, options, run_metadata)
 
     def close(self):
         """Ends running steps and refuses further ones."""
