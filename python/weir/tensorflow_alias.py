@@ -139,6 +139,8 @@ class _Names(ModuleType):
                 return value
         if stand_in is not _NOTHING:
             return stand_in
+        if _has_stand_ins(inner):
+            return _lazy.Absent(f"{_ROOT}.{inner}")
         raise AttributeError(f"Weir has no {_ROOT}.{inner} yet")
 
     def _public_names(self):
@@ -153,9 +155,19 @@ class _Names(ModuleType):
         return sorted(set(self._public_names()) | set(self.__dict__))
 
 
+def _has_stand_ins(path):
+    return any(f"{path}.".startswith(f"{package}.") for package in python_names.STAND_INS)
+
+
+def _stand_in(path):
+    if not _has_stand_ins(path):
+        raise _missing(path)
+    return _lazy.Absent(f"{_ROOT}.{path}")
+
+
 def _names_module(path):
     if path not in python_names.PACKAGES and path not in python_names.MODULES:
-        raise _missing(path)
+        return _stand_in(path)
     spaces = python_names.MODULES.get(path, ())
     inner = any(other.startswith(path + ".") for other in python_names.MODULES)
     if len(spaces) == 1 and spaces[0] and not inner:  # one module of Weir is the whole of it
@@ -163,7 +175,7 @@ def _names_module(path):
         if isinstance(value, ModuleType):
             return value
     if spaces and all(find(space) is _NOTHING or _lazy.is_absent(find(space)) for space in spaces):
-        raise _missing(path)
+        return _stand_in(path)
     return _Names(path, spaces)
 
 

@@ -392,6 +392,17 @@ class TestCase(unittest.TestCase):
     def assertEmpty(self, container, msg=None):
         self.assertLen(container, 0, msg)
 
+    def assertNotEmpty(self, container, msg=None):
+        self.assertTrue(len(container), msg or f"{container!r} has length of 0.")
+
+    def assertBetween(self, value, minv, maxv, msg=None):
+        self.assertTrue(minv <= value <= maxv, msg or f"{value!r} unexpectedly not between {minv!r} and {maxv!r}")
+
+    def assertSequenceAlmostEqual(self, expected_seq, actual_seq, places=None, msg=None, delta=None):
+        self.assertEqual(len(expected_seq), len(actual_seq), msg)
+        for expected, actual in zip(expected_seq, actual_seq):
+            self.assertAlmostEqual(expected, actual, places, msg, delta)
+
     def assertItemsEqual(self, first, second, msg=None):
         self.assertCountEqual(first, second, msg)
 
