@@ -21,7 +21,7 @@ nanobind_add_module(weir_python NB_STATIC NOMINSIZE ${WEIR_PYTHON_SOURCES} ${WEI
 set_target_properties(weir_python PROPERTIES OUTPUT_NAME _weir LIBRARY_OUTPUT_DIRECTORY ${WEIR_PYTHON_DIR})
 target_include_directories(weir_python SYSTEM PRIVATE ${WEIR_NUMPY_INCLUDE})
 target_include_directories(weir_python PRIVATE ${PROJECT_SOURCE_DIR}/tools/weir)
-target_link_libraries(weir_python PRIVATE weir_static weir_internal)
+target_link_libraries(weir_python PRIVATE weir_models weir_static weir_internal)
 target_precompile_headers(weir_python PRIVATE python/src/building.h
   <nanobind/stl/string.h> <nanobind/stl/string_view.h> <nanobind/stl/vector.h>)
 

@@ -2,6 +2,7 @@
 
 // Everything a program needs.
 #include "weir/checkpoint.h"
+#include "weir/cifar10.h"
 #include "weir/clip.h"
 #include "weir/data.h"
 #include "weir/embedding.h"
@@ -25,4 +26,5 @@
 #include "weir/state_ops.h"
 #include "weir/string_ops.h"
 #include "weir/summary.h"
+#include "weir/towers.h"
 #include "weir/train.h"
