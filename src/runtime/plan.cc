@@ -6,7 +6,9 @@
 #include "base/errors.h"
 #include "graph/infer_context.h"
 #include "ops/state/variable_state.h"
+#include "runtime/flow.h"
 #include "runtime/plan_builder.h"
+#include "runtime/values.h"
 #include "tensor/elements.h"
 
 namespace weir {
@@ -14,27 +16,10 @@ namespace {
 
 constexpr size_t kMaxFreeFrames = 8;
 
-void let_go(Value& v) {
-  if (v.owner) v.owner->release();
-  v.owner = nullptr;
-  v.data = nullptr;
-}
-
-void hold(Value& v, const Tensor& t) {
-  v.data = const_cast<void*>(t.raw());
-  v.owner = t.buffer();
-  if (v.owner) v.owner->retain();
-}
-
-Tensor share(const Value& v) {
-  v.owner->retain();
-  return Tensor(v.dtype, *v.shape, v.owner, v.data);
-}
-
 }  // namespace
 
 Plan::Plan(const PlanRequest& request, const PlanOptions& options, ThreadPool& pool, ResourceStore& resources)
-    : pool_(pool), resources_(resources), inter_op_threads_(options.inter_op_threads) {
+    : options_(options), pool_(pool), resources_(resources) {
   const PassOptions& passes = options.passes;
   for (const FeedSpec& feed : request.feed_specs) feed_shapes_.push_back(feed.shape);
   Ir ir = build_ir(request);
@@ -43,11 +28,21 @@ Plan::Plan(const PlanRequest& request, const PlanOptions& options, ThreadPool& p
   if (passes.fold_constants) fold_constants(ir, context);
   if (passes.remove_identities) remove_identities(ir, context);
   if (passes.share_common_subexpressions) share_common_subexpressions(ir, context);
+  prune_flow(ir);
   if (passes.fuse_bias_activation) fuse_bias_activation(ir, context);
   if (passes.fuse_elementwise) fuse_elementwise(ir, context);
   if (options.direct_convolutions) direct_convolutions(ir);
   ir.sweep();
-  Builder(*this, ir, request.feeds.size()).build(inter_op_threads_);
+  Builder(*this, ir, request.feeds.size()).build(options.inter_op_threads);
+}
+
+std::unique_ptr<Plan> Plan::make_body_plan(const PlanRequest& request) const {
+  return std::make_unique<Plan>(request, options_, pool_, resources_);
+}
+
+std::vector<FeedSpec> Plan::loop_specs(const Flow& flow, std::vector<FeedSpec> first) const {
+  PassContext context{options_.passes, pool_};
+  return loop_invariants(flow, std::move(first), context);
 }
 
 Plan::~Plan() = default;
@@ -126,6 +121,10 @@ void Plan::begin(Frame& frame, std::span<const Tensor* const> feed_values) const
   for (size_t i = 0; i < feed_slots_.size(); ++i) {
     if (feed_slots_[i] >= 0) hold(frame.slots[static_cast<size_t>(feed_slots_[i])], *feed_values[i]);
   }
+  take_fetch_buffers(frame);
+}
+
+void Plan::take_fetch_buffers(Frame& frame) const {
   for (const FetchBuffer& fetch : fetch_buffers_) {
     Value& v = frame.slots[static_cast<size_t>(fetch.slot)];
     v.owner = fetch.pool->acquire();
@@ -154,9 +153,10 @@ void Plan::run(std::span<const Tensor* const> feed_values, std::span<Tensor> res
   } give_back_at_end{*this, frame};
   begin(*frame, feed_values);
   if (trace) {
-    execute_traced(*frame, control, *trace);
+    Tracer tracer = start_trace(*trace, arena_bytes_);
+    execute(*frame, control, &tracer);
   } else {
-    execute(*frame, control);
+    execute(*frame, control, nullptr);
   }
   for (size_t i = 0; i < fetch_slots_.size(); ++i) {
     const Value& v = frame->slots[static_cast<size_t>(fetch_slots_[i])];
@@ -165,7 +165,37 @@ void Plan::run(std::span<const Tensor* const> feed_values, std::span<Tensor> res
   }
 }
 
-void Plan::execute(Frame& frame, const RunControl& control) const {
+Plan::Call::~Call() {
+  clear();
+  plan_.give_back(std::move(frame_));
+}
+
+void Plan::Call::run(std::span<const Value> feeds, const RunControl& control, Tracer* tracer) {
+  for (size_t i = 0; i < plan_.feed_slots_.size(); ++i) {
+    if (plan_.feed_slots_[i] < 0) continue;
+    Value& v = frame_->slots[static_cast<size_t>(plan_.feed_slots_[i])];
+    const Shape* planned = v.shape;  // null when only the run knows it
+    refer(v, feeds[i]);
+    if (planned) {
+      v.shape = planned;
+    } else if (v.shape && v.shape != &v.own_shape) {
+      v.own_shape = *v.shape;
+      v.shape = &v.own_shape;
+    }
+  }
+  plan_.take_fetch_buffers(*frame_);
+  plan_.execute(*frame_, control, tracer);
+}
+
+const Value& Plan::Call::result(size_t fetch) const {
+  return frame_->slots[static_cast<size_t>(plan_.fetch_slots_[fetch])];
+}
+
+void Plan::execute(Frame& frame, const RunControl& control, Tracer* tracer) const {
+  if (tracer) {
+    execute_traced(frame, control, *tracer);
+    return;
+  }
   Value* slots = frame.slots.data();
   auto* arena = static_cast<char*>(frame.arena.mutable_raw());
   size_t region = 0;
@@ -183,7 +213,7 @@ int Plan::run_region(size_t region, Frame& frame, const RunControl& control) con
   Value* slots = frame.slots.data();
   auto* arena = static_cast<char*>(frame.arena.mutable_raw());
   frame.regions[region]->run(
-      pool_, inter_op_threads_,
+      pool_, options_.inter_op_threads,
       [&](int i) {
         control.check();
         run_step(steps_[static_cast<size_t>(i)], slots, arena, control);
@@ -192,13 +222,15 @@ int Plan::run_region(size_t region, Frame& frame, const RunControl& control) con
   return regions_[region].end;
 }
 
-void Plan::run_step(const Step& step, Value* slots, char* arena, const RunControl& control) const {
+void Plan::run_step(const Step& step, Value* slots, char* arena, const RunControl& control, Tracer* tracer) const {
   try {
     if (step.kind == Step::Kind::Static) {
       KernelContext c(step.view, slots, arena + step.scratch_offset, pool_, &control);
       step.compute(c);
     } else if (step.kind == Step::Kind::Alias) {
       run_alias(step, slots);
+    } else if (step.kind == Step::Kind::Flow) {
+      step.flow->run(step.view, slots, control, tracer);
     } else {
       run_dynamic(step, slots, control);
     }

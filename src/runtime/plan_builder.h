@@ -31,6 +31,7 @@ class Plan::Builder {
   void drop_arena_aliases();
   void find_last_uses();
   void prepare_steps();
+  void prepare_flow();
   void find_overlaps(int threads);
   void lay_out_arena();
   bool try_in_place(int step);

@@ -24,15 +24,20 @@ std::string json_string(const std::string& text) {
 
 }  // namespace
 
-void Plan::execute_traced(Frame& frame, const RunControl& control, RunTrace& trace) const {
-  using Clock = std::chrono::steady_clock;
+Tracer start_trace(RunTrace& trace, size_t arena_bytes) {
   trace = {};
-  trace.arena_bytes = static_cast<int64_t>(arena_bytes_);
+  trace.arena_bytes = static_cast<int64_t>(arena_bytes);
   trace.wall_start_us =
       std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch())
           .count();
-  auto begin = Clock::now();
-  auto since_begin = [&] { return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count(); };
+  return {trace, std::chrono::steady_clock::now()};
+}
+
+void Plan::execute_traced(Frame& frame, const RunControl& control, Tracer& tracer) const {
+  auto since_begin = [&] {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - tracer.begin)
+        .count();
+  };
   Value* slots = frame.slots.data();
   auto* arena = static_cast<char*>(frame.arena.mutable_raw());
   for (const Step& step : steps_) {
@@ -42,10 +47,10 @@ void Plan::execute_traced(Frame& frame, const RunControl& control, RunTrace& tra
     event.op = step.op->name;
     event.device = "/device:CPU:0";
     event.start_ns = since_begin();
-    run_step(step, slots, arena, control);
+    run_step(step, slots, arena, control, &tracer);
     event.end_ns = since_begin();
     count_work(step, slots, event);
-    trace.events.push_back(std::move(event));
+    tracer.trace.events.push_back(std::move(event));
   }
 }
 
