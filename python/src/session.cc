@@ -8,11 +8,6 @@
 namespace weir::python {
 namespace {
 
-[[noreturn]] void raise(PyObject* type, const std::string& message) {
-  PyErr_SetString(type, message.c_str());
-  throw nb::python_error();
-}
-
 std::string text_of(nb::handle object) { return std::string(nb::repr(object).c_str()).substr(0, 300); }
 
 // The fetches of one run, flattened; build() gives the values in the same structure.
