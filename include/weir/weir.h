@@ -4,6 +4,7 @@
 #include "weir/checkpoint.h"
 #include "weir/cifar10.h"
 #include "weir/clip.h"
+#include "weir/control_flow.h"
 #include "weir/data.h"
 #include "weir/embedding.h"
 #include "weir/error.h"

@@ -49,6 +49,7 @@ NB_MODULE(_weir, m) {
   bind_train(m);
   bind_training(m);
   bind_io(m);
+  bind_data(m);
   nb::register_exception_translator([](const std::exception_ptr& p, void*) {
     try {
       std::rethrow_exception(p);

@@ -115,5 +115,6 @@ void bind_functions(nb::module_& m);
 void bind_train(nb::module_& m);
 void bind_training(nb::module_& m);
 void bind_io(nb::module_& m);
+void bind_data(nb::module_& m);
 
 }  // namespace weir::python
