@@ -34,7 +34,7 @@ foreach(folder IN LISTS folders)
   string(REGEX REPLACE "^src/" "" name ${name})
   string(REPLACE "/" "_" name test_${name})
   add_executable(${name} ${sources_of_${folder}})
-  target_link_libraries(${name} PRIVATE weir_test_support)
+  target_link_libraries(${name} PRIVATE weir_models weir_test_support)
   target_precompile_headers(${name} REUSE_FROM weir_test_support)
   add_test(NAME ${name} COMMAND ${name})
   # Against hangs only: sanitizers on a busy machine need most of it.

@@ -42,13 +42,16 @@ NB_MODULE(_weir, m) {
   bind_objects(m);
   bind_parts(m);
   bind_ops(m);
+  bind_devices(m);
   bind_session(m);
   bind_variables(m);
   bind_composed(m);
   bind_flow(m);
+  bind_functions(m);
   bind_train(m);
   bind_training(m);
   bind_io(m);
+  bind_data(m);
   nb::register_exception_translator([](const std::exception_ptr& p, void*) {
     try {
       std::rethrow_exception(p);

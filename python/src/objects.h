@@ -92,12 +92,17 @@ const Variable* variable_of(nb::handle object);
 std::any to_item(nb::handle object);
 nb::object from_item(const std::any& item);
 
+// What a session is made with, from the dictionary that the package makes of a ConfigProto.
+SessionOptions to_session_options(nb::dict given);
+
 // The session that a Python object is; throws RuntimeError when it is closed, TypeError when it is none.
 Session& session_of(nb::handle object);
 
 // The line of the innermost Python frame that is not of this package.
 SourceLine user_line();
 
+// Raises a Python exception.
+[[noreturn]] void raise(PyObject* type, const std::string& message);
 // Turns weir::Error of building into ValueError and of running into the classes of errors.py. Called in handlers.
 [[noreturn]] void raise_build_error(const Error& error);
 // `graph` is where the operation that failed is looked up, if there is one.
@@ -106,12 +111,15 @@ SourceLine user_line();
 void bind_objects(nb::module_& m);
 void bind_parts(nb::module_& m);
 void bind_ops(nb::module_& m);
+void bind_devices(nb::module_& m);
 void bind_session(nb::module_& m);
 void bind_variables(nb::module_& m);
 void bind_composed(nb::module_& m);
 void bind_flow(nb::module_& m);
+void bind_functions(nb::module_& m);
 void bind_train(nb::module_& m);
 void bind_training(nb::module_& m);
 void bind_io(nb::module_& m);
+void bind_data(nb::module_& m);
 
 }  // namespace weir::python

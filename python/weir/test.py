@@ -53,7 +53,8 @@ test_src_dir_path.__test__ = False  # the name looks like a test to pytest
 
 
 def is_gpu_available(cuda_only=False, min_cuda_compute_capability=None):
-    return False
+    """Whether there is a GPU. Virtual ones count unless CUDA itself is asked for."""
+    return not cuda_only and bool(gpu_device_name())
 
 
 def is_built_with_cuda():
@@ -70,7 +71,9 @@ def is_built_with_gpu_support():
 
 def gpu_device_name():
     """The name of a GPU, or nothing."""
-    return ""
+    from weir.framework.devices import list_local_devices
+
+    return next((device.name for device in list_local_devices() if device.device_type == "GPU"), "")
 
 
 def main(argv=None):
@@ -392,6 +395,17 @@ class TestCase(unittest.TestCase):
     def assertEmpty(self, container, msg=None):
         self.assertLen(container, 0, msg)
 
+    def assertNotEmpty(self, container, msg=None):
+        self.assertTrue(len(container), msg or f"{container!r} has length of 0.")
+
+    def assertBetween(self, value, minv, maxv, msg=None):
+        self.assertTrue(minv <= value <= maxv, msg or f"{value!r} unexpectedly not between {minv!r} and {maxv!r}")
+
+    def assertSequenceAlmostEqual(self, expected_seq, actual_seq, places=None, msg=None, delta=None):
+        self.assertEqual(len(expected_seq), len(actual_seq), msg)
+        for expected, actual in zip(expected_seq, actual_seq):
+            self.assertAlmostEqual(expected, actual, places, msg, delta)
+
     def assertItemsEqual(self, first, second, msg=None):
         self.assertCountEqual(first, second, msg)
 
@@ -453,18 +467,9 @@ def _text(array):
 
 
 def _canonical_device(device):
-    """job, replica, task, type and index of a device in any spelling."""
-    text = getattr(device, "to_string", lambda: device)() or ""
-    parts = {}
-    for part in text.strip("/").split("/"):
-        words = part.split(":")
-        if words[0].lower() == "device":
-            parts["device"] = ":".join(words[1:]).upper()
-        elif words[0].lower() in ("cpu", "gpu"):
-            parts["device"] = part.upper()
-        elif len(words) == 2:
-            parts[words[0]] = words[1]
-    return parts
+    from weir.framework.device import canonical_name
+
+    return canonical_name(device)
 
 
 # Gradients
@@ -474,39 +479,49 @@ def _shape_list(shape):
     return [int(length) for length in (shape.as_list() if hasattr(shape, "as_list") else shape)]
 
 
+def _numbers(array):
+    """All real numbers of an array in a row; a complex one counts as two. Shares memory with a contiguous array."""
+    flat = np.asarray(array).reshape(-1)
+    return flat.view(flat.real.dtype)
+
+
 def _theoretical_jacobian(x, x_values, y, y_shape, extra_feed):
-    """[size of x, size of y]: row by row of what tf.gradients builds."""
+    """[numbers of x, numbers of y]: column by column of what tf.gradients builds."""
     weir = _weir()
     dy = weir.placeholder(y.dtype.base_dtype, shape=y_shape)
     dx = weir.gradients(y, x, grad_ys=dy)[0]
-    y_size = int(np.prod(y_shape))
-    value_type = y.dtype.base_dtype.as_numpy_dtype
-    jacobian = np.zeros((x_values.size, y_size), x_values.dtype)
+    seed = np.zeros(y_shape, y.dtype.base_dtype.as_numpy_dtype)
+    seed_numbers = _numbers(seed)
+    jacobian = np.zeros((_numbers(x_values).size, seed_numbers.size), x_values.real.dtype)
     if dx is None:
         return jacobian
     session = weir.get_default_session()
-    for column in range(y_size):
-        seed = np.zeros(y_size, value_type)
-        seed[column] = 1
-        value = session.run(dx, {**extra_feed, x: x_values, dy: seed.reshape(y_shape)})
+    for column in range(seed_numbers.size):
+        seed_numbers[column] = 1
+        value = session.run(dx, {**extra_feed, x: x_values, dy: seed})
+        seed_numbers[column] = 0
         if hasattr(value, "indices"):  # IndexedSlices: rows may repeat
             dense = np.zeros(x_values.shape, x_values.dtype)
             np.add.at(dense, value.indices, value.values)
             value = dense
-        jacobian[:, column] = np.asarray(value).ravel()
+        jacobian[:, column] = _numbers(value)
     return jacobian
 
 
 def _numeric_jacobian(x, x_values, y, y_shape, delta, extra_feed):
-    """[size of x, size of y] by central differences."""
+    """[numbers of x, numbers of y] by central differences."""
     session = _weir().get_default_session()
-    jacobian = np.zeros((x_values.size, int(np.prod(y_shape))), x_values.dtype)
-    for row in range(x_values.size):
+    moved = x_values.copy()
+    moved_numbers = _numbers(moved)
+    y_numbers = _numbers(np.empty(y_shape, y.dtype.base_dtype.as_numpy_dtype)).size
+    jacobian = np.zeros((moved_numbers.size, y_numbers), x_values.real.dtype)
+    for row in range(moved_numbers.size):
         values = []
-        for sign in (1, -1):
-            moved = x_values.copy()
-            moved.flat[row] += sign * delta
-            values.append(np.asarray(session.run(y, {**extra_feed, x: moved}), np.float64).ravel())
+        here = moved_numbers[row]
+        for there in (here + delta, here - delta):
+            moved_numbers[row] = there
+            values.append(_numbers(session.run(y, {**extra_feed, x: moved})).astype(np.float64))
+        moved_numbers[row] = here
         jacobian[row] = (values[0] - values[1]) / (2 * delta)
     return jacobian
 
@@ -514,7 +529,8 @@ def _numeric_jacobian(x, x_values, y, y_shape, delta, extra_feed):
 def compute_gradient(x, x_shape, y, y_shape, x_init_value=None, delta=1e-3, init_targets=None, extra_feed_dict=None):
     """The Jacobian of y by x, theoretical and numeric: a pair of [size of x, size of y] arrays.
 
-    `x` may be a list; then so are `x_shape`, `x_init_value` and the result. Needs a default session and real types.
+    `x` may be a list; then so are `x_shape`, `x_init_value` and the result. A complex number counts as two real ones.
+    Needs a default session.
     """
     weir = _weir()
     session = weir.get_default_session()
@@ -531,10 +547,12 @@ def compute_gradient(x, x_shape, y, y_shape, x_init_value=None, delta=1e-3, init
     values = []
     for tensor, shape, value in zip(xs, shapes, given):
         dtype = np.dtype(tensor.dtype.base_dtype.as_numpy_dtype)
-        if dtype.kind != "f":
-            raise ValueError(f"compute_gradient takes floating-point tensors, not {tensor.dtype}")
+        if dtype.kind not in "fc":
+            raise ValueError(f"compute_gradient takes floating-point and complex tensors, not {tensor.dtype}")
         if value is None:
             value = np.random.random_sample(_shape_list(shape))
+            if dtype.kind == "c":
+                value = value + 1j * np.random.random_sample(_shape_list(shape))
         value = np.asarray(value, dtype)
         if list(value.shape) != _shape_list(shape):
             raise ValueError(f"x_init_value has shape {value.shape}, x_shape is {_shape_list(shape)}")

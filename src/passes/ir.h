@@ -51,11 +51,14 @@ struct IrNode {
   std::vector<Tensor> values;  // per output: its value when it is the same in every run, else invalid
   int feed = -1;               // index of the feed that this node stands for
   std::shared_ptr<Flow> flow;  // of an If or While
+  int device = 0;              // that runs it: its number in the session's DeviceSet; see place.h
+  int to = -1;                 // of a _Copy: the device whose memory it writes
   bool dead = false;
 
   bool is(std::string_view op_name) const { return op->name == op_name; }
   bool is_feed() const { return feed >= 0; }
-  bool is_constant() const;  // every output has a value
+  bool is_constant() const;                             // every output has a value
+  int memory() const { return to >= 0 ? to : device; }  // the device whose memory its outputs are in
 };
 
 struct Ir {
@@ -126,6 +129,9 @@ void remove_identities(Ir& ir, PassContext& context);
 void share_common_subexpressions(Ir& ir, PassContext& context);
 void fuse_bias_activation(Ir& ir, PassContext& context);
 void fuse_elementwise(Ir& ir, PassContext& context);
+
+// Marks every convolution with the attribute `_direct`, for SessionOptions::direct_convolutions. Comes after the fusions.
+void direct_convolutions(Ir& ir);
 
 // The order in which a plan runs the nodes: producers first, writes of a variable after the reads that do not depend
 // on them (so that they can happen in place), and otherwise depth first, which keeps few values alive.

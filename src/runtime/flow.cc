@@ -34,8 +34,9 @@ struct FlowStep::Iteration {
   }
 };
 
-FlowStep::FlowStep(const Plan& plan, const Flow& flow, std::vector<FeedSpec> inputs, std::vector<bool> wanted)
-    : plan_(plan), flow_(flow), inputs_(std::move(inputs)), wanted_(std::move(wanted)) {
+FlowStep::FlowStep(const Plan& plan, const Flow& flow, int device, std::vector<FeedSpec> inputs,
+                   std::vector<bool> wanted)
+    : plan_(plan), flow_(flow), device_(device), inputs_(std::move(inputs)), wanted_(std::move(wanted)) {
   static_ = true;
   for (const FeedSpec& input : inputs_) static_ &= input.dtype == DType::Resource || input.shape.is_known();
   for (int b = 0; b < 2; ++b) {
@@ -58,7 +59,7 @@ std::unique_ptr<FlowStep::Plans> FlowStep::make_plans(std::vector<FeedSpec> inpu
     if (flow_.selected >= 0 && flow_.selected != b) continue;
     const FlowBody& body = flow_.bodies[b];
     std::vector<Output> fetches = wanted_results(body);
-    plans->bodies[b] = plan_.make_body_plan({fetches, body.parameters, inputs, body.targets, body.body});
+    plans->bodies[b] = plan_.make_body_plan({fetches, body.parameters, inputs, body.targets, body.body}, device_);
   }
   return plans;
 }

@@ -13,8 +13,9 @@ namespace weir {
 // Thread-safe.
 class FlowStep {
  public:
-  // `inputs` says what is known of the bodies' parameters, `wanted` which outputs of the node are read.
-  FlowStep(const Plan& plan, const Flow& flow, std::vector<FeedSpec> inputs, std::vector<bool> wanted);
+  // `device` is where the node stands, `inputs` says what is known of the bodies' parameters, `wanted` which outputs of
+  // the node are read.
+  FlowStep(const Plan& plan, const Flow& flow, int device, std::vector<FeedSpec> inputs, std::vector<bool> wanted);
   ~FlowStep();
 
   void run(const StepView& step, Value* slots, const RunControl& control, Tracer* tracer);
@@ -43,6 +44,7 @@ class FlowStep {
 
   const Plan& plan_;
   Flow flow_;
+  const int device_;
   std::vector<FeedSpec> inputs_;
   std::vector<bool> wanted_;
   bool static_ = false;                            // all shapes are known ahead

@@ -4,18 +4,10 @@
 #include "base/errors.h"
 #include "proto/step_stats.pb.h"
 #include "runtime/plan.h"
+#include "runtime/step_work.h"
 
 namespace weir {
 namespace {
-
-int64_t output_bytes(const Step& step, const Value* slots) {
-  int64_t bytes = 0;
-  for (int o = 0; o < step.view.output_count; ++o) {
-    const Value& v = slots[step.view.outputs[o]];
-    if (v.data && v.shape) bytes += v.shape->elements() * static_cast<int64_t>(dtype_size(v.dtype));
-  }
-  return bytes;
-}
 
 std::string json_string(const std::string& text) {
   std::string quoted = "\"";
@@ -41,25 +33,21 @@ Tracer start_trace(RunTrace& trace, size_t arena_bytes) {
   return {trace, std::chrono::steady_clock::now()};
 }
 
-void Plan::execute_traced(Frame& frame, const RunControl& control, Tracer& tracer) const {
+void Plan::run_traced(const Step& step, Value* slots, char* arena, const RunControl& control, Tracer& tracer) const {
   auto since_begin = [&] {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - tracer.begin)
         .count();
   };
-  Value* slots = frame.slots.data();
-  auto* arena = static_cast<char*>(frame.arena.mutable_raw());
-  for (const Step& step : steps_) {
-    control.check();
-    RunTrace::Event event;
-    event.node = step.name;
-    event.op = step.op->name;
-    event.device = "/device:CPU:0";
-    event.start_ns = since_begin();
-    run_step(step, slots, arena, control, &tracer);
-    event.end_ns = since_begin();
-    event.output_bytes = output_bytes(step, slots);
-    tracer.trace.events.push_back(std::move(event));
-  }
+  RunTrace::Event event;
+  event.node = step.name;
+  event.op = step.op->name;
+  event.device = environment_.devices[step.device].short_name();
+  event.thread = step.device;  // a device's steps follow each other on one lane
+  event.start_ns = since_begin();
+  run_step(step, slots, arena, control, &tracer);
+  event.end_ns = since_begin();
+  count_work(step, slots, event);
+  tracer.add(std::move(event));
 }
 
 std::string RunTrace::step_stats() const {

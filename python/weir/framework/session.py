@@ -17,13 +17,32 @@ def _options(config):
         "operation_timeout_in_ms": config.operation_timeout_in_ms,
         "allow_soft_placement": config.allow_soft_placement,
         "log_device_placement": config.log_device_placement,
+        "device_count": dict(config.device_count),
+        **_gpu_options(config.gpu_options),
     }
 
 
-class BaseSession(_weir.Session):
-    """Runs a graph and keeps its variables."""
+def _gpu_options(gpu):
+    """What is said of the virtual GPUs; 0 means TensorFlow's default."""
+    options = {"allow_growth": gpu.allow_growth}
+    if gpu.per_process_gpu_memory_fraction:
+        options["gpu_memory_fraction"] = gpu.per_process_gpu_memory_fraction
+    limits = [limit for devices in gpu.experimental.virtual_devices for limit in devices.memory_limit_mb]
+    if limits:
+        options["gpu_memory_limit"] = int(min(limits) * (1 << 20))
+    return options
 
-    def __init__(self, target="", graph=None, config=None):
+
+_run = _weir.Session.run
+
+
+class BaseSession(_weir.Session):
+    """Runs a graph and keeps its variables.
+
+    ``direct_convolutions=True``, which is Weir's own, does without Winograd's method: a little more exact, and slower.
+    """
+
+    def __init__(self, target="", graph=None, config=None, *, direct_convolutions=False):
         if graph is None:
             graph = stack.get_default_graph()
         elif not isinstance(graph, Graph):
@@ -32,11 +51,20 @@ class BaseSession(_weir.Session):
             raise TypeError(f"target must be a string, but got {type(target)}")
         if target not in ("", b"", None, "local"):
             raise NotImplementedError(f"Sessions on other machines ({target!r}) are not in Weir yet.")
-        super().__init__(graph, _options(config))
+        super().__init__(graph, {**_options(config), "direct_convolutions": direct_convolutions})
         self._config, self._target = config, ""
 
     sess_str = property(lambda self: self._target)
     graph_def = property(lambda self: self.graph.as_graph_def())
+
+    # Python's own, because libraries ask for its signature, which inspect cannot tell of a function of the extension.
+    def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
+        """The values of ``fetches``: a tensor, an operation (None), a name, or any nest of these in the same structure.
+
+        ``feed_dict`` gives values to placeholders and other tensors. ``options`` and ``run_metadata`` are messages, as
+        in TensorFlow: a deadline and tracing, and what was traced.
+        """
+        return _run(self, fetches, feed_dict, options, run_metadata)
 
     def close(self):
         """Ends running steps and refuses further ones."""
@@ -58,9 +86,9 @@ class BaseSession(_weir.Session):
     partial_run_setup = partial_run
 
     def list_devices(self):
-        from weir.framework import devices
+        from weir.framework.devices import session_devices
 
-        return devices.session_devices(self)
+        return session_devices(_options(self._config))
 
 
 class Session(BaseSession):
@@ -89,8 +117,8 @@ class Session(BaseSession):
 class InteractiveSession(BaseSession):
     """A session that is the default one from its construction to its close()."""
 
-    def __init__(self, target="", graph=None, config=None):
-        super().__init__(target, graph, config)
+    def __init__(self, target="", graph=None, config=None, **options):
+        super().__init__(target, graph, config, **options)
         self._explicit_graph = graph
         self._pushed = [stack.Pushed("sessions", self)]
         if graph is not None:
