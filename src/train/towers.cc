@@ -1,5 +1,7 @@
 #include "weir/towers.h"
 
+#include <algorithm>
+
 #include "base/errors.h"
 #include "graph/graph_impl.h"
 #include "weir/ops.h"
@@ -20,8 +22,8 @@ Gradient mean(const std::vector<Gradient>& grads) {
     }
     return IndexedSlices{concat(values, 0) / towers, concat(indices, 0), grads[0].slices().dense_shape};
   }
-  std::vector<Output> dense;
-  for (const Gradient& grad : grads) dense.push_back(grad.dense());
+  std::vector<Output> dense(grads.size());
+  std::ranges::transform(grads, dense.begin(), &Gradient::dense);
   return add_n(dense) / towers;
 }
 
