@@ -25,6 +25,14 @@ auto building(F f) {
   }
 }
 
+// What a device function gives, if it is text.
+nb::object as_text(nb::handle device) {
+  if (PyBytes_Check(device.ptr())) return nb::steal(PyUnicode_FromEncodedObject(device.ptr(), "utf-8", "strict"));
+  if (PyUnicode_Check(device.ptr())) return nb::borrow(device);
+  PyErr_Format(PyExc_TypeError, "Expected binary or unicode string, got %R", device.ptr());
+  throw nb::python_error();
+}
+
 std::vector<Operation> to_operations(nb::handle list) {
   std::vector<Operation> operations;
   for (nb::handle item : nb::iter(list)) {
@@ -86,6 +94,14 @@ void bind_graph(nb::module_& m) {
            })
       .def("_device", [](GraphObject& g,
                          std::string_view device) { return building([&] { return ScopeObject(g.device(device)); }); })
+      .def("_device_function",
+           [](GraphObject& g, nb::object choose) {
+             return ScopeObject(g.device([&g, choose](const NodeArgs& node) {
+               nb::object device = choose(wrap(g.operation(node.name)));
+               if (nb::isinstance<DeviceSpec>(device)) return nb::cast<const DeviceSpec&>(device).str();
+               return nb::cast<std::string>(nb::borrow<nb::str>(as_text(device)));
+             }));
+           })
       .def(
           "_control_dependencies",
           [](GraphObject& g, nb::handle inputs) {
@@ -205,6 +221,13 @@ void bind_operation(nb::module_& m) {
                      for (const Operation& input : o.part.control_inputs()) list.append(wrap(input));
                      return list;
                    })
+      .def("_node_def",
+           [](const OperationObject& o) {
+             proto::NodeDef message;
+             node_to_proto(*o.part.node(), message);
+             std::string bytes = message.SerializeAsString();
+             return nb::bytes(bytes.data(), bytes.size());
+           })
       .def_prop_ro("_line",
                    [](const OperationObject& o) { return nb::make_tuple(o.part.line().file, o.part.line().line); })
       .def("_attr",

@@ -42,6 +42,7 @@ NB_MODULE(_weir, m) {
   bind_objects(m);
   bind_parts(m);
   bind_ops(m);
+  bind_devices(m);
   bind_session(m);
   bind_variables(m);
   bind_composed(m);

@@ -92,6 +92,9 @@ const Variable* variable_of(nb::handle object);
 std::any to_item(nb::handle object);
 nb::object from_item(const std::any& item);
 
+// What a session is made with, from the dictionary that the package makes of a ConfigProto.
+SessionOptions to_session_options(nb::dict given);
+
 // The session that a Python object is; throws RuntimeError when it is closed, TypeError when it is none.
 Session& session_of(nb::handle object);
 
@@ -106,6 +109,7 @@ SourceLine user_line();
 void bind_objects(nb::module_& m);
 void bind_parts(nb::module_& m);
 void bind_ops(nb::module_& m);
+void bind_devices(nb::module_& m);
 void bind_session(nb::module_& m);
 void bind_variables(nb::module_& m);
 void bind_composed(nb::module_& m);

@@ -192,23 +192,6 @@ PyType_Slot kSessionSlots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse
                                {Py_tp_clear, reinterpret_cast<void*>(clear_session)},
                                {0, nullptr}};
 
-SessionOptions to_options(nb::dict given) {
-  SessionOptions options;
-  auto number = [&](const char* name, auto& target) {
-    if (given.contains(name))
-      target = static_cast<std::remove_reference_t<decltype(target)>>(nb::cast<int64_t>(given[name]));
-  };
-  number("intra_op_parallelism_threads", options.intra_op_parallelism_threads);
-  number("inter_op_parallelism_threads", options.inter_op_parallelism_threads);
-  if (given.contains("operation_timeout_in_ms")) {
-    options.operation_timeout = std::chrono::milliseconds(nb::cast<int64_t>(given["operation_timeout_in_ms"]));
-  }
-  number("allow_soft_placement", options.allow_soft_placement);
-  number("log_device_placement", options.log_device_placement);
-  if (given.contains("optimize") && !nb::cast<bool>(given["optimize"])) options.passes = PassOptions::none();
-  return options;
-}
-
 // Runs without the interpreter lock; Ctrl-C ends it.
 template <class Run>
 void execute(GraphObject& graph, RunOptions& options, Run run) {
@@ -321,6 +304,32 @@ CallableObject* make_callable(nb::handle session, nb::handle fetches, nb::handle
 
 }  // namespace
 
+SessionOptions to_session_options(nb::dict given) {
+  SessionOptions options;
+  auto number = [&](const char* name, auto& target) {
+    if (given.contains(name))
+      target = static_cast<std::remove_reference_t<decltype(target)>>(nb::cast<int64_t>(given[name]));
+  };
+  number("intra_op_parallelism_threads", options.intra_op_parallelism_threads);
+  number("inter_op_parallelism_threads", options.inter_op_parallelism_threads);
+  if (given.contains("operation_timeout_in_ms")) {
+    options.operation_timeout = std::chrono::milliseconds(nb::cast<int64_t>(given["operation_timeout_in_ms"]));
+  }
+  number("allow_soft_placement", options.allow_soft_placement);
+  number("log_device_placement", options.log_device_placement);
+  if (given.contains("device_count")) {
+    for (auto [type, count] : nb::cast<nb::dict>(given["device_count"])) {
+      options.device_count[nb::cast<std::string>(type)] = nb::cast<int>(count);
+    }
+  }
+  VirtualGpuOptions& gpus = options.virtual_gpus;
+  if (given.contains("gpu_memory_fraction")) gpus.memory_fraction = nb::cast<double>(given["gpu_memory_fraction"]);
+  number("gpu_memory_limit", gpus.memory_limit);
+  number("allow_growth", gpus.allow_growth);
+  if (given.contains("optimize") && !nb::cast<bool>(given["optimize"])) options.passes = PassOptions::none();
+  return options;
+}
+
 Session& session_of(nb::handle object) {
   if (!nb::isinstance<SessionObject>(object) || !nb::inst_ready(object)) {
     raise(PyExc_TypeError, "sess must be a tf.Session, but got " + text_of(object));
@@ -334,7 +343,7 @@ void bind_session(nb::module_& m) {
   nb::class_<SessionObject>(m, "Session", nb::dynamic_attr(), nb::is_weak_referenceable(),
                             nb::type_slots(kSessionSlots))
       .def("__init__", [](SessionObject* self, nb::handle graph,
-                          nb::dict options) { new (self) SessionObject(graph, to_options(options)); })
+                          nb::dict options) { new (self) SessionObject(graph, to_session_options(options)); })
       .def("run", &run, nb::arg("fetches").none(), nb::arg("feed_dict").none() = nb::none(),
            nb::arg("options").none() = nb::none(), nb::arg("run_metadata").none() = nb::none())
       .def(

@@ -16,11 +16,12 @@ usage: weir run [options] program.py [arguments of the program]
 Runs a program that is written for TensorFlow 0.x or 1.x.
 
 options:
-  --py2           take the program for Python 2 even if it does not look so
-  --no-convert    never convert from Python 2
-  --allow-pickle  numpy.load loads pickled objects by default, as it did until numpy 1.16 (they may run any code)
-  --version       print the version
-  --help          print this
+  --virtual-gpus N  give the program N GPUs, "/gpu:0" and so on, that run on CPU cores
+  --py2             take the program for Python 2 even if it does not look so
+  --no-convert      never convert from Python 2
+  --allow-pickle    numpy.load loads pickled objects by default, as it did until numpy 1.16 (they may run any code)
+  --version         print the version
+  --help            print this
 
 Files: weir checkpoint FILE, weir records FILE, weir graph FILE -o PAGE; `weir checkpoint --help` and so on tell more.
 """
@@ -33,6 +34,7 @@ class _UsageError(Exception):
 class _Options:
     mode = "auto"  # of python2.compile_source
     allow_pickle = False
+    virtual_gpus = None
     action = None  # --help or --version
 
 
@@ -83,6 +85,11 @@ def _parse(args):
             options.mode = "off"
         elif option == "--allow-pickle":
             options.allow_pickle = True
+        elif option == "--virtual-gpus" or option.startswith("--virtual-gpus="):
+            count = option.partition("=")[2] or (args.pop(0) if args else "")
+            if not count.isdigit():
+                raise _UsageError(f"--virtual-gpus wants a number, not {count!r}")
+            options.virtual_gpus = count
         elif option in ("--help", "-h"):
             options.action = "--help"
         elif option == "--version":
@@ -103,6 +110,8 @@ def _run_file(path, args, options):
         sys.stderr.write(f"weir: can't open file {path!r}: {error.strerror}\n")
         return 2
 
+    if options.virtual_gpus is not None:
+        os.environ["WEIR_VIRTUAL_GPUS"] = options.virtual_gpus  # for the programs that it starts, too
     sys.argv[:] = [path] + args
     if getattr(sys.flags, "safe_path", False):
         sys.path.insert(0, folder)

@@ -53,7 +53,8 @@ test_src_dir_path.__test__ = False  # the name looks like a test to pytest
 
 
 def is_gpu_available(cuda_only=False, min_cuda_compute_capability=None):
-    return False
+    """Whether there is a GPU. Virtual ones count unless CUDA itself is asked for."""
+    return not cuda_only and bool(gpu_device_name())
 
 
 def is_built_with_cuda():
@@ -70,7 +71,9 @@ def is_built_with_gpu_support():
 
 def gpu_device_name():
     """The name of a GPU, or nothing."""
-    return ""
+    from weir.framework.devices import list_local_devices
+
+    return next((device.name for device in list_local_devices() if device.device_type == "GPU"), "")
 
 
 def main(argv=None):
@@ -453,18 +456,9 @@ def _text(array):
 
 
 def _canonical_device(device):
-    """job, replica, task, type and index of a device in any spelling."""
-    text = getattr(device, "to_string", lambda: device)() or ""
-    parts = {}
-    for part in text.strip("/").split("/"):
-        words = part.split(":")
-        if words[0].lower() == "device":
-            parts["device"] = ":".join(words[1:]).upper()
-        elif words[0].lower() in ("cpu", "gpu"):
-            parts["device"] = part.upper()
-        elif len(words) == 2:
-            parts[words[0]] = words[1]
-    return parts
+    from weir.framework.device import canonical_name
+
+    return canonical_name(device)
 
 
 # Gradients

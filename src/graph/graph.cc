@@ -245,7 +245,10 @@ Operation Graph::add(NodeArgs args) {
     }
     for (ControlScope& scope : impl_->control) scope.inside.insert(node.get());
 
-    node->device = !args.device.empty() ? args.device : impl_->devices.empty() ? "" : impl_->devices.back();
+    if (!impl_->device_functions()) node->device = impl_->device_of(args.device);
+    auto beside = std::find_if(impl_->colocate.rbegin(), impl_->colocate.rend(),
+                               [](const Node* other) { return !other->device.empty(); });
+    if (beside != impl_->colocate.rend()) node->device = (*beside)->device;
     if (const AttrValue* colocation = node->attrs.find("_class")) {
       if (const auto* names = std::get_if<std::vector<std::string>>(colocation)) {
         for (const std::string& entry : *names) {
@@ -268,11 +271,14 @@ Operation Graph::add(NodeArgs args) {
       node->attrs.set("_class", std::move(entries));
     }
 
-    std::lock_guard lock(impl_->mutex);
-    node->id = static_cast<int>(impl_->nodes.size());
     Node* raw = node.get();
-    impl_->by_name.emplace(name, raw);
-    impl_->nodes.push_back(std::move(node));
+    {
+      std::lock_guard lock(impl_->mutex);
+      node->id = static_cast<int>(impl_->nodes.size());
+      impl_->by_name.emplace(name, raw);
+      impl_->nodes.push_back(std::move(node));
+    }
+    if (impl_->device_functions() && raw->device.empty()) impl_->ask_for_device(*raw, args.device);
     return Operation(raw);
   } catch (const Error& e) {
     if (!e.node().empty()) throw;
@@ -319,11 +325,6 @@ int64_t Graph::version() const {
   return static_cast<int64_t>(impl_->nodes.size());
 }
 
-Scope Graph::device(std::string_view device) {
-  impl_->devices.emplace_back(device);
-  return Scope("", [this] { impl_->devices.pop_back(); });
-}
-
 Scope Graph::control_dependencies(std::span<const Operation> operations) {
   ControlScope scope;
   for (const Operation& op : operations) scope.operations.push_back(op.node());
@@ -338,7 +339,12 @@ Scope Graph::clear_control_dependencies() {
 
 Scope Graph::colocate_with(Operation operation) {
   impl_->colocate.push_back(operation.node());
-  return Scope("", [this] { impl_->colocate.pop_back(); });
+  // Standing beside a node is stronger than the device scopes around.
+  auto devices = std::make_shared<std::vector<DeviceScope>>(std::exchange(impl_->devices, {}));
+  return Scope("", [this, devices] {
+    impl_->colocate.pop_back();
+    impl_->devices = std::move(*devices);
+  });
 }
 
 void Graph::set_random_seed(int64_t seed) { impl_->seed = seed; }

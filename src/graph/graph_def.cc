@@ -392,22 +392,22 @@ class FirstError final : public google::protobuf::io::ErrorCollector {
 
 }  // namespace
 
-void graph_to_proto(const Graph& graph, proto::GraphDef& message) {
-  for (const Operation& op : graph.operations()) {
-    const Node& node = *op.node();
-    proto::NodeDef& def = *message.add_node();
-    def.set_name(node.name);
-    def.set_op(node.op->name);
-    def.set_device(node.device);
-    for (const Output& input : node.inputs) {
-      const std::string& name = input.node()->name;
-      def.add_input(input.index() == 0 ? name : name + ":" + std::to_string(input.index()));
-    }
-    std::set<std::string> controls;
-    for (const Node* control : node.control_inputs) controls.insert("^" + control->name);
-    for (const std::string& control : controls) def.add_input(control);
-    for (const auto& [name, value] : node.attrs) attr_to_proto(value, (*def.mutable_attr())[name]);
+void node_to_proto(const Node& node, proto::NodeDef& message) {
+  message.set_name(node.name);
+  message.set_op(node.op->name);
+  message.set_device(node.device);
+  for (const Output& input : node.inputs) {
+    const std::string& name = input.node()->name;
+    message.add_input(input.index() == 0 ? name : name + ":" + std::to_string(input.index()));
   }
+  std::set<std::string> controls;
+  for (const Node* control : node.control_inputs) controls.insert("^" + control->name);
+  for (const std::string& control : controls) message.add_input(control);
+  for (const auto& [name, value] : node.attrs) attr_to_proto(value, (*message.mutable_attr())[name]);
+}
+
+void graph_to_proto(const Graph& graph, proto::GraphDef& message) {
+  for (const Operation& op : graph.operations()) node_to_proto(*op.node(), *message.add_node());
   message.mutable_versions()->set_producer(kGraphDefProducer);
   message.mutable_versions()->set_min_consumer(kGraphDefMinConsumer);
   const std::string& library = graph.impl().function_library;

@@ -9,6 +9,7 @@ namespace weir {
 inline constexpr int kGraphDefProducer = 134;
 inline constexpr int kGraphDefMinConsumer = 0;
 
+void node_to_proto(const Node& node, proto::NodeDef& message);
 void graph_to_proto(const Graph& graph, proto::GraphDef& message);
 // Graph::to_graph_def with the attribute _output_shapes on each node, which viewers write beside the edges.
 std::string graph_def_with_shapes(const Graph& graph);

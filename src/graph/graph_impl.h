@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "graph/node.h"
+#include "weir/device.h"
 #include "weir/graph.h"
 
 namespace weir {
@@ -18,6 +19,17 @@ namespace weir {
 struct ControlScope {
   std::vector<Node*> operations;
   std::unordered_set<const Node*> inside;
+};
+
+// A scope of devices: a name that inner scopes add to, a function, or the end of what enclosing scopes say.
+struct DeviceScope {
+  enum class Kind { Name, Function, Forget };
+  Kind kind = Kind::Forget;
+  DeviceSpec spec = {};
+  Graph::DeviceFunction function = {};
+  // What a node made here gets when it says nothing itself: this scope and those around it, up to a function.
+  DeviceSpec merged = {};
+  bool has_function = false;  // a function has to be asked
 };
 
 // A part of a graph that runs only when control flow says so: a branch of an If, the condition or the body of a While.
@@ -56,7 +68,12 @@ struct Graph::Impl {
   std::unordered_map<std::string, int> names_in_use;
   void mark_name(std::string name);  // as one that unique_name() must not give again
   std::string name_scope;
-  std::vector<std::string> devices;
+  std::vector<DeviceScope> devices;
+  bool device_functions() const { return !devices.empty() && devices.back().has_function; }
+  // The device of a node that is made now, when `own` is what is said of it alone and no function has to be asked.
+  std::string device_of(const std::string& own) const;
+  // Sets the device of a new node that stands in the graph already: device functions see it there.
+  void ask_for_device(Node& node, const std::string& own);
   std::vector<ControlScope> control;
   std::vector<Node*> colocate;
   // Name of a variable that is about to be made: without other colocation, nodes of its initial value stand beside it.

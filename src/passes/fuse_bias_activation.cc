@@ -63,11 +63,13 @@ class Fuser {
   }
 
  private:
-  // The single node that reads `id`; -1 when there are others, or fetches, or nodes that wait for it.
+  // The single node that reads `id`; -1 when there are others, or fetches, or nodes that wait for it, or when it stands
+  // on another device.
   int only_reader(int id) const {
     auto at = static_cast<size_t>(id);
     if (uses_[at] != 1 || controlled_[at] || ir_[id].types.size() != 1) return -1;
-    return reader_[at];
+    const int reader = reader_[at];
+    return reader >= 0 && ir_[reader].device == ir_[id].device ? reader : -1;
   }
 
   Ir& ir_;

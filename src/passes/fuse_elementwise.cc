@@ -50,7 +50,8 @@ class Fuser {
       if (!ir_.shape(input).is_known()) return false;
       if (type == DType::Float32) continue;
       if (type != DType::Bool || uses_[static_cast<size_t>(input.node)] != 1 || !absorbable(input.node)) return false;
-      if (ir_.shape(input) != node.shapes[0] || !fusible(input.node)) return false;
+      if (ir_.shape(input) != node.shapes[0] || ir_[input.node].device != node.device || !fusible(input.node))
+        return false;
     }
     return true;
   }
@@ -62,7 +63,8 @@ class Fuser {
       for (const IrEdge& input : ir_[members[at]].inputs) {
         int id = input.node;
         if (++uses_inside[id] != uses_[static_cast<size_t>(id)]) continue;
-        if (absorbable(id) && fusible(id) && ir_[id].shapes[0] == ir_[root].shapes[0]) members.push_back(id);
+        const bool here = ir_[id].device == ir_[root].device;
+        if (here && absorbable(id) && fusible(id) && ir_[id].shapes[0] == ir_[root].shapes[0]) members.push_back(id);
       }
     }
     // Truth values exist inside a group only: drop members whose readers were cut off by the size limit.

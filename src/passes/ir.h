@@ -34,11 +34,14 @@ struct IrNode {
   std::vector<Shape> shapes;   // with this plan's feeds; unknown where only the run will tell
   std::vector<Tensor> values;  // per output: its value when it is the same in every run, else invalid
   int feed = -1;               // index of the feed that this node stands for
+  int device = 0;              // that runs it: its number in the session's DeviceSet; see place.h
+  int to = -1;                 // of a _Copy: the device whose memory it writes
   bool dead = false;
 
   bool is(std::string_view op_name) const { return op->name == op_name; }
   bool is_feed() const { return feed >= 0; }
-  bool is_constant() const;  // every output has a value
+  bool is_constant() const;                             // every output has a value
+  int memory() const { return to >= 0 ? to : device; }  // the device whose memory its outputs are in
 };
 
 struct Ir {

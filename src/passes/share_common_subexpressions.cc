@@ -19,7 +19,7 @@ void append_tensor(std::string& key, const Tensor& t) {
   }
 }
 
-// Two nodes with the same text compute the same.
+// Two nodes with the same text compute the same, in the same place.
 std::string key_of(const IrNode& node) {
   std::string key;
   if (node.is_constant()) {
@@ -27,7 +27,7 @@ std::string key_of(const IrNode& node) {
     for (const Tensor& value : node.values) append_tensor(key, value);
     return key;
   }
-  key = node.op->name;
+  key = node.op->name + "@" + std::to_string(node.device);
   for (const IrEdge& input : node.inputs) key += "|" + std::to_string(input.node) + ":" + std::to_string(input.output);
   for (const auto& [name, value] : node.attrs) {
     if (name.starts_with('_')) continue;

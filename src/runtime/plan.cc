@@ -31,22 +31,37 @@ Tensor share(const Value& v) {
   return Tensor(v.dtype, *v.shape, v.owner, v.data);
 }
 
+// What the plan is for, as accounts of memory name it.
+std::string name_of(const PlanRequest& request) {
+  const std::string* first = !request.targets.empty()   ? &request.targets[0].name()
+                             : !request.fetches.empty() ? &request.fetches[0].node()->name
+                                                        : nullptr;
+  return first ? "the plan for '" + *first + "'" : "a plan";
+}
+
 }  // namespace
 
-Plan::Plan(const PlanRequest& request, const PlanOptions& options, ThreadPool& pool, ResourceStore& resources)
-    : pool_(pool), resources_(resources), inter_op_threads_(options.inter_op_threads) {
+Plan::Plan(const PlanRequest& request, const PlanEnvironment& environment)
+    : environment_(environment), pool_(environment.devices[environment.home].pool()) {
+  const PlanOptions& options = environment_.options;
   const PassOptions& passes = options.passes;
   for (const FeedSpec& feed : request.feed_specs) feed_shapes_.push_back(feed.shape);
   Ir ir = build_ir(request);
-  PassContext context{passes, pool};
+  PassContext context{passes, pool_};
   infer_ir(ir, context);
+  place(ir, environment_.devices,
+        {.allow_soft_placement = options.allow_soft_placement,
+         .home = environment_.home,
+         .log = environment_.placement_log});
   if (passes.fold_constants) fold_constants(ir, context);
   if (passes.remove_identities) remove_identities(ir, context);
   if (passes.share_common_subexpressions) share_common_subexpressions(ir, context);
   if (passes.fuse_bias_activation) fuse_bias_activation(ir, context);
   if (passes.fuse_elementwise) fuse_elementwise(ir, context);
   ir.sweep();
-  Builder(*this, ir, request.feeds.size()).build(inter_op_threads_);
+  insert_copies(ir, environment_.devices, environment_.home);
+  holder_ = name_of(request);
+  Builder(*this, ir, request.feeds.size()).build(options.inter_op_threads);
 }
 
 Plan::~Plan() = default;
@@ -68,15 +83,21 @@ std::unique_ptr<Frame> Plan::acquire() {
     }
   }
   auto frame = std::make_unique<Frame>();
-  frame->arena = Tensor(DType::UInt8, Shape{static_cast<int64_t>(arena_bytes_)});
-  auto* base = static_cast<char*>(frame->arena.mutable_raw());
+  for (const Part& part : parts_) {
+    frame->arenas.push_back(environment_.devices[part.device].allocate(
+        DType::UInt8, Shape{static_cast<int64_t>(part.arena_bytes)}, holder_));
+  }
+  if (active_parts_.size() > 1) {
+    frame->parts = std::make_unique<PartRun>(static_cast<int>(parts_.size()));
+    frame->readers = std::make_unique<std::atomic<int>[]>(shared_held_.size());
+  }
   frame->slots.resize(slots_.size());
   for (size_t i = 0; i < slots_.size(); ++i) {
     const Slot& slot = slots_[i];
     Value& v = frame->slots[i];
     v.dtype = slot.dtype;
     if (slot.shape.is_known()) v.shape = &slot.shape;
-    if (slot.place == Place::Arena) v.data = base + slot.offset;
+    if (slot.place == Place::Arena) v.data = frame->arena(static_cast<size_t>(slot.part)) + slot.offset;
     if (slot.place == Place::Constant) {
       // The plan's own reference serves: constants are never released by a run.
       v.data = const_cast<void*>(slot.constant.raw());
@@ -87,8 +108,10 @@ std::unique_ptr<Frame> Plan::acquire() {
   for (const Region& region : regions_) frame->regions.push_back(std::make_unique<RegionRun>(region));
   for (const Step& step : once_) {
     try {
-      KernelContext c(step.view, frame->slots.data(), nullptr, pool_, nullptr);
+      KernelContext c(step.view, frame->slots.data(), nullptr, *step.pool, nullptr);
       step.compute(c);
+      VariableState* variable = frame->slots[static_cast<size_t>(step.view.outputs[0])].variable;
+      if (variable) variable->stand_on(environment_.devices[step.device].memory());
     } catch (...) {
       rethrow(step);
     }
@@ -130,6 +153,8 @@ void Plan::begin(Frame& frame, std::span<const Tensor* const> feed_values) const
     v.owner = fetch.pool->acquire();
     v.data = v.owner->data();
   }
+  for (size_t i = 0; i < shared_held_.size(); ++i)
+    frame.readers[i].store(shared_held_[i].parts, std::memory_order_relaxed);
 }
 
 void Plan::clear(Frame& frame) const {
@@ -153,9 +178,10 @@ void Plan::run(std::span<const Tensor* const> feed_values, std::span<Tensor> res
   } give_back_at_end{*this, frame};
   begin(*frame, feed_values);
   if (trace) {
-    execute_traced(*frame, control, *trace);
+    Tracer tracer = start_trace(*trace, arena_bytes_);
+    execute(*frame, control, &tracer);
   } else {
-    execute(*frame, control);
+    execute(*frame, control, nullptr);
   }
   for (size_t i = 0; i < fetch_slots_.size(); ++i) {
     const Value& v = frame->slots[static_cast<size_t>(fetch_slots_[i])];
@@ -164,47 +190,98 @@ void Plan::run(std::span<const Tensor* const> feed_values, std::span<Tensor> res
   }
 }
 
-void Plan::execute(Frame& frame, const RunControl& control) const {
+void Plan::execute(Frame& frame, const RunControl& control, Tracer* tracer) const {
+  if (active_parts_.size() > 1) {
+    frame.parts->run(environment_.lanes, active_parts_, [&](int part) { run_part(part, frame, control, tracer); });
+  } else if (tracer) {
+    run_part(active_parts_[0], frame, control, tracer);
+  } else {
+    run_alone(frame, control);
+  }
+}
+
+// The only part that has steps, with its overlapping regions.
+void Plan::run_alone(Frame& frame, const RunControl& control) const {
   Value* slots = frame.slots.data();
-  auto* arena = static_cast<char*>(frame.arena.mutable_raw());
+  char* arena = frame.arena(static_cast<size_t>(active_parts_[0]));
   size_t region = 0;
   for (int i = 0; i < static_cast<int>(steps_.size()); ++i) {
     control.check();
     if (region < regions_.size() && regions_[region].begin == i) {
       i = run_region(region++, frame, control) - 1;
     } else {
-      run_step(steps_[static_cast<size_t>(i)], slots, arena, control);
+      run_step(steps_[static_cast<size_t>(i)], slots, arena, control, nullptr);
     }
   }
 }
 
 int Plan::run_region(size_t region, Frame& frame, const RunControl& control) const {
   Value* slots = frame.slots.data();
-  auto* arena = static_cast<char*>(frame.arena.mutable_raw());
+  const auto part = static_cast<size_t>(active_parts_[0]);
+  char* arena = frame.arena(part);
+  ThreadPool& pool = environment_.devices[parts_[part].device].pool();
   frame.regions[region]->run(
-      pool_, inter_op_threads_,
+      pool, environment_.options.inter_op_threads,
       [&](int i) {
         control.check();
-        run_step(steps_[static_cast<size_t>(i)], slots, arena, control);
+        run_step(steps_[static_cast<size_t>(i)], slots, arena, control, nullptr);
       },
       [&](int s) { let_go(slots[s]); });
   return regions_[region].end;
 }
 
-void Plan::run_step(const Step& step, Value* slots, char* arena, const RunControl& control) const {
+// One part among others, or a traced one.
+void Plan::run_part(int number, Frame& frame, const RunControl& control, Tracer* tracer) const {
+  const Part& part = parts_[static_cast<size_t>(number)];
+  Value* slots = frame.slots.data();
+  char* arena = frame.arena(static_cast<size_t>(number));
+  for (int i = part.begin; i < part.end; ++i) {
+    const Step& step = steps_[static_cast<size_t>(i)];
+    for (const Wait& wait : step.waits) {
+      if (!frame.parts->wait(wait.part, wait.steps)) return;
+    }
+    if (frame.parts && frame.parts->failed()) return;
+    control.check();
+    if (tracer) {
+      run_traced(step, slots, arena, control, *tracer);
+    } else {
+      run_step(step, slots, arena, control, nullptr);
+    }
+    for (int held : step.shared_releases) {
+      auto at = static_cast<size_t>(held);
+      if (frame.readers[at].fetch_sub(1, std::memory_order_acq_rel) == 1) let_go(slots[shared_held_[at].slot]);
+    }
+    if (step.awaited) frame.parts->publish(number, i + 1 - part.begin);
+  }
+}
+
+void Plan::run_step(const Step& step, Value* slots, char* arena, const RunControl& control, Tracer*) const {
   try {
     if (step.kind == Step::Kind::Static) {
-      KernelContext c(step.view, slots, arena + step.scratch_offset, pool_, &control);
+      KernelContext c(step.view, slots, arena + step.scratch_offset, *step.pool, &control);
       step.compute(c);
     } else if (step.kind == Step::Kind::Alias) {
       run_alias(step, slots);
     } else {
       run_dynamic(step, slots, control);
     }
+    if (step.charged) charge_outputs(step, slots);
   } catch (...) {
     rethrow(step);
   }
   for (int s : step.releases) let_go(slots[s]);
+}
+
+// Puts what the run allocated on the account of the device's memory.
+void Plan::charge_outputs(const Step& step, Value* slots) const {
+  for (int o = 0; o < step.view.output_count; ++o) {
+    Value& v = slots[step.view.outputs[o]];
+    if (!v.owner || slots_[static_cast<size_t>(step.view.outputs[o])].place != Place::Held) continue;
+    Tensor charged = step.charged->adopt(share(v), "the value of '" + step.name + "'");
+    if (charged.buffer() == v.owner) continue;
+    let_go(v);
+    hold(v, charged);
+  }
 }
 
 void Plan::run_alias(const Step& step, Value* slots) const {
@@ -301,12 +378,12 @@ void Plan::run_dynamic(const Step& step, Value* slots, const RunControl& control
     }
   }
   KernelState state(nullptr, [](void*) {});
-  PrepareContext prepare(*step.node, inputs, outputs, pool_, &resources_);
+  PrepareContext prepare(*step.node, inputs, outputs, *step.pool, &environment_.resources);
   if (step.op->def->cpu.prepare) state = step.op->def->cpu.prepare(prepare);
   Tensor scratch(DType::UInt8, Shape{static_cast<int64_t>(prepare.scratch_bytes())});
   StepView view = step.view;
   view.state = state.get();
-  KernelContext c(view, slots, scratch.mutable_raw(), pool_, &control);
+  KernelContext c(view, slots, scratch.mutable_raw(), *step.pool, &control);
   step.compute(c);
 }
 

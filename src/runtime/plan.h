@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -7,7 +9,9 @@
 
 #include "ops/kernel.h"
 #include "passes/ir.h"
+#include "passes/place.h"
 #include "runtime/fetch_pool.h"
+#include "runtime/part_run.h"
 #include "runtime/region.h"
 #include "weir/session.h"
 
@@ -27,7 +31,14 @@ struct Slot {
   Shape shape;
   Place place = Place::Nowhere;
   size_t offset = 0, bytes = 0;  // Arena
+  int part = 0;                  // whose arena
   Tensor constant;
+};
+
+// Steps of another part that must have been done before a step begins.
+struct Wait {
+  int part;
+  int steps;
 };
 
 // One kernel call. Everything it needs is worked out; running it follows pointers only.
@@ -38,8 +49,14 @@ struct Step {
   StepView view;
   KernelState state{nullptr, nullptr};
   size_t scratch_offset = 0, scratch_bytes = 0;
-  std::vector<int> releases;  // slots whose last reader this is
-  std::vector<int> slots;     // inputs, then outputs; view points into it
+  std::vector<int> releases;         // slots whose last reader this is
+  std::vector<int> shared_releases;  // values held by several parts (Plan::shared_held_) whose last reader here this is
+  std::vector<Wait> waits;
+  bool awaited = false;             // steps of other parts wait for this one
+  int device = 0, to = 0;           // that runs it, and whose memory its outputs are in
+  ThreadPool* pool = nullptr;       // of the device
+  DeviceMemory* charged = nullptr;  // the account of outputs that only the run allocates; null: none is kept
+  std::vector<int> slots;           // inputs, then outputs; view points into it
   const Op* op = nullptr;
   AttrMap attrs;
   std::string name;
@@ -47,24 +64,60 @@ struct Step {
   const Node* origin = nullptr;
 };
 
+// What one device does: its steps in order, on a lane of their own, and the memory for the values that live there.
+struct Part {
+  int device = 0;
+  int begin = 0, end = 0;  // steps [begin, end)
+  size_t arena_bytes = 0;
+};
+
 // The memory of one run at a time. Made for a plan, used by one run after the other.
 struct Frame {
   std::vector<Value> slots;
-  Tensor arena;
+  std::vector<Tensor> arenas;  // one for each part
   std::vector<std::unique_ptr<RegionRun>> regions;
+  // Of a plan in several parts:
+  std::unique_ptr<PartRun> parts;
+  std::unique_ptr<std::atomic<int>[]> readers;  // parts that still read each of Plan::shared_held_
+
+  char* arena(size_t part) { return static_cast<char*>(arenas[part].mutable_raw()); }
 };
+
+// A run that is being traced. Thread-safe.
+struct Tracer {
+  RunTrace& trace;
+  std::chrono::steady_clock::time_point begin;
+  std::mutex mutex = {};
+
+  void add(RunTrace::Event event) {
+    std::lock_guard lock(mutex);
+    trace.events.push_back(std::move(event));
+  }
+};
+Tracer start_trace(RunTrace& trace, size_t arena_bytes);
 
 // What a plan is made with.
 struct PlanOptions {
   PassOptions passes;
   int inter_op_threads = 1;
+  bool allow_soft_placement = false;
+};
+
+// Where a plan is made: in a session, or inside the plan whose control flow runs it. Outlives the plan.
+struct PlanEnvironment {
+  const DeviceSet& devices;
+  LanePool& lanes;
+  ResourceStore& resources;
+  PlanOptions options;
+  PlacementLog* placement_log = nullptr;
+  int home = 0;  // the device that feeds come from, fetches go to and whose part the caller's thread runs
 };
 
 // How a run with certain feeds (and their shapes), fetches and targets is done. Immutable after construction but for
 // its cache of frames. Thread-safe.
 class Plan {
  public:
-  Plan(const PlanRequest& request, const PlanOptions& options, ThreadPool& pool, ResourceStore& resources);
+  Plan(const PlanRequest& request, const PlanEnvironment& environment);
   ~Plan();
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
@@ -73,7 +126,8 @@ class Plan {
   void run(std::span<const Tensor* const> feed_values, std::span<Tensor> results, const RunControl& control,
            RunTrace* trace);
 
-  size_t arena_bytes() const { return arena_bytes_; }
+  size_t arena_bytes() const { return arena_bytes_; }  // of all parts
+  const std::vector<Part>& parts() const { return parts_; }
   const std::vector<Step>& steps() const { return steps_; }
   const std::vector<Region>& regions() const { return regions_; }
   // Frees memory that no run is using; says how much.
@@ -88,30 +142,40 @@ class Plan {
   std::unique_ptr<Frame> acquire();
   void give_back(std::unique_ptr<Frame> frame);
   void begin(Frame& frame, std::span<const Tensor* const> feed_values) const;
-  void execute(Frame& frame, const RunControl& control) const;
-  void execute_traced(Frame& frame, const RunControl& control, RunTrace& trace) const;
-  void run_step(const Step& step, Value* slots, char* arena, const RunControl& control) const;
+  void execute(Frame& frame, const RunControl& control, Tracer* tracer) const;
+  void run_alone(Frame& frame, const RunControl& control) const;
+  void run_part(int part, Frame& frame, const RunControl& control, Tracer* tracer) const;
+  void run_traced(const Step& step, Value* slots, char* arena, const RunControl& control, Tracer& tracer) const;
+  void run_step(const Step& step, Value* slots, char* arena, const RunControl& control, Tracer* tracer) const;
   int run_region(size_t region, Frame& frame, const RunControl& control) const;
   void run_alias(const Step& step, Value* slots) const;
   void run_dynamic(const Step& step, Value* slots, const RunControl& control) const;
+  void charge_outputs(const Step& step, Value* slots) const;
   void clear(Frame& frame) const;
   [[noreturn]] void rethrow(const Step& step) const;
 
+  const PlanEnvironment environment_;
   ThreadPool& pool_;
-  ResourceStore& resources_;
   std::vector<Shape> feed_shapes_;
   std::vector<Slot> slots_;
   std::vector<Step> once_;  // when a frame is made: variables and other handles
   std::vector<Step> steps_;
   std::vector<Region> regions_;  // stretches of steps_ that run overlapped
-  int inter_op_threads_ = 1;
+  std::vector<Part> parts_;
+  std::vector<int> active_parts_;  // those that have steps, or the only one; the first is the caller's
   std::vector<int> feed_slots_, fetch_slots_, held_slots_;
+  struct SharedHeld {
+    int slot;
+    int parts;  // that read it
+  };
+  std::vector<SharedHeld> shared_held_;
   struct FetchBuffer {
     int slot;
     std::shared_ptr<FetchPool> pool;
   };
   std::vector<FetchBuffer> fetch_buffers_;
   size_t arena_bytes_ = 0;
+  std::string holder_;  // as accounts of memory name it
 
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<Frame>> free_frames_;

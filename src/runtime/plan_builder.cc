@@ -27,10 +27,11 @@ void Plan::Builder::build(int inter_op_threads) {
   make_steps(order);
   place_values();
   drop_arena_aliases();
+  form_parts();
   find_last_uses();
   prepare_steps();
-  find_overlaps(inter_op_threads);
-  lay_out_arena();
+  if (plan_.active_parts_.size() == 1) find_overlaps(inter_op_threads);
+  lay_out_arenas();
   list_releases();
 }
 
@@ -59,6 +60,9 @@ Step Plan::Builder::make_step(int id) {
   step.attrs = node.attrs;
   step.name = node.name;
   step.origin = node.origin;
+  step.device = node.device;
+  step.to = node.memory();
+  step.pool = &plan_.environment_.devices[node.device].pool();
   for (const IrEdge& input : node.inputs) step.slots.push_back(slot(input));
   for (size_t o = 0; o < node.types.size(); ++o)
     step.slots.push_back(first_slot_[static_cast<size_t>(id)] + static_cast<int>(o));
@@ -77,6 +81,9 @@ Step Plan::Builder::make_step(int id) {
              (strings || std::any_of(step.slots.begin(), step.slots.end(), unknown))) {
     step.kind = Step::Kind::Dynamic;
   }
+  // Reads of variables share what is on the variable's account already.
+  const bool allocates = step.kind == Step::Kind::Dynamic || node.op->def->cpu.gives_outputs;
+  if (allocates && !is_variable_read(*node.op)) step.charged = plan_.environment_.devices[step.to].memory();
   return step;
 }
 
@@ -172,12 +179,17 @@ void Plan::Builder::drop_arena_aliases() {
 }
 
 void Plan::Builder::find_last_uses() {
-  for (size_t i = 0; i < plan_.steps_.size(); ++i) {
-    for (int s : plan_.steps_[i].slots) life(s).last_use = static_cast<int>(i);
-  }
-  for (size_t s = 0; s < lives_.size(); ++s) {
-    Life& whole = life(root(static_cast<int>(s)));
-    whole.last_use = std::max(whole.last_use, lives_[s].last_use);
+  for (int i = 0; i < static_cast<int>(plan_.steps_.size()); ++i) {
+    const Step& step = plan_.steps_[static_cast<size_t>(i)];
+    for (size_t n = 0; n < step.slots.size(); ++n) {
+      const int r = root(step.slots[n]);
+      const bool reads = n < static_cast<size_t>(step.view.input_count);
+      if (memory(r).place != Place::Arena || memory(r).part == part_of(i)) {
+        life(r).last_use = std::max(life(r).last_use, i);
+      } else if (reads) {
+        life(r).last_use = kNever;
+      }
+    }
   }
 }
 
@@ -195,7 +207,7 @@ void Plan::Builder::prepare_steps() {
         for (int s : step.slots) shapes.push_back(&plan_.slots_[static_cast<size_t>(s)].shape);
         std::span<const Shape* const> all(shapes);
         auto inputs = static_cast<size_t>(step.view.input_count);
-        PrepareContext c(*step.node, all.first(inputs), all.subspan(inputs), plan_.pool_, &plan_.resources_);
+        PrepareContext c(*step.node, all.first(inputs), all.subspan(inputs), *step.pool, &plan_.environment_.resources);
         step.state = step.op->def->cpu.prepare(c);
         step.view.state = step.state.get();
         step.scratch_bytes = c.scratch_bytes();
@@ -246,17 +258,23 @@ bool Plan::Builder::try_in_place(int index) {
   return false;
 }
 
-void Plan::Builder::lay_out_arena() {
+void Plan::Builder::lay_out_part(int number) {
+  Part& part = plan_.parts_[static_cast<size_t>(number)];
   ArenaLayout layout;
   std::vector<std::pair<size_t, size_t>> scratch;  // of the steps in the present region
   std::vector<std::vector<int>> ending(plan_.steps_.size());
   std::vector<bool> freed(plan_.slots_.size(), false);
-  for (int i = 0; i < static_cast<int>(plan_.steps_.size()); ++i) {
+  auto belongs = [&](int s) { return memory(s).place == Place::Arena && memory(s).part == number; };
+  // What other parts copy here may come at any time, so it has a place from the beginning.
+  for (int s : incoming_[static_cast<size_t>(number)]) {
+    if (belongs(s)) memory(s).offset = layout.allocate(memory(s).bytes);
+  }
+  for (int i = part.begin; i < part.end; ++i) {
     Step& step = plan_.steps_[static_cast<size_t>(i)];
     try_in_place(i);
     for (int o = 0; o < step.view.output_count; ++o) {
       int s = step.view.outputs[o];
-      if (memory(s).place == Place::Arena && root(s) == s) memory(s).offset = layout.allocate(memory(s).bytes);
+      if (belongs(s) && root(s) == s) memory(s).offset = layout.allocate(memory(s).bytes);
     }
     if (step.scratch_bytes > 0) {
       step.scratch_offset = layout.allocate(step.scratch_bytes);
@@ -264,7 +282,7 @@ void Plan::Builder::lay_out_arena() {
     }
     int end = end_of_use(i);
     for (int s : step.slots) {
-      if (memory(s).place == Place::Arena) ending[static_cast<size_t>(end)].push_back(root(s));
+      if (belongs(root(s))) ending[static_cast<size_t>(end)].push_back(root(s));
     }
     if (end != i) continue;
     for (auto [offset, bytes] : scratch) layout.free(offset, bytes);
@@ -276,10 +294,18 @@ void Plan::Builder::lay_out_arena() {
       freed[static_cast<size_t>(r)] = true;
     }
   }
+  part.arena_bytes = layout.size();
+}
+
+void Plan::Builder::lay_out_arenas() {
+  for (int p = 0; p < static_cast<int>(plan_.parts_.size()); ++p) lay_out_part(p);
   for (size_t s = 0; s < plan_.slots_.size(); ++s) {
-    if (plan_.slots_[s].place == Place::Arena) plan_.slots_[s].offset = memory(root(static_cast<int>(s))).offset;
+    if (plan_.slots_[s].place != Place::Arena) continue;
+    const Slot& whole = memory(root(static_cast<int>(s)));
+    plan_.slots_[s].offset = whole.offset;
+    plan_.slots_[s].part = whole.part;
   }
-  plan_.arena_bytes_ = layout.size();
+  for (const Part& part : plan_.parts_) plan_.arena_bytes_ += part.arena_bytes;
 }
 
 // Held values are let go after their last reader, so that variables can be written in place again.
@@ -290,6 +316,10 @@ void Plan::Builder::list_releases() {
     plan_.held_slots_.push_back(s);
     int last = life(s).last_use;
     if (place == Place::Fetch || life(s).fetched || last < 0) continue;
+    if (plan_.active_parts_.size() > 1) {
+      release(s);
+      continue;
+    }
     if (!region_of(last)) {
       plan_.steps_[static_cast<size_t>(last)].releases.push_back(s);
       continue;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <map>
+#include <limits>
 #include <vector>
 
 #include "runtime/arena.h"
@@ -20,26 +20,31 @@ class Plan::Builder {
   // reads any of them.
   struct Life {
     int root = -1;
-    int last_use = -1;
+    int last_use = -1;  // kNever: read by other parts, so that it keeps its place for the whole run
     bool fetched = false;
   };
+  static constexpr int kNever = std::numeric_limits<int>::max();
 
   void number_slots();
   void make_steps(const std::vector<int>& order);
   Step make_step(int node);
   void place_values();
   void drop_arena_aliases();
+  void form_parts();
   void find_last_uses();
   void prepare_steps();
   void find_overlaps(int threads);
-  void lay_out_arena();
+  void lay_out_part(int part);
+  void lay_out_arenas();
   bool try_in_place(int step);
   void list_releases();
+  void release(int slot);
 
   int slot(const IrEdge& edge) const { return first_slot_[static_cast<size_t>(edge.node)] + edge.output; }
   int root(int slot) const;
   Slot& memory(int slot) { return plan_.slots_[static_cast<size_t>(slot)]; }
   Life& life(int slot) { return lives_[static_cast<size_t>(slot)]; }
+  int part_of(int step) const;        // the part that the step is in
   Region* region_of(int step) const;  // the region that the step is in, or null
   // The last step before which nothing that `step` reads may be overwritten: the end of its region.
   int end_of_use(int step) const;
@@ -51,8 +56,9 @@ class Plan::Builder {
   const Ir& ir_;
   std::vector<int> first_slot_;
   std::vector<Life> lives_;
-  std::vector<int> alias_of_;    // slot -> the slot it is another view of, or -1
-  std::vector<int> step_nodes_;  // step -> Ir node
+  std::vector<int> alias_of_;               // slot -> the slot it is another view of, or -1
+  std::vector<int> step_nodes_;             // step -> Ir node
+  std::vector<std::vector<int>> incoming_;  // part -> slots in its memory that other parts write
 };
 
 }  // namespace weir

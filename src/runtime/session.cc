@@ -1,12 +1,11 @@
 #include "weir/session.h"
 
 #include <atomic>
-#include <map>
 #include <mutex>
-#include <thread>
 #include <unordered_map>
 
 #include "base/errors.h"
+#include "devices/device.h"
 #include "graph/graph_impl.h"
 #include "runtime/plan.h"
 #include "runtime/resources.h"
@@ -18,24 +17,6 @@ namespace {
 constexpr size_t kMaxPlans = 64;
 constexpr size_t kMaxIdleBytes = size_t{1} << 30;
 constexpr size_t kMaxFeedsOnStack = 32;
-
-int thread_count(int asked) {
-  if (asked < 0) throw invalid_argument("intra_op_parallelism_threads is {}", asked);
-  return asked > 0 ? asked : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
-
-// Sessions with the same number of threads share their workers: the cores belong to the process.
-std::shared_ptr<ThreadPool> shared_pool(int threads) {
-  static std::mutex mutex;
-  static std::map<int, std::weak_ptr<ThreadPool>> pools;
-  std::lock_guard lock(mutex);
-  std::shared_ptr<ThreadPool> pool = pools[threads].lock();
-  if (!pool) {
-    pool = std::make_shared<ThreadPool>(threads);
-    pools[threads] = pool;
-  }
-  return pool;
-}
 
 // What a run asks for. Its plans differ by the shapes of what is fed.
 struct Signature {
@@ -76,12 +57,15 @@ void CancelToken::cancel() { impl_->cancelled.store(true); }
 bool CancelToken::cancelled() const { return impl_->cancelled.load(); }
 
 struct Session::Impl {
-  Impl(Graph& g, const SessionOptions& o)
-      : graph(g), options(o), pool(shared_pool(thread_count(o.intra_op_parallelism_threads))) {}
+  Impl(Graph& g, const SessionOptions& o) : graph(g), options(o), devices(o) {
+    if (options.log_device_placement) placement_log.emplace(devices);
+  }
 
   Graph& graph;
   SessionOptions options;
-  std::shared_ptr<ThreadPool> pool;
+  DeviceSet devices;
+  std::shared_ptr<LanePool> lanes = LanePool::shared();
+  std::optional<PlacementLog> placement_log;
   SessionResources resources;
   std::atomic<bool> closed{false};
   std::atomic<int> running{0};
@@ -100,10 +84,17 @@ struct Session::Impl {
     for (const Operation& target : targets) own(target.node(), "target");
   }
 
-  PlanOptions plan_options() const {
+  PlanEnvironment environment() {
     int inter = options.inter_op_parallelism_threads;
     if (inter < 0) throw invalid_argument("inter_op_parallelism_threads is {}", inter);
-    return {options.passes, inter > 0 ? std::min(inter, pool->threads()) : pool->threads()};
+    const int threads = devices[0].pool().threads();
+    return {.devices = devices,
+            .lanes = *lanes,
+            .resources = resources,
+            .options = {.passes = options.passes,
+                        .inter_op_threads = inter > 0 ? std::min(inter, threads) : threads,
+                        .allow_soft_placement = options.allow_soft_placement},
+            .placement_log = placement_log ? &*placement_log : nullptr};
   }
 
   std::unique_ptr<Signature> make_signature(std::span<const Output> fetches, std::vector<Output> feeds,
@@ -155,8 +146,7 @@ struct Session::Impl {
     }
     std::vector<FeedSpec> specs;
     for (const Tensor* feed : feeds) specs.push_back({feed->dtype(), feed->shape()});
-    auto made =
-        std::make_shared<Plan>(PlanRequest{s.fetches, s.feeds, specs, s.targets}, plan_options(), *pool, resources);
+    auto made = std::make_shared<Plan>(PlanRequest{s.fetches, s.feeds, specs, s.targets}, environment());
     size_t idle = made->arena_bytes();
     for (const auto& other : s.plans) idle += other->frame_bytes();
     for (size_t i = s.plans.size(); idle > kMaxIdleBytes && i-- > 0;) idle -= s.plans[i]->trim();

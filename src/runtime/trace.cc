@@ -32,29 +32,30 @@ std::string json_string(const std::string& text) {
 
 }  // namespace
 
-void Plan::execute_traced(Frame& frame, const RunControl& control, RunTrace& trace) const {
-  using Clock = std::chrono::steady_clock;
+Tracer start_trace(RunTrace& trace, size_t arena_bytes) {
   trace = {};
-  trace.arena_bytes = static_cast<int64_t>(arena_bytes_);
+  trace.arena_bytes = static_cast<int64_t>(arena_bytes);
   trace.wall_start_us =
       std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch())
           .count();
-  auto begin = Clock::now();
-  auto since_begin = [&] { return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count(); };
-  Value* slots = frame.slots.data();
-  auto* arena = static_cast<char*>(frame.arena.mutable_raw());
-  for (const Step& step : steps_) {
-    control.check();
-    RunTrace::Event event;
-    event.node = step.name;
-    event.op = step.op->name;
-    event.device = "/device:CPU:0";
-    event.start_ns = since_begin();
-    run_step(step, slots, arena, control);
-    event.end_ns = since_begin();
-    event.output_bytes = output_bytes(step, slots);
-    trace.events.push_back(std::move(event));
-  }
+  return {trace, std::chrono::steady_clock::now()};
+}
+
+void Plan::run_traced(const Step& step, Value* slots, char* arena, const RunControl& control, Tracer& tracer) const {
+  auto since_begin = [&] {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - tracer.begin)
+        .count();
+  };
+  RunTrace::Event event;
+  event.node = step.name;
+  event.op = step.op->name;
+  event.device = environment_.devices[step.device].short_name();
+  event.thread = step.device;  // a device's steps follow each other on one lane
+  event.start_ns = since_begin();
+  run_step(step, slots, arena, control, &tracer);
+  event.end_ns = since_begin();
+  event.output_bytes = output_bytes(step, slots);
+  tracer.add(std::move(event));
 }
 
 std::string RunTrace::step_stats() const {

@@ -1,24 +1,34 @@
 """The devices of this machine."""
 
+from weir import _weir
+
 
 class DeviceAttributes:
     """One device of a session: name, device_type, memory_limit_bytes."""
 
-    def __init__(self, name, device_type, memory_limit_bytes, incarnation=1):
+    def __init__(self, name, device_type, memory_limit_bytes, physical_device_desc="", incarnation=1):
         self.name, self.device_type = name, device_type
         self.memory_limit_bytes = self.memory_limit = memory_limit_bytes
-        self.incarnation, self.physical_device_desc = incarnation, ""
+        self.incarnation, self.physical_device_desc = incarnation, physical_device_desc
 
     def __repr__(self):
         return f"_DeviceAttributes({self.name}, {self.device_type}, {self.memory_limit_bytes}, {self.incarnation})"
 
 
-_MEMORY_LIMIT = 256 << 20  # what TensorFlow says of every CPU, whatever the machine has
+_CPU_MEMORY_LIMIT = 256 << 20  # what TensorFlow says of every CPU, whatever the machine has
+_HOST = "/job:localhost/replica:0/task:0"
 
 
-def session_devices(session):
-    return [DeviceAttributes("/job:localhost/replica:0/task:0/device:CPU:0", "CPU", _MEMORY_LIMIT)]
+def session_devices(options):
+    """The devices of a session with these options (see session.py)."""
+    return [DeviceAttributes(name, kind, limit or _CPU_MEMORY_LIMIT, "" if kind == "CPU" else description)
+            for name, kind, limit, description in _weir.list_local_devices(options)]
 
 
 def list_local_devices(session_config=None):
-    return [DeviceAttributes("/device:CPU:0", "CPU", _MEMORY_LIMIT)]
+    from weir.framework.session import _options
+
+    devices = session_devices(_options(session_config))
+    for device in devices:
+        device.name = device.name[len(_HOST):]
+    return devices

@@ -115,11 +115,9 @@ class Operation(_weir.Operation):
 
     @property
     def node_def(self):
-        """This node's NodeDef, from the whole graph's: for looking, not for loops."""
-        for node in self.graph.as_graph_def().node:
-            if node.name == self.name:
-                return node
-        raise KeyError(self.name)
+        from weir import protos
+
+        return protos.NodeDef.FromString(self._node_def())
 
     @property
     def op_def(self):
@@ -162,7 +160,6 @@ class Graph(_weir.Graph):
         self._finalized = False
         self._seed = None
         self._variable_scopes = []  # see variable_scope.py
-        self._current_device = ""
 
     # Construction.
 
@@ -384,37 +381,19 @@ class _Device:
 
     def __enter__(self):
         device = self._device
-        if callable(device) and not hasattr(device, "to_string"):
-            device = _call_device_function(device)
-        if device:
-            device = _merged_device(self._graph._current_device, device)
-        self._outer, self._graph._current_device = self._graph._current_device, device or ""
-        self._scope = self._graph._device(device or "")
+        if isinstance(device, _weir.DeviceSpec):
+            device = device.to_string()
+        elif isinstance(device, bytes):
+            device = device.decode()
+        if callable(device):
+            self._scope = self._graph._device_function(device)
+        elif device != "":  # which says nothing, unlike None
+            self._scope = self._graph._device("" if device is None else device)
 
     def __exit__(self, *exc):
-        self._scope.exit()
-        self._graph._current_device = self._outer
+        if self._scope is not None:
+            self._scope.exit()
         return False
-
-
-def _merged_device(outer, inner):
-    """What ``inner`` says, and of what it does not say, what ``outer`` does."""
-    from weir.framework.device import DeviceSpec
-
-    merged = DeviceSpec.from_string(outer)
-    merged.merge_from(inner if hasattr(inner, "to_string") else DeviceSpec.from_string(str(inner)))
-    return merged.to_string()
-
-
-def _call_device_function(function):
-    """What a device function says of a node of no particular type; those made for variables look at the type."""
-
-    class _AnyNode:
-        name, type, device = "", "NoOp", ""
-        node_def = property(lambda self: self)
-        op = property(lambda self: self.type)
-
-    return function(_AnyNode())
 
 
 def _control_input(graph, item):

@@ -17,7 +17,20 @@ def _options(config):
         "operation_timeout_in_ms": config.operation_timeout_in_ms,
         "allow_soft_placement": config.allow_soft_placement,
         "log_device_placement": config.log_device_placement,
+        "device_count": dict(config.device_count),
+        **_gpu_options(config.gpu_options),
     }
+
+
+def _gpu_options(gpu):
+    """What is said of the virtual GPUs; 0 means TensorFlow's default."""
+    options = {"allow_growth": gpu.allow_growth}
+    if gpu.per_process_gpu_memory_fraction:
+        options["gpu_memory_fraction"] = gpu.per_process_gpu_memory_fraction
+    limits = [limit for devices in gpu.experimental.virtual_devices for limit in devices.memory_limit_mb]
+    if limits:
+        options["gpu_memory_limit"] = int(min(limits) * (1 << 20))
+    return options
 
 
 class BaseSession(_weir.Session):
@@ -58,9 +71,9 @@ class BaseSession(_weir.Session):
     partial_run_setup = partial_run
 
     def list_devices(self):
-        from weir.framework import devices
+        from weir.framework.devices import session_devices
 
-        return devices.session_devices(self)
+        return session_devices(_options(self._config))
 
 
 class Session(BaseSession):

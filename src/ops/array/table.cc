@@ -2,7 +2,7 @@
 
 // clang-format off
 #define ROWS(row) \
-  row(placeholder) row(placeholder_with_default) row(const) row(identity) row(identity_n) row(stop_gradient) \
+  row(placeholder) row(placeholder_with_default) row(const) row(identity) row(identity_n) row(copy) row(stop_gradient) \
   row(prevent_gradient) row(shape) row(shape_n) row(size) row(rank) row(reshape) row(expand_dims) row(squeeze) \
   row(transpose) row(invert_permutation) row(reverse_v2) row(concat_v2) row(concat) row(concat_offset) row(split) \
   row(split_v) row(pack) row(unpack) row(slice) row(strided_slice) row(strided_slice_grad) row(gather) row(gather_v2) \

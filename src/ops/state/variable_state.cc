@@ -12,6 +12,8 @@ namespace weir {
 VariableState::VariableState(std::string name, DType dtype, Shape shape)
     : name_(std::move(name)), dtype_(dtype), shape_(std::move(shape)) {}
 
+VariableState::~VariableState() { charge(0); }
+
 bool VariableState::initialized() const {
   std::lock_guard lock(mutex_);
   return value_.valid();
@@ -29,6 +31,7 @@ void VariableState::assign(Tensor value) {
                            dtype_name(value.dtype()));
   }
   std::lock_guard lock(mutex_);
+  charge(value.bytes());
   std::swap(value_, value);  // the old buffer is released after the lock
 }
 
@@ -37,6 +40,7 @@ void VariableState::copy_from(const void* data, const Shape& shape) {
   std::lock_guard lock(mutex_);
   bool reuse = value_.valid() && value_.shape() == shape && value_.buffer()->unique();
   if (!reuse) {
+    charge(static_cast<size_t>(shape.elements()) * dtype_size(dtype_));
     Tensor fresh(dtype_, shape);
     old = std::exchange(value_, std::move(fresh));
   }
@@ -47,6 +51,21 @@ void VariableState::clear() {
   Tensor old;
   std::lock_guard lock(mutex_);
   old = std::exchange(value_, Tensor());
+  charge(0);
+}
+
+void VariableState::stand_on(DeviceMemory* memory) {
+  std::lock_guard lock(mutex_);
+  if (memory_.get() == memory) return;
+  charge(0);
+  memory_ = memory ? memory->shared_from_this() : nullptr;
+  if (value_.valid()) charge(value_.bytes());
+}
+
+void VariableState::charge(size_t bytes) {
+  if (!memory_ || bytes == charged_) return;
+  memory_->charge("variable '" + name_ + "'", static_cast<int64_t>(charged_), static_cast<int64_t>(bytes));
+  charged_ = bytes;
 }
 
 void VariableState::update(FunctionRef<void(Tensor&)> change) {

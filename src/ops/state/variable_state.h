@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/thread_pool.h"
+#include "devices/memory.h"
 #include "weir/tensor.h"
 
 namespace weir {
@@ -19,6 +20,7 @@ class VariableState {
  public:
   // `shape` may be partly unknown, for a variable that takes the shape of its values.
   VariableState(std::string name, DType dtype, Shape shape);
+  ~VariableState();
   VariableState(const VariableState&) = delete;
   VariableState& operator=(const VariableState&) = delete;
 
@@ -36,6 +38,10 @@ class VariableState {
   // Back to no value.
   void clear();
 
+  // From now on the value is on the account of this memory (null: of none), and ResourceExhausted is thrown by what
+  // would make it larger than there is room.
+  void stand_on(DeviceMemory* memory);
+
   // Calls `change` with the value, which nobody else holds then. Throws FailedPrecondition when there is none. When
   // `change` throws, the variable keeps what was written so far.
   void update(FunctionRef<void(Tensor&)> change);
@@ -45,15 +51,18 @@ class VariableState {
                               FunctionRef<void(std::span<Tensor* const>)> change);
 
  private:
-  // REQUIRES: mutex_ is held.
+  // REQUIRES for both: mutex_ is held.
   Tensor& unique_value();
+  void charge(size_t bytes);  // before the value takes so many
   [[noreturn]] void fail_uninitialized() const;
 
   const std::string name_;
   const DType dtype_;
   const Shape shape_;
   mutable std::mutex mutex_;
-  Tensor value_;  // guarded by mutex_; invalid before the first assignment
+  Tensor value_;  // guarded by mutex_, as are the next two; invalid before the first assignment
+  std::shared_ptr<DeviceMemory> memory_;
+  size_t charged_ = 0;
 };
 
 }  // namespace weir

@@ -1,0 +1,94 @@
+#include "devices/memory.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/errors.h"
+
+namespace weir {
+
+// A buffer on somebody's account. It keeps the one that has the bytes alive.
+class DeviceMemory::Charged final : public Buffer {
+ public:
+  Charged(Tensor value, std::shared_ptr<DeviceMemory> memory, std::string holder)
+      : Buffer(value.mutable_raw(), value.bytes()),
+        value_(std::move(value)),
+        memory_(std::move(memory)),
+        holder_(std::move(holder)) {}
+  ~Charged() override { memory_->charge(holder_, static_cast<int64_t>(bytes()), 0); }
+
+ private:
+  Tensor value_;
+  std::shared_ptr<DeviceMemory> memory_;
+  std::string holder_;
+};
+
+int64_t DeviceMemory::used() const {
+  std::lock_guard lock(mutex_);
+  return used_;
+}
+
+int64_t DeviceMemory::peak() const {
+  std::lock_guard lock(mutex_);
+  return peak_;
+}
+
+Tensor DeviceMemory::allocate(DType dtype, const Shape& shape, std::string_view holder) {
+  auto bytes = static_cast<int64_t>(dtype_size(dtype)) * shape.elements();
+  charge(holder, 0, bytes);
+  Tensor value;
+  try {
+    value = Tensor(dtype, shape);
+  } catch (...) {
+    charge(holder, bytes, 0);
+    throw;
+  }
+  void* data = value.mutable_raw();
+  return Tensor(dtype, shape, new Charged(std::move(value), shared_from_this(), std::string(holder)), data);
+}
+
+Tensor DeviceMemory::adopt(const Tensor& value, std::string_view holder) {
+  auto* charged = dynamic_cast<Charged*>(value.buffer());
+  if (charged) return value;
+  charge(holder, 0, static_cast<int64_t>(value.bytes()));
+  Tensor shared = value;
+  void* data = shared.mutable_raw();
+  return Tensor(value.dtype(), value.shape(), new Charged(shared, shared_from_this(), std::string(holder)), data);
+}
+
+void DeviceMemory::charge(std::string_view holder, int64_t before, int64_t now) {
+  if (before == now) return;
+  std::lock_guard lock(mutex_);
+  if (now > before && used_ + now - before > limit_) fail(holder, now);
+  used_ += now - before;
+  peak_ = std::max(peak_, used_);
+  auto account = accounts_.find(holder);
+  if (account == accounts_.end()) account = accounts_.emplace(std::string(holder), 0).first;
+  account->second += now - before;
+  if (account->second == 0) accounts_.erase(account);
+}
+
+void DeviceMemory::fail(std::string_view holder, int64_t bytes) const {
+  constexpr size_t kNamed = 5;
+  std::vector<std::pair<int64_t, std::string_view>> holders;
+  for (const auto& [name, held] : accounts_) holders.emplace_back(held, name);
+  std::sort(holders.begin(), holders.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::string list;
+  for (size_t i = 0; i < std::min(kNamed, holders.size()); ++i) {
+    list += fmt::format("{}{} {}", i ? ", " : "", holders[i].second, readable_bytes(holders[i].first));
+  }
+  if (holders.size() > kNamed) list += fmt::format(" and {} others", holders.size() - kNamed);
+  throw error(Code::ResourceExhausted, "OOM when allocating {} for {} on {}: {} of {} are in use{}{}",
+              readable_bytes(bytes), holder, device_, readable_bytes(used_), readable_bytes(limit_),
+              list.empty() ? "" : "; the largest holders are ", list);
+}
+
+std::string readable_bytes(int64_t bytes) {
+  constexpr const char* kUnits[] = {"bytes", "KB", "MB", "GB", "TB"};
+  auto value = static_cast<double>(bytes);
+  int unit = 0;
+  for (; value >= 1024 && unit < 4; ++unit) value /= 1024;
+  return unit == 0 ? fmt::format("{} bytes", bytes) : fmt::format("{:.1f} {}", value, kUnits[unit]);
+}
+
+}  // namespace weir
