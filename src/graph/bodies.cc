@@ -205,6 +205,7 @@ Operation add_if(Graph& graph, const Output& predicate, Body& then_branch, Body&
                             .control_inputs = captures.waits()});
   std::lock_guard lock(graph.impl().mutex);
   then_branch.parameters = else_branch.parameters = captures.tensors();
+  then_branch.gradient_of = else_branch.gradient_of = nullptr;
   return op;
 }
 
@@ -239,6 +240,7 @@ Operation add_while(Graph& graph, const std::vector<Output>& initial, Body& cond
     body.parameters.push_back(tensor);
     body.results.push_back(tensor);
   }
+  body.gradient_of = nullptr;
   return op;
 }
 

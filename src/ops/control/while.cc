@@ -163,6 +163,7 @@ class LoopGradient {
       BodyScope scope(graph_, &forward_);
       Output next = counter + 1;
       set_forward_result(next);
+      std::lock_guard lock(graph_.impl().mutex);
       node_.attrs.set(kIterations, static_cast<int64_t>(node_.output_types.size()) - 1);
     }
     return Output(&node_, static_cast<int>(node_.attrs.get<int64_t>(kIterations)));
