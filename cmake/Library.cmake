@@ -18,6 +18,13 @@ target_include_directories(weir_internal SYSTEM INTERFACE ${WEIR_PROTO_INCLUDE_D
 target_link_libraries(weir_internal INTERFACE weir_warnings ${WEIR_PRIVATE_LIBRARIES})
 add_dependencies(weir_internal weir_proto_headers)
 
+if(WEIR_PREBUILT)
+  add_library(weir_static STATIC IMPORTED)
+  set_target_properties(weir_static PROPERTIES IMPORTED_LOCATION ${WEIR_PREBUILT}/libweir.a
+    INTERFACE_LINK_LIBRARIES "${WEIR_PRIVATE_LIBRARIES}")
+  return()
+endif()
+
 add_library(weir_objects OBJECT ${WEIR_SOURCES})
 set_target_properties(weir_objects PROPERTIES
   POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)

@@ -2,8 +2,11 @@
 
 // Everything a program needs.
 #include "weir/checkpoint.h"
+#include "weir/cifar10.h"
 #include "weir/clip.h"
+#include "weir/control_flow.h"
 #include "weir/data.h"
+#include "weir/device.h"
 #include "weir/embedding.h"
 #include "weir/error.h"
 #include "weir/gradients.h"
@@ -25,4 +28,5 @@
 #include "weir/state_ops.h"
 #include "weir/string_ops.h"
 #include "weir/summary.h"
+#include "weir/towers.h"
 #include "weir/train.h"

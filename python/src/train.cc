@@ -38,8 +38,7 @@ std::optional<Variable> to_optional_variable(H value) {
   if (value.is_none()) return std::nullopt;
   const Variable* variable = variable_of(value);
   if (!variable) {
-    PyErr_SetString(PyExc_TypeError, "global_step must be a tf.Variable");
-    throw nb::python_error();
+    raise(PyExc_TypeError, "global_step must be a tf.Variable");
   }
   return *variable;
 }
@@ -71,8 +70,7 @@ struct OptimizerObject {
 nb::list optimizer_gradients(OptimizerObject& self, H loss, H var_list, H grad_loss, bool colocate, int gate) {
   const Output* output = find_tensor(loss);
   if (!output) {
-    PyErr_SetString(PyExc_TypeError, "the loss must be a Tensor");
-    throw nb::python_error();
+    raise(PyExc_TypeError, "the loss must be a Tensor");
   }
   return build(graph_of(output->node()), {loss}, [&](GraphObject& graph) {
     train::ComputeGradientsOptions options{.colocate_gradients_with_ops = colocate,

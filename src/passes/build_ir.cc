@@ -1,7 +1,7 @@
 #include <unordered_map>
 
 #include "base/errors.h"
-#include "graph/graph_impl.h"
+#include "graph/bodies.h"
 #include "passes/ir.h"
 
 namespace weir {
@@ -15,7 +15,7 @@ struct OutputHash {
 
 class Builder {
  public:
-  Builder(std::span<const Output> feeds, std::span<const FeedSpec> values) {
+  Builder(std::span<const Output> feeds, std::span<const FeedSpec> values, const Body* body) : body_(body) {
     for (size_t i = 0; i < feeds.size(); ++i) {
       const Node& node = *feeds[i].node();
       const FeedSpec& value = values[i];
@@ -62,10 +62,11 @@ class Builder {
         continue;
       }
       stack.emplace_back(node, true);
-      for (auto it = node->control_inputs.rbegin(); it != node->control_inputs.rend(); ++it)
-        stack.emplace_back(*it, false);
+      for (auto it = node->control_inputs.rbegin(); it != node->control_inputs.rend(); ++it) {
+        if (waits_for(**it)) stack.emplace_back(*it, false);
+      }
       for (auto it = node->inputs.rbegin(); it != node->inputs.rend(); ++it) {
-        if (!feeds_.count(*it)) stack.emplace_back(it->node(), false);
+        if (!feeds_.count(*it) && !is_passed_handle(*node, *it)) stack.emplace_back(it->node(), false);
       }
     }
   }
@@ -76,12 +77,16 @@ class Builder {
     ir_node.origin = node;
     ir_node.name = node->name;
     ir_node.attrs = node->attrs;
-    for (const Node* control : node->control_inputs) ir_node.control.push_back(nodes_.at(control));
+    for (const Node* control : node->control_inputs) {
+      if (waits_for(*control)) ir_node.control.push_back(nodes_.at(control));
+    }
+    if (is_flow(*node)) ir_node.flow = snapshot(*node);
     // An Identity of a reference is the read itself: it happens when the Identity's turn comes.
     bool reads = node->op->name == "Identity" && node->inputs[0].is_ref() && !feeds_.count(node->inputs[0]);
     if (reads) ir_node.op = find_op("_Read");
     std::vector<FlatArg> args = flatten_args(node->op->inputs, node->attrs);
     for (size_t i = 0; i < node->inputs.size(); ++i) {
+      if (is_passed_handle(*node, node->inputs[i])) continue;
       bool by_ref = args[i].spec->is_ref || reads;
       ir_node.inputs.push_back(by_ref ? edge(node->inputs[i]) : value_edge(node->inputs[i], &ir_node.control));
       if (args[i].spec->is_ref && feeds_.count(node->inputs[i])) {
@@ -91,6 +96,42 @@ class Builder {
     ir_node.types = node->output_types;
     ir_node.shapes = node->output_shapes;
     nodes_.emplace(node, ir_.add(std::move(ir_node)));
+  }
+
+  // What a body waits for outside of itself has happened before its If or While runs.
+  bool waits_for(const Node& control) const { return !body_ || body_->encloses(control.body); }
+
+  static bool is_flow(const Node& node) { return is_if(*node.op) || is_while(*node.op); }
+
+  // Variables are known to the whole session: bodies look them up for themselves, and no value needs to exist before.
+  static bool is_handle(const Output& output) {
+    return output.node()->inputs.empty() && (output.is_ref() || output.dtype() == DType::Resource) &&
+           output.node()->op->name != "Placeholder";
+  }
+  static bool is_passed_handle(const Node& reader, const Output& input) { return is_flow(reader) && is_handle(input); }
+
+  static std::shared_ptr<Flow> snapshot(const Node& node) {
+    auto flow = std::make_shared<Flow>();
+    flow->is_loop = is_while(*node.op);
+    auto [first, second] = bodies_of(node);
+    const Body* bodies[2] = {first, second};
+    for (int b = 0; b < 2; ++b) {
+      const Body& body = *bodies[b];
+      flow->bodies[b] = {&body, {}, {}, body.targets};
+      const size_t before = flow->is_loop ? 0 : 1;  // the predicate
+      for (size_t i = 0; i < body.parameters.size(); ++i) {
+        if (is_handle(node.inputs[i + before])) continue;
+        flow->bodies[b].parameters.push_back(body.parameters[i]);
+        if (!flow->is_loop || b == 0) continue;
+        flow->bodies[b].results.push_back(body.results[i]);
+        flow->outputs.push_back(static_cast<int>(i));
+      }
+      if (!flow->is_loop || b == 0) flow->bodies[b].results = body.results;
+    }
+    if (!flow->is_loop) {
+      for (int i = 0; i < static_cast<int>(node.output_types.size()); ++i) flow->outputs.push_back(i);
+    }
+    return flow;
   }
 
   IrEdge edge(const Output& output) const {
@@ -116,6 +157,7 @@ class Builder {
     return {ir_.add(std::move(read)), 0};
   }
 
+  const Body* body_;
   Ir ir_;
   std::unordered_map<const Node*, int> nodes_;
   std::unordered_map<Output, int, OutputHash> feeds_;
@@ -129,7 +171,7 @@ Ir build_ir(const PlanRequest& request) {
                                             : nullptr;
   if (!graph) return {};
   std::lock_guard lock(graph->impl().mutex);  // shapes of nodes may gain knowledge meanwhile
-  return Builder(request.feeds, request.feed_specs).build(request.fetches, request.targets);
+  return Builder(request.feeds, request.feed_specs, request.body).build(request.fetches, request.targets);
 }
 
 }  // namespace weir

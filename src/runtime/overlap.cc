@@ -60,6 +60,7 @@ std::vector<StepFacts> Plan::Builder::step_facts() const {
     facts[static_cast<size_t>(i)].microseconds =
         estimate_microseconds(step.op->name, all.first(inputs), all.subspan(inputs));
 
+    facts[static_cast<size_t>(i)].alone = step.kind == Step::Kind::Flow;  // its bodies read and write variables unseen
     for (int control : ir_[step_nodes_[static_cast<size_t>(i)]].control) {
       const auto& list = steps_behind[static_cast<size_t>(control)];
       before.insert(before.end(), list.begin(), list.end());

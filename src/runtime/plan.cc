@@ -6,30 +6,15 @@
 #include "base/errors.h"
 #include "graph/infer_context.h"
 #include "ops/state/variable_state.h"
+#include "runtime/flow.h"
 #include "runtime/plan_builder.h"
+#include "runtime/values.h"
 #include "tensor/elements.h"
 
 namespace weir {
 namespace {
 
 constexpr size_t kMaxFreeFrames = 8;
-
-void let_go(Value& v) {
-  if (v.owner) v.owner->release();
-  v.owner = nullptr;
-  v.data = nullptr;
-}
-
-void hold(Value& v, const Tensor& t) {
-  v.data = const_cast<void*>(t.raw());
-  v.owner = t.buffer();
-  if (v.owner) v.owner->retain();
-}
-
-Tensor share(const Value& v) {
-  v.owner->retain();
-  return Tensor(v.dtype, *v.shape, v.owner, v.data);
-}
 
 // What the plan is for, as accounts of memory name it.
 std::string name_of(const PlanRequest& request) {
@@ -56,12 +41,25 @@ Plan::Plan(const PlanRequest& request, const PlanEnvironment& environment)
   if (passes.fold_constants) fold_constants(ir, context);
   if (passes.remove_identities) remove_identities(ir, context);
   if (passes.share_common_subexpressions) share_common_subexpressions(ir, context);
+  prune_flow(ir);
   if (passes.fuse_bias_activation) fuse_bias_activation(ir, context);
   if (passes.fuse_elementwise) fuse_elementwise(ir, context);
+  if (options.direct_convolutions) direct_convolutions(ir);
   ir.sweep();
   insert_copies(ir, environment_.devices, environment_.home);
   holder_ = name_of(request);
   Builder(*this, ir, request.feeds.size()).build(options.inter_op_threads);
+}
+
+std::unique_ptr<Plan> Plan::make_body_plan(const PlanRequest& request, int device) const {
+  PlanEnvironment environment = environment_;
+  environment.home = device;
+  return std::make_unique<Plan>(request, environment);
+}
+
+std::vector<FeedSpec> Plan::loop_specs(const Flow& flow, std::vector<FeedSpec> first) const {
+  PassContext context{environment_.options.passes, pool_};
+  return loop_invariants(flow, std::move(first), context);
 }
 
 Plan::~Plan() = default;
@@ -136,18 +134,25 @@ size_t Plan::trim() {
   size_t freed = free_frames_.size() * arena_bytes_;
   frames_ -= free_frames_.size();
   free_frames_.clear();
+  for (const Step& step : steps_) freed += step.flow ? step.flow->trim() : 0;
   return freed;
 }
 
 size_t Plan::frame_bytes() const {
   std::lock_guard lock(mutex_);
-  return frames_ * arena_bytes_;
+  size_t bytes = frames_ * arena_bytes_;
+  for (const Step& step : steps_) bytes += step.flow ? step.flow->frame_bytes() : 0;
+  return bytes;
 }
 
 void Plan::begin(Frame& frame, std::span<const Tensor* const> feed_values) const {
   for (size_t i = 0; i < feed_slots_.size(); ++i) {
     if (feed_slots_[i] >= 0) hold(frame.slots[static_cast<size_t>(feed_slots_[i])], *feed_values[i]);
   }
+  take_fetch_buffers(frame);
+}
+
+void Plan::take_fetch_buffers(Frame& frame) const {
   for (const FetchBuffer& fetch : fetch_buffers_) {
     Value& v = frame.slots[static_cast<size_t>(fetch.slot)];
     v.owner = fetch.pool->acquire();
@@ -188,6 +193,32 @@ void Plan::run(std::span<const Tensor* const> feed_values, std::span<Tensor> res
     if (!v.owner || !v.shape) throw error(Code::InvalidArgument, "fetch {} is a handle; it has no value", i);
     results[i] = share(v);
   }
+}
+
+Plan::Call::~Call() {
+  clear();
+  plan_.give_back(std::move(frame_));
+}
+
+void Plan::Call::run(std::span<const Value> feeds, const RunControl& control, Tracer* tracer) {
+  for (size_t i = 0; i < plan_.feed_slots_.size(); ++i) {
+    if (plan_.feed_slots_[i] < 0) continue;
+    Value& v = frame_->slots[static_cast<size_t>(plan_.feed_slots_[i])];
+    const Shape* planned = v.shape;  // null when only the run knows it
+    refer(v, feeds[i]);
+    if (planned) {
+      v.shape = planned;
+    } else if (v.shape && v.shape != &v.own_shape) {
+      v.own_shape = *v.shape;
+      v.shape = &v.own_shape;
+    }
+  }
+  plan_.take_fetch_buffers(*frame_);
+  plan_.execute(*frame_, control, tracer);
+}
+
+const Value& Plan::Call::result(size_t fetch) const {
+  return frame_->slots[static_cast<size_t>(plan_.fetch_slots_[fetch])];
 }
 
 void Plan::execute(Frame& frame, const RunControl& control, Tracer* tracer) const {
@@ -255,13 +286,15 @@ void Plan::run_part(int number, Frame& frame, const RunControl& control, Tracer*
   }
 }
 
-void Plan::run_step(const Step& step, Value* slots, char* arena, const RunControl& control, Tracer*) const {
+void Plan::run_step(const Step& step, Value* slots, char* arena, const RunControl& control, Tracer* tracer) const {
   try {
     if (step.kind == Step::Kind::Static) {
       KernelContext c(step.view, slots, arena + step.scratch_offset, *step.pool, &control);
       step.compute(c);
     } else if (step.kind == Step::Kind::Alias) {
       run_alias(step, slots);
+    } else if (step.kind == Step::Kind::Flow) {
+      step.flow->run(step.view, slots, control, tracer);
     } else {
       run_dynamic(step, slots, control);
     }

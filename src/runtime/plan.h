@@ -35,6 +35,8 @@ struct Slot {
   Tensor constant;
 };
 
+class FlowStep;
+
 // Steps of another part that must have been done before a step begins.
 struct Wait {
   int part;
@@ -43,7 +45,7 @@ struct Wait {
 
 // One kernel call. Everything it needs is worked out; running it follows pointers only.
 struct Step {
-  enum class Kind { Static, Alias, Dynamic };
+  enum class Kind { Static, Alias, Dynamic, Flow };
   Kind kind = Kind::Static;
   ComputeFn compute = nullptr;
   StepView view;
@@ -62,6 +64,7 @@ struct Step {
   std::string name;
   std::unique_ptr<NodeView> node;
   const Node* origin = nullptr;
+  std::shared_ptr<FlowStep> flow;  // of kind Flow: an If or While, see flow.h
 };
 
 // What one device does: its steps in order, on a lane of their own, and the memory for the values that live there.
@@ -100,6 +103,7 @@ Tracer start_trace(RunTrace& trace, size_t arena_bytes);
 struct PlanOptions {
   PassOptions passes;
   int inter_op_threads = 1;
+  bool direct_convolutions = false;
   bool allow_soft_placement = false;
 };
 
@@ -130,10 +134,32 @@ class Plan {
   const std::vector<Part>& parts() const { return parts_; }
   const std::vector<Step>& steps() const { return steps_; }
   const std::vector<Region>& regions() const { return regions_; }
+  // A plan for a body of one of this plan's nodes, which stands on `device`: it has the same session and options.
+  std::unique_ptr<Plan> make_body_plan(const PlanRequest& request, int device) const;
+  // What its loop's parameters look like in every iteration.
+  std::vector<FeedSpec> loop_specs(const Flow& flow, std::vector<FeedSpec> first) const;
   // Frees memory that no run is using; says how much.
   size_t trim();
   // Bytes of arenas that exist, in use or cached.
   size_t frame_bytes() const;
+
+  // Runs a plan again and again on one frame, with values instead of tensors: how control flow runs its bodies.
+  class Call {
+   public:
+    explicit Call(Plan& plan) : plan_(plan), frame_(plan.acquire()) {}
+    ~Call();
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+    // The memory of `feeds` must stay until clear().
+    void run(std::span<const Value> feeds, const RunControl& control, Tracer* tracer);
+    // Valid until clear().
+    const Value& result(size_t fetch) const;
+    void clear() { plan_.clear(*frame_); }
+
+   private:
+    Plan& plan_;
+    std::unique_ptr<Frame> frame_;
+  };
 
  private:
   class Builder;
@@ -142,6 +168,7 @@ class Plan {
   std::unique_ptr<Frame> acquire();
   void give_back(std::unique_ptr<Frame> frame);
   void begin(Frame& frame, std::span<const Tensor* const> feed_values) const;
+  void take_fetch_buffers(Frame& frame) const;
   void execute(Frame& frame, const RunControl& control, Tracer* tracer) const;
   void run_alone(Frame& frame, const RunControl& control) const;
   void run_part(int part, Frame& frame, const RunControl& control, Tracer* tracer) const;

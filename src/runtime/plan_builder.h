@@ -33,6 +33,7 @@ class Plan::Builder {
   void form_parts();
   void find_last_uses();
   void prepare_steps();
+  void prepare_flow();
   void find_overlaps(int threads);
   void lay_out_part(int part);
   void lay_out_arenas();

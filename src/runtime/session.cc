@@ -6,7 +6,7 @@
 
 #include "base/errors.h"
 #include "devices/device.h"
-#include "graph/graph_impl.h"
+#include "graph/bodies.h"
 #include "runtime/plan.h"
 #include "runtime/resources.h"
 
@@ -79,9 +79,33 @@ struct Session::Impl {
       if (!node) throw invalid_argument("a {} is an empty handle", what);
       if (node->graph != &graph) node->fail(Code::InvalidArgument, fmt::format("the {} is of another graph", what));
     };
-    for (const Output& fetch : fetches) own(fetch.node(), "fetch");
-    for (const Output& feed : feeds) own(feed.node(), "feed");
-    for (const Operation& target : targets) own(target.node(), "target");
+    auto fetchable = [](const Node& node) {
+      if (!enclosing_loop(node)) return;
+      node.fail(
+          Code::InvalidArgument,
+          fmt::format("Operation '{}' has been marked as not fetchable: it is a part of a while loop", node.name));
+    };
+    auto plain = [](const Output& output, const char* what) {
+      if (output.dtype() != DType::Variant) return;
+      output.node()->fail(Code::InvalidArgument,
+                          fmt::format("'{}' is a variant; it cannot be {}", output.name(), what));
+    };
+    for (const Output& fetch : fetches) {
+      own(fetch.node(), "fetch");
+      fetchable(*fetch.node());
+      plain(fetch, "fetched");
+    }
+    for (const Output& feed : feeds) {
+      own(feed.node(), "feed");
+      plain(feed, "fed");
+      if (!feed.node()->body) continue;
+      feed.node()->fail(Code::InvalidArgument,
+                        fmt::format("Tensor '{}' may not be fed: it is a part of a branch or a loop", feed.name()));
+    }
+    for (const Operation& target : targets) {
+      own(target.node(), "target");
+      fetchable(*target.node());
+    }
   }
 
   PlanEnvironment environment() {
@@ -93,6 +117,7 @@ struct Session::Impl {
             .resources = resources,
             .options = {.passes = options.passes,
                         .inter_op_threads = inter > 0 ? std::min(inter, threads) : threads,
+                        .direct_convolutions = options.direct_convolutions,
                         .allow_soft_placement = options.allow_soft_placement},
             .placement_log = placement_log ? &*placement_log : nullptr};
   }

@@ -4,18 +4,10 @@
 #include "base/errors.h"
 #include "proto/step_stats.pb.h"
 #include "runtime/plan.h"
+#include "runtime/step_work.h"
 
 namespace weir {
 namespace {
-
-int64_t output_bytes(const Step& step, const Value* slots) {
-  int64_t bytes = 0;
-  for (int o = 0; o < step.view.output_count; ++o) {
-    const Value& v = slots[step.view.outputs[o]];
-    if (v.data && v.shape) bytes += v.shape->elements() * static_cast<int64_t>(dtype_size(v.dtype));
-  }
-  return bytes;
-}
 
 std::string json_string(const std::string& text) {
   std::string quoted = "\"";
@@ -54,7 +46,7 @@ void Plan::run_traced(const Step& step, Value* slots, char* arena, const RunCont
   event.start_ns = since_begin();
   run_step(step, slots, arena, control, &tracer);
   event.end_ns = since_begin();
-  event.output_bytes = output_bytes(step, slots);
+  count_work(step, slots, event);
   tracer.add(std::move(event));
 }
 

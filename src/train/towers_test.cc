@@ -172,6 +172,7 @@ TEST(AverageGradients, IsTheMeanOverTheTowers) {
                two = optimizer.compute_gradients(reduce_sum(w * 6.f));
   const GradsAndVars average = average_gradients({one, two});
   Session session(g);
+  session.run(g.global_variables_initializer());
   EXPECT_EQ(session.run(average[0].first.dense()).data<float>()[1], 4);
   expect_error([&] { average_gradients({one, {}}); }, Code::InvalidArgument, "differ at place 0");
   expect_error([&] { average_gradients({}); }, Code::InvalidArgument, "no towers");

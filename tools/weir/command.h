@@ -24,6 +24,7 @@ extern const Command kTrain;
 extern const Command kCheckpoint;
 extern const Command kGraph;
 extern const Command kRecords;
+extern const Command kProfile;
 
 // `weir COMMAND ...` without the first word; returns the exit code.
 int run_command(std::span<const std::string> arguments);
