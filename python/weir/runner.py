@@ -23,6 +23,7 @@ options:
   --version         print the version
   --help            print this
 
+Networks of the tutorials: weir train mnist, weir train cifar10.
 Files: weir checkpoint FILE, weir records FILE, weir graph FILE -o PAGE; `weir checkpoint --help` and so on tell more.
 """
 
