@@ -9,7 +9,7 @@ BIN := build/release/bin
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build test browser-test conformance api mnist bench asan tsan fuzz lint format clean packages clang-packages
+.PHONY: help build test wheel browser-test conformance api mnist bench asan tsan fuzz lint format clean packages clang-packages
 
 help:  ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +39,10 @@ build: packages $(VENV)/ready  ## build everything: programs into build/release/
 
 test: build  ## build and run the tests
 	@ctest --preset release -j $(JOBS)
+
+PYTHONS ?= $(VENV)/bin/python
+wheel: build  ## make and test wheels, in build/wheels; PYTHONS="python3.10 python3.13" for other interpreters
+	@tools/wheels.sh build/release/lib build/wheels $(PYTHONS)
 
 browser-test: build  ## look at the pages (graphs, TensorBoard) in headless Chromium, which it installs
 	@tools/install_packages.sh browser

@@ -9,7 +9,7 @@ file(READ ${PROJECT_SOURCE_DIR}/src/io/graph_page.html WEIR_GRAPH_PAGE)
 file(CONFIGURE OUTPUT ${WEIR_GENERATED_DIR}/io/graph_page.inc CONTENT "R\"page(@WEIR_GRAPH_PAGE@)page\"\n" @ONLY)
 
 # The libraries below are no part of the API: no public header names them and libweir.so exports nothing of them.
-set(WEIR_PRIVATE_LIBRARIES protobuf::libprotobuf fmt::fmt ZLIB::ZLIB Threads::Threads)
+set(WEIR_PRIVATE_LIBRARIES protobuf::libprotobuf fmt::fmt ZLIB::ZLIB JPEG::JPEG Threads::Threads)
 
 # What code that uses the internals (the library, its tests) is compiled with.
 add_library(weir_internal INTERFACE)
@@ -17,6 +17,13 @@ target_include_directories(weir_internal INTERFACE ${PROJECT_SOURCE_DIR}/include
 target_include_directories(weir_internal SYSTEM INTERFACE ${WEIR_PROTO_INCLUDE_DIRS})
 target_link_libraries(weir_internal INTERFACE weir_warnings ${WEIR_PRIVATE_LIBRARIES})
 add_dependencies(weir_internal weir_proto_headers)
+
+if(WEIR_PREBUILT)
+  add_library(weir_static STATIC IMPORTED)
+  set_target_properties(weir_static PROPERTIES IMPORTED_LOCATION ${WEIR_PREBUILT}/libweir.a
+    INTERFACE_LINK_LIBRARIES "${WEIR_PRIVATE_LIBRARIES}")
+  return()
+endif()
 
 add_library(weir_objects OBJECT ${WEIR_SOURCES})
 set_target_properties(weir_objects PROPERTIES

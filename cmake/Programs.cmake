@@ -26,7 +26,7 @@ function(weir_program source)
       target_compile_definitions(${target} PRIVATE WEIR_HAVE_DNNL)
     endif()
   else()
-    target_link_libraries(${target} PRIVATE weir)
+    target_link_libraries(${target} PRIVATE weir_models weir)
   endif()
 endfunction()
 

@@ -10,7 +10,10 @@ execute_process(COMMAND ${Python_EXECUTABLE} -c "import numpy; print(numpy.get_i
 
 set(WEIR_PYTHON_DIR ${PROJECT_SOURCE_DIR}/python/weir)
 if(SKBUILD)
-  set(WEIR_PYTHON_DIR ${PROJECT_BINARY_DIR}/python)
+  # A copy of the package, which the stubs are read off, without what was built for another Python.
+  set(WEIR_PYTHON_DIR ${PROJECT_BINARY_DIR}/python/weir)
+  file(COPY ${PROJECT_SOURCE_DIR}/python/weir DESTINATION ${PROJECT_BINARY_DIR}/python
+    REGEX "\\.(so|pyi|bin|pyc)$" EXCLUDE)
 endif()
 
 file(GLOB WEIR_PYTHON_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python/src/*.cc)
@@ -21,7 +24,7 @@ nanobind_add_module(weir_python NB_STATIC NOMINSIZE ${WEIR_PYTHON_SOURCES} ${WEI
 set_target_properties(weir_python PROPERTIES OUTPUT_NAME _weir LIBRARY_OUTPUT_DIRECTORY ${WEIR_PYTHON_DIR})
 target_include_directories(weir_python SYSTEM PRIVATE ${WEIR_NUMPY_INCLUDE})
 target_include_directories(weir_python PRIVATE ${PROJECT_SOURCE_DIR}/tools/weir)
-target_link_libraries(weir_python PRIVATE weir_static weir_internal)
+target_link_libraries(weir_python PRIVATE weir_models weir_static weir_internal)
 target_precompile_headers(weir_python PRIVATE python/src/building.h
   <nanobind/stl/string.h> <nanobind/stl/string_view.h> <nanobind/stl/vector.h>)
 
@@ -32,16 +35,19 @@ add_custom_command(OUTPUT ${WEIR_PYTHON_DIR}/_descriptors.bin
   DEPENDS ${WEIR_PROTOS} ${PROJECT_SOURCE_DIR}/tools/descriptors.sh)
 add_custom_target(weir_descriptors ALL DEPENDS ${WEIR_PYTHON_DIR}/_descriptors.bin)
 
-if(NOT SKBUILD)  # stubs for editors, of names that exist only when the package runs
-  add_custom_command(TARGET weir_python POST_BUILD
-    COMMAND ${Python_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/stubs.py ${WEIR_PYTHON_DIR}
-    COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${PROJECT_SOURCE_DIR}/python
-      ${Python_EXECUTABLE} -m nanobind.stubgen -q -m weir._weir -o ${WEIR_PYTHON_DIR}/_weir.pyi)
-endif()
+# Stubs for editors, of names that exist only when the package runs.
+cmake_path(GET WEIR_PYTHON_DIR PARENT_PATH WEIR_PYTHON_PATH)
+add_custom_command(TARGET weir_python POST_BUILD
+  COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${WEIR_PYTHON_PATH}
+    ${Python_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/stubs.py ${WEIR_PYTHON_DIR}
+  COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${WEIR_PYTHON_PATH}
+    ${Python_EXECUTABLE} -m nanobind.stubgen -q -m weir._weir -o ${WEIR_PYTHON_DIR}/_weir.pyi)
+add_dependencies(weir_python weir_descriptors)
 
 if(SKBUILD)
   install(TARGETS weir_python LIBRARY DESTINATION . COMPONENT python)
-  install(FILES ${WEIR_PYTHON_DIR}/_descriptors.bin DESTINATION . COMPONENT python)
+  install(DIRECTORY ${WEIR_PYTHON_DIR}/ DESTINATION . COMPONENT python
+    FILES_MATCHING PATTERN "*.pyi" PATTERN "_descriptors.bin")
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/data/mnist DESTINATION data COMPONENT python)
 elseif(WEIR_TESTS)
   add_test(NAME test_python COMMAND ${Python_EXECUTABLE} -m pytest -q WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})

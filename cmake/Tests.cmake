@@ -34,12 +34,20 @@ foreach(folder IN LISTS folders)
   string(REGEX REPLACE "^src/" "" name ${name})
   string(REPLACE "/" "_" name test_${name})
   add_executable(${name} ${sources_of_${folder}})
-  target_link_libraries(${name} PRIVATE weir_test_support)
+  target_link_libraries(${name} PRIVATE weir_models weir_test_support)
   target_precompile_headers(${name} REUSE_FROM weir_test_support)
   add_test(NAME ${name} COMMAND ${name})
   # Against hangs only: sanitizers on a busy machine need most of it.
   set_tests_properties(${name} PROPERTIES TIMEOUT 1800 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 endforeach()
+
+# Small programs that end by themselves and need no data.
+if(WEIR_PROGRAMS)
+  add_test(NAME example_devices COMMAND devices)
+  add_test(NAME example_matpow COMMAND matpow --size 100 --runs 2 --virtual-gpus 2 --devices /gpu:0,/gpu:1)
+  set_tests_properties(example_devices PROPERTIES PASS_REGULAR_EXPRESSION "somewhere else g = 1")
+  set_tests_properties(example_matpow PROPERTIES PASS_REGULAR_EXPRESSION "the sums agree: True")
+endif()
 
 # Against an installed copy. The user's program is no sanitizer build, so the library must not be one either.
 if(NOT WEIR_SANITIZE)

@@ -7,7 +7,8 @@ set -euo pipefail
 packages=(
   g++ cmake ninja-build pkg-config                         # to build
   ccache mold                                              # faster
-  libprotobuf-dev protobuf-compiler libfmt-dev zlib1g-dev  # the library
+  libprotobuf-dev protobuf-compiler libfmt-dev             # the library
+  zlib1g-dev libjpeg62-turbo-dev
   libgtest-dev                                             # the tests
   libdnnl-dev                                              # what the kernel benchmarks compare with
 )

@@ -143,7 +143,7 @@ def write(folder):
 
 
 def main():
-    sys.path.insert(0, os.path.join(ROOT, "python"))
+    sys.path.append(os.path.join(ROOT, "python"))  # an installed package comes first
     importlib.import_module("weir")
     write(sys.argv[1] if len(sys.argv) > 1 else os.path.join(ROOT, "python", "weir"))
 

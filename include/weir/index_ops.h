@@ -60,7 +60,7 @@ WEIR_API Output boolean_mask(const In& tensor, const In& mask, int axis = 0, std
 WEIR_API std::vector<Output> meshgrid(const InList& axes, bool xy = true, std::string_view name = {});
 // Row: true class; column: predicted class; element: how many.
 struct ConfusionMatrixOptions {
-  std::optional<int64_t> num_classes = {};
+  std::optional<In> num_classes = {};  // one more than the largest
   DType dtype = int32;
   std::optional<In> weights = {};
 };

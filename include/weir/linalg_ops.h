@@ -61,6 +61,10 @@ WEIR_API Output tensordot(const In& a, const In& b, const std::vector<int64_t>& 
 // Over the last `axes` dimensions of a and the first of b.
 WEIR_API Output tensordot(const In& a, const In& b, int axes, std::string_view name = {});
 
+// Sums of products over the indices that the equation names, such as "bij,bjk->bik"; "..." stands for the other
+// dimensions. Without "->" the result has the indices that occur once, in alphabetical order.
+WEIR_API Output einsum(std::string_view equation, const InList& inputs, std::string_view name = {});
+
 struct NormOptions {
   double ord = 2;  // 1, 2, another positive number, or infinity
   Axes axes = {};  // nothing: over all elements

@@ -37,6 +37,14 @@ WEIR_API Output hinge_loss(const In& labels, const In& logits, const LossOptions
 WEIR_API Output huber_loss(const In& labels, const In& predictions, float delta = 1, const LossOptions& options = {});
 WEIR_API Output log_loss(const In& labels, const In& predictions, float epsilon = 1e-7f,
                          const LossOptions& options = {});
+struct PairwiseLossOptions {
+  In weights = 1.0f;  // as in LossOptions, for the labels
+  std::string scope = {};
+  std::string collection = "losses";
+};
+// The mean, over the examples, of the squared differences between all pairs of errors of one example.
+WEIR_API Output mean_pairwise_squared_error(const In& labels, const In& predictions,
+                                            const PairwiseLossOptions& options = {});
 WEIR_API Output sigmoid_cross_entropy(const In& multi_class_labels, const In& logits, float label_smoothing = 0,
                                       const LossOptions& options = {});
 WEIR_API Output softmax_cross_entropy(const In& onehot_labels, const In& logits, float label_smoothing = 0,

@@ -27,6 +27,14 @@ WEIR_API Output zero_fraction(const In& value, std::string_view name = {});
 WEIR_API Output dropout_rate(const In& x, const In& rate, const DropoutOptions& options = {},
                              std::string_view name = {});
 
+// (x - mean) / sqrt(variance + epsilon), then times the scale and plus the offset where they are given.
+struct BatchNormalizationOptions {
+  std::optional<In> offset = {}, scale = {};
+  float variance_epsilon = 0.001f;
+};
+WEIR_API Output batch_normalization(const In& x, const In& mean, const In& variance,
+                                    const BatchNormalizationOptions& options, std::string_view name = {});
+
 // Batch normalisation of images over all but the channels, in one operation.
 struct FusedBatchNormOptions {
   std::optional<In> mean = {}, variance = {};  // when it is not for training

@@ -2,7 +2,9 @@
 
 // Everything a program needs.
 #include "weir/checkpoint.h"
+#include "weir/cifar10.h"
 #include "weir/clip.h"
+#include "weir/control_flow.h"
 #include "weir/data.h"
 #include "weir/embedding.h"
 #include "weir/error.h"
@@ -25,4 +27,5 @@
 #include "weir/state_ops.h"
 #include "weir/string_ops.h"
 #include "weir/summary.h"
+#include "weir/towers.h"
 #include "weir/train.h"

@@ -33,9 +33,29 @@ inline In first_in(GraphObject& graph, nb::handle value, const char* name, DType
   return to_output(graph, value, want, name);
 }
 
+// A new scope, to be entered more than once: the name that the program gives, which may be one already, or the usual.
+inline std::string scope_name(GraphObject& graph, const std::string& name, std::string_view usual) {
+  if (name.ends_with('/')) return name;
+  return graph.unique_name(name.empty() ? usual : name) + "/";
+}
+
 inline std::optional<int64_t> to_seed(nb::handle value) {
   if (value.is_none()) return std::nullopt;
   return nb::cast<int64_t>(nb::steal(PyNumber_Long(value.ptr())));
+}
+
+inline Axes to_axes(GraphObject& graph, nb::handle axis) {
+  if (axis.is_none()) return {};
+  return to_in(graph, axis, find_tensor(axis) ? DType::Invalid : DType::Int32);
+}
+
+// A list of integers, or one of them.
+inline std::vector<int64_t> to_ints(nb::handle list) {
+  auto number = [](nb::handle item) { return nb::cast<int64_t>(nb::steal(PyNumber_Index(item.ptr()))); };
+  if (PyIndex_Check(list.ptr()) && !nb::hasattr(list, "__len__")) return {number(list)};
+  std::vector<int64_t> numbers;
+  for (nb::handle item : nb::iter(list)) numbers.push_back(number(item));
+  return numbers;
 }
 
 // Defines a function of positional arguments, each of which may be None.

@@ -11,22 +11,9 @@ namespace {
 using H = nb::handle;
 using G = GraphObject&;
 
-Axes to_axes(GraphObject& graph, H axis) {
-  if (axis.is_none()) return {};
-  return to_in(graph, axis, find_tensor(axis) ? DType::Invalid : DType::Int32);
-}
-
 // Sizes are int32 unless a tensor among them says otherwise.
 In to_sizes(GraphObject& graph, H sizes) {
   return to_in(graph, sizes, find_tensor(sizes) ? DType::Invalid : DType::Int32);
-}
-
-std::vector<int64_t> to_ints(H list) {
-  std::vector<int64_t> numbers;
-  if (PyIndex_Check(list.ptr()) && !nb::hasattr(list, "__len__"))
-    return {nb::cast<int64_t>(nb::steal(PyNumber_Index(list.ptr())))};
-  for (H item : nb::iter(list)) numbers.push_back(nb::cast<int64_t>(nb::steal(PyNumber_Index(item.ptr()))));
-  return numbers;
 }
 
 // The type that two arguments share: that of whichever is a tensor.
@@ -136,9 +123,21 @@ void bind_arrays(nb::module_& m) {
       return wrap(perm.is_none() ? transpose(input) : transpose(input, to_in(graph, perm), to_name(name)));
     });
   });
-  def(m, "concat", [](G g, H values, H axis, H name) {
+  def(m, "concat", [](G g, nb::list values, H axis, H name) {
     return build(g, {values, axis}, [&](G graph) {
-      return wrap(concat(to_outputs(graph, values, shared_type(values, values)), to_in(graph, axis), to_name(name)));
+      if (nb::len(values) == 1) {
+        return wrap(concat(to_outputs(graph, values), to_in(graph, axis), to_name(name)));
+      }
+      const std::string full = scope_name(graph, to_name(name), "concat");
+      std::vector<Output> parts;
+      {
+        Scope scope = graph.name_scope(full);
+        const DType want = shared_type(values, values);
+        for (size_t i = 0; i < nb::len(values); ++i) {
+          parts.push_back(to_output(graph, values[i], want, "values_" + std::to_string(i)));
+        }
+      }
+      return wrap(concat(parts, to_in(graph, axis), full));
     });
   });
   def(m, "stack", [](G g, H values, int64_t axis, H name) {
@@ -288,12 +287,6 @@ void bind_nn(nb::module_& m) {
     return build(g, {logits, labels}, [&](G graph) {
       In classes = first_in(graph, labels, "labels");
       return wrap(nn::sparse_softmax_cross_entropy_with_logits(classes, to_in(graph, logits), to_name(name)));
-    });
-  });
-  def(m, "moments", [](G g, H x, H axes, bool keep_dims, H name) {
-    return build(g, {x}, [&](G graph) {
-      auto [mean, variance] = nn::moments(first_in(graph, x, "x"), to_ints(axes), {keep_dims}, to_name(name));
-      return nb::make_tuple(wrap(mean), wrap(variance));
     });
   });
 }

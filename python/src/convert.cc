@@ -55,11 +55,6 @@ DType dtype_of_array(PyArrayObject* array) {
   return DType::Invalid;
 }
 
-[[noreturn]] void raise(PyObject* type, const std::string& message) {
-  PyErr_SetString(type, message.c_str());
-  throw nb::python_error();
-}
-
 nb::object checked(PyObject* object) {
   if (!object) throw nb::python_error();
   return nb::steal(object);
@@ -485,6 +480,13 @@ In to_in(GraphObject& graph, nb::handle value, DType want) {
     if (!converted.is_none()) return *tensor_of(converted);
   }
   return to_tensor(value, want, false);
+}
+
+In to_value(GraphObject& graph, nb::handle value) {
+  const bool number = PyLong_CheckExact(value.ptr()) || PyFloat_CheckExact(value.ptr()) || PyBool_Check(value.ptr());
+  if (!number) return to_in(graph, value);
+  need_numpy();
+  return to_tensor(value, DType::Invalid, false);
 }
 
 std::optional<In> to_optional_in(GraphObject& graph, nb::handle value) {

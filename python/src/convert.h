@@ -28,6 +28,8 @@ nb::object from_attr(const AttrValue& value);
 
 // An argument of a C++ function. Lists that hold tensors are packed. `graph` takes what becomes a node.
 In to_in(GraphObject& graph, nb::handle value, DType want = DType::Invalid);
+// One that TensorFlow converts before it meets others: numbers are int32 and float, whatever stands beside them.
+In to_value(GraphObject& graph, nb::handle value);
 std::optional<In> to_optional_in(GraphObject& graph, nb::handle value);
 // A tensor of the graph.
 Output to_output(GraphObject& graph, nb::handle value, DType want, std::string_view name);

@@ -46,9 +46,11 @@ NB_MODULE(_weir, m) {
   bind_session(m);
   bind_variables(m);
   bind_composed(m);
+  bind_functions(m);
   bind_train(m);
   bind_training(m);
   bind_io(m);
+  bind_data(m);
   nb::register_exception_translator([](const std::exception_ptr& p, void*) {
     try {
       std::rethrow_exception(p);

@@ -199,6 +199,11 @@ SourceLine user_line() {
   return line;
 }
 
+void raise(PyObject* type, const std::string& message) {
+  PyErr_SetString(type, message.c_str());
+  throw nb::python_error();
+}
+
 void raise_build_error(const Error& error) {
   // Tensors of a wrong type are a TypeError in Python; C++ has one code for all bad arguments.
   const std::string& message = error.message();
@@ -209,8 +214,7 @@ void raise_build_error(const Error& error) {
                    : error.code() == Code::NotFound    ? PyExc_LookupError
                    : wrong_type                        ? PyExc_TypeError
                                                        : PyExc_ValueError;
-  PyErr_SetString(type, error.what());
-  throw nb::python_error();
+  raise(type, error.what());
 }
 
 void raise_run_error(const Error& error, GraphObject* graph) {

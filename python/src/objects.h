@@ -101,6 +101,8 @@ Session& session_of(nb::handle object);
 // The line of the innermost Python frame that is not of this package.
 SourceLine user_line();
 
+// Raises a Python exception.
+[[noreturn]] void raise(PyObject* type, const std::string& message);
 // Turns weir::Error of building into ValueError and of running into the classes of errors.py. Called in handlers.
 [[noreturn]] void raise_build_error(const Error& error);
 // `graph` is where the operation that failed is looked up, if there is one.
@@ -113,8 +115,10 @@ void bind_devices(nb::module_& m);
 void bind_session(nb::module_& m);
 void bind_variables(nb::module_& m);
 void bind_composed(nb::module_& m);
+void bind_functions(nb::module_& m);
 void bind_train(nb::module_& m);
 void bind_training(nb::module_& m);
 void bind_io(nb::module_& m);
+void bind_data(nb::module_& m);
 
 }  // namespace weir::python

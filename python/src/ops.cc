@@ -9,11 +9,6 @@
 namespace weir::python {
 namespace {
 
-[[noreturn]] void raise(PyObject* type, const std::string& message) {
-  PyErr_SetString(type, message.c_str());
-  throw nb::python_error();
-}
-
 template <class T, class Convert>
 std::vector<T> to_list(nb::handle value, Convert convert) {
   std::vector<T> list;

@@ -1,4 +1,4 @@
-// Learning-rate schedules, moving averages and losses over samples of the classes.
+// Learning-rate schedules and moving averages.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -102,55 +102,11 @@ void bind_averages(nb::module_& m) {
   });
 }
 
-nn::SampledLossOptions sampled_options(G graph, nb::dict given) {
-  nn::SampledLossOptions options;
-  options.num_sampled = nb::cast<int64_t>(given["num_sampled"]);
-  options.num_classes = nb::cast<int64_t>(given["num_classes"]);
-  options.num_true = nb::cast<int64_t>(given["num_true"]);
-  if (H values = given["sampled_values"]; !values.is_none()) {
-    nb::list parts(values);
-    options.sampled_values = nn::SampledCandidates{to_output(graph, parts[0], DType::Int64, {}),
-                                                   to_output(graph, parts[1], DType::Float32, {}),
-                                                   to_output(graph, parts[2], DType::Float32, {})};
-  }
-  options.remove_accidental_hits = nb::cast<bool>(given["remove_accidental_hits"]);
-  if (to_name(given["partition_strategy"]) == "div") options.strategy = nn::PartitionStrategy::Div;
-  options.seed = to_seed(given["seed"]);
-  return options;
-}
-
-using SampledLoss = Output (*)(const InList&, const In&, const In&, const In&, const nn::SampledLossOptions&,
-                               std::string_view);
-
-template <SampledLoss function>
-void def_sampled_loss(nb::module_& m, const char* name) {
-  def(m, name, [](G g, H weights, H biases, H labels, H inputs, nb::dict options, H node) {
-    return build(g, {inputs, weights}, [&](G graph) {
-      Output classes = to_output(graph, labels, find_tensor(labels) ? DType::Invalid : DType::Int64, "labels");
-      return wrap(function(to_outputs(graph, weights), to_in(graph, biases), classes, to_in(graph, inputs),
-                           sampled_options(graph, options), to_name(node)));
-    });
-  });
-}
-
-void bind_sampling(nb::module_& m) {
-  def_sampled_loss<&nn::nce_loss>(m, "nce_loss");
-  def_sampled_loss<&nn::sampled_softmax_loss>(m, "sampled_softmax_loss");
-  def(m, "embedding_lookup", [](G g, H params, H ids, bool div, H max_norm, H name) {
-    return build(g, {params, ids}, [&](G graph) {
-      nn::EmbeddingOptions options{div ? nn::PartitionStrategy::Div : nn::PartitionStrategy::Mod,
-                                   to_optional_in(graph, max_norm)};
-      return wrap(nn::embedding_lookup(to_outputs(graph, params), to_in(graph, ids), options, to_name(name)));
-    });
-  });
-}
-
 }  // namespace
 
 void bind_training(nb::module_& m) {
   bind_schedules(m);
   bind_averages(m);
-  bind_sampling(m);
 }
 
 }  // namespace weir::python

@@ -8,11 +8,6 @@
 namespace weir::python {
 namespace {
 
-[[noreturn]] void raise(PyObject* type, const std::string& message) {
-  PyErr_SetString(type, message.c_str());
-  throw nb::python_error();
-}
-
 std::string text_of(nb::handle object) { return std::string(nb::repr(object).c_str()).substr(0, 300); }
 
 // The fetches of one run, flattened; build() gives the values in the same structure.
@@ -221,23 +216,33 @@ void record(nb::handle metadata, const RunTrace& trace) {
   package().record_metadata(metadata, nb::bytes(stats.data(), stats.size()));
 }
 
-nb::object run(SessionObject& self, nb::handle fetches, nb::handle feed_dict, nb::handle options,
-               nb::handle run_metadata) {
+// The session's graph, if it can be run.
+GraphObject& runnable_graph(const SessionObject& self) {
   if (self.closed) raise(PyExc_RuntimeError, "Attempted to use a closed Session.");
   GraphObject& graph = self.graph_object();
   if (graph.version() == 0) {
     raise(PyExc_RuntimeError, "The Session graph is empty.  Add operations to the graph before calling run().");
   }
-  Fetches wanted(graph, fetches);
+  return graph;
+}
+
+std::vector<Feed> to_feeds(GraphObject& graph, nb::handle feed_dict) {
   std::vector<Feed> feeds;
-  if (!feed_dict.is_none()) {
-    if (PyDict_CheckExact(feed_dict.ptr())) {
-      for (auto [key, value] : nb::borrow<nb::dict>(feed_dict)) add_feed(feeds, graph, key, value);
-    } else {
-      if (!nb::hasattr(feed_dict, "items")) raise(PyExc_TypeError, "feed_dict must be a dictionary");
-      for (nb::handle item : nb::list(feed_dict.attr("items")())) add_feed(feeds, graph, item[0], item[1]);
-    }
+  if (feed_dict.is_none()) return feeds;
+  if (PyDict_CheckExact(feed_dict.ptr())) {
+    for (auto [key, value] : nb::borrow<nb::dict>(feed_dict)) add_feed(feeds, graph, key, value);
+  } else {
+    if (!nb::hasattr(feed_dict, "items")) raise(PyExc_TypeError, "feed_dict must be a dictionary");
+    for (nb::handle item : nb::list(feed_dict.attr("items")())) add_feed(feeds, graph, item[0], item[1]);
   }
+  return feeds;
+}
+
+nb::object run(SessionObject& self, nb::handle fetches, nb::handle feed_dict, nb::handle options,
+               nb::handle run_metadata) {
+  GraphObject& graph = runnable_graph(self);
+  Fetches wanted(graph, fetches);
+  const std::vector<Feed> feeds = to_feeds(graph, feed_dict);
   RunTrace trace;
   RunOptions run_options = to_run_options(options, run_metadata, trace);
   std::vector<Tensor> values(wanted.outputs.size());
@@ -246,6 +251,24 @@ nb::object run(SessionObject& self, nb::handle fetches, nb::handle feed_dict, nb
   if (run_options.trace) record(run_metadata, trace);
   // While the feeds hold their arrays, a fetch that is one of them is seen to be shared, and is copied.
   return wanted.build(values);
+}
+
+// The table of the quickest of some steps, which was disturbed least; the one before them makes the plan.
+std::string profile(SessionObject& self, nb::handle fetches, nb::handle feed_dict, int steps) {
+  if (steps < 1) raise(PyExc_ValueError, "steps must be at least 1, but is " + std::to_string(steps) + ".");
+  GraphObject& graph = runnable_graph(self);
+  Fetches wanted(graph, fetches);
+  const std::vector<Feed> feeds = to_feeds(graph, feed_dict);
+  std::vector<Tensor> values(wanted.outputs.size());
+  RunTrace best;
+  auto length = [](const RunTrace& trace) { return trace.events.empty() ? 0 : trace.events.back().end_ns; };
+  for (int i = 0; i <= steps; ++i) {
+    RunTrace trace;
+    RunOptions options{.trace = &trace};
+    execute(graph, options, [&] { self.session->run_into(wanted.outputs, feeds, wanted.targets, options, values); });
+    if (i == 1 || (i > 1 && length(trace) < length(best))) best = std::move(trace);
+  }
+  return best.table();
 }
 
 // Fixed feeds and fetches; a call takes the fed values in order.
@@ -317,6 +340,7 @@ SessionOptions to_session_options(nb::dict given) {
   }
   number("allow_soft_placement", options.allow_soft_placement);
   number("log_device_placement", options.log_device_placement);
+  number("direct_convolutions", options.direct_convolutions);
   if (given.contains("device_count")) {
     for (auto [type, count] : nb::cast<nb::dict>(given["device_count"])) {
       options.device_count[nb::cast<std::string>(type)] = nb::cast<int>(count);
@@ -346,6 +370,9 @@ void bind_session(nb::module_& m) {
                           nb::dict options) { new (self) SessionObject(graph, to_session_options(options)); })
       .def("run", &run, nb::arg("fetches").none(), nb::arg("feed_dict").none() = nb::none(),
            nb::arg("options").none() = nb::none(), nb::arg("run_metadata").none() = nb::none())
+      .def("profile", &profile, nb::arg("fetches").none(), nb::arg("feed_dict").none() = nb::none(),
+           nb::arg("steps") = 5,
+           "Runs a few steps and gives the table of the quickest: each node's time, share, rate and kernel.")
       .def(
           "_make_callable",
           [](nb::handle self, nb::handle fetches, nb::handle feeds) { return make_callable(self, fetches, feeds); },

@@ -38,8 +38,7 @@ std::optional<Variable> to_optional_variable(H value) {
   if (value.is_none()) return std::nullopt;
   const Variable* variable = variable_of(value);
   if (!variable) {
-    PyErr_SetString(PyExc_TypeError, "global_step must be a tf.Variable");
-    throw nb::python_error();
+    raise(PyExc_TypeError, "global_step must be a tf.Variable");
   }
   return *variable;
 }
@@ -71,8 +70,7 @@ struct OptimizerObject {
 nb::list optimizer_gradients(OptimizerObject& self, H loss, H var_list, H grad_loss, bool colocate, int gate) {
   const Output* output = find_tensor(loss);
   if (!output) {
-    PyErr_SetString(PyExc_TypeError, "the loss must be a Tensor");
-    throw nb::python_error();
+    raise(PyExc_TypeError, "the loss must be a Tensor");
   }
   return build(graph_of(output->node()), {loss}, [&](GraphObject& graph) {
     train::ComputeGradientsOptions options{.colocate_gradients_with_ops = colocate,
@@ -87,6 +85,14 @@ nb::list optimizer_gradients(OptimizerObject& self, H loss, H var_list, H grad_l
   });
 }
 
+train::GradsAndVars to_pairs(GraphObject& graph, H pairs) {
+  train::GradsAndVars list;
+  for (H pair : nb::iter(pairs)) {
+    list.emplace_back(to_gradient(graph, pair[0]), to_variables(nb::make_tuple(pair[1]))[0]);
+  }
+  return list;
+}
+
 nb::object apply_gradients(OptimizerObject& self, GraphObject& fallback, H grads_and_vars, H global_step, H name) {
   nb::list pairs(grads_and_vars);
   GraphObject* where = &fallback;
@@ -94,12 +100,20 @@ nb::object apply_gradients(OptimizerObject& self, GraphObject& fallback, H grads
     if (const Variable* variable = variable_of(pair[1])) where = &graph_of(variable->handle().node());
   }
   return build(*where, {}, [&](GraphObject& graph) {
-    train::GradsAndVars list;
-    for (H pair : pairs) {
-      list.emplace_back(to_gradient(graph, pair[0]), to_variables(nb::make_tuple(pair[1]))[0]);
-    }
     return wrap(self.optimizer->apply_gradients(
-        list, {.global_step = to_optional_variable(global_step), .name = to_name(name)}));
+        to_pairs(graph, pairs), {.global_step = to_optional_variable(global_step), .name = to_name(name)}));
+  });
+}
+
+nb::list average_gradients(GraphObject& fallback, H towers) {
+  return build(fallback, {}, [&](GraphObject& graph) {
+    std::vector<train::GradsAndVars> lists;
+    for (H tower : nb::iter(towers)) lists.push_back(to_pairs(graph, tower));
+    nb::list pairs;
+    for (const auto& [gradient, variable] : train::average_gradients(lists)) {
+      pairs.append(nb::make_tuple(wrap(gradient), wrap(variable)));
+    }
+    return pairs;
   });
 }
 
@@ -109,6 +123,7 @@ void bind_train(nb::module_& m) {
   def(m, "gradients", [](GraphObject& g, H ys, H xs, H grad_ys, H stop, bool colocate, H name) {
     return compute_gradients(g, ys, xs, grad_ys, stop, colocate, name);
   });
+  def(m, "average_gradients", [](GraphObject& g, H towers) { return average_gradients(g, towers); });
   nb::class_<OptimizerObject>(m, "Optimizer")
       .def("compute_gradients", &optimizer_gradients, nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg(),
            nb::arg())

@@ -11,14 +11,24 @@ _tensorflow_names = None
 
 
 def tensorflow_names(module):
-    """The public names of a module of TensorFlow ("tf", "tf.nn", ...); a recorded list, read when first asked for."""
+    """The public names of a module of TensorFlow ("tf", "tf.nn", ...)."""
+    return _recorded().get(module, frozenset())
+
+
+def is_recorded(module):
+    """Whether TensorFlow has a public module of this name, or one below it."""
+    return any(name == module or name.startswith(module + ".") for name in _recorded())
+
+
+def _recorded():
+    """Public names by module: a recorded list, read when first asked for."""
     global _tensorflow_names
     if _tensorflow_names is None:
         path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "tensorflow_names.txt")
         with open(path, encoding="ascii") as file:
             rows = (line.rstrip("\n").split("\t") for line in file if not line.startswith("#"))
             _tensorflow_names = {name: frozenset(names.split()) for name, names in rows}
-    return _tensorflow_names.get(module, frozenset())
+    return _tensorflow_names
 
 
 def resolver(module_name, places):

@@ -35,6 +35,13 @@ _OPS = {
         "lookup", "math", "nn", "parsing", "random", "resource_variable", "script", "sparse", "spectral", "state",
         "string",
         "summary", "user")},
+    **{f"{area}_grad": ("",) for area in (
+        "array", "control_flow", "data_flow", "image", "linalg", "math", "random", "sparse", "spectral", "state")},
+    "gradient_checker_v2": ("inner.gradient_checker_v2",), "array_ops_stack": ("",), "manip_ops": ("manip", ""),
+    "linalg_ops_impl": ("", "linalg"), "linalg.linalg": ("linalg", ""), "linalg.linalg_impl": ("linalg", ""),
+    "list_ops": ("raw_ops",), "gen_list_ops": ("raw_ops",), "stateless_random_ops": ("random", ""),
+    "control_flow_util": ("inner.compatibility", ""), "control_flow_v2_toggles": ("inner.compatibility",),
+    "cond_v2": ("",), "while_v2": ("",), "inplace_ops": ("raw_ops",), "gradients_util": ("",),
     "distributions.distribution": ("distributions", "contrib.distributions"),
     "distributions.normal": ("distributions", "contrib.distributions"),
 }
@@ -46,10 +53,11 @@ _FRAMEWORK = {
     "tensor_util": ("", "contrib.util", "framework.tensor_util"), "graph_util": ("graph_util",),
     "graph_util_impl": ("graph_util",),
     "graph_io": ("train", ""), "importer": ("",), "function": ("", "framework.function"), "random_seed": ("", "random"),
-    "sparse_tensor": ("",), "test_util": ("test", "test_names"), "load_library": ("",), "device": ("",
+    "sparse_tensor": ("",), "test_util": ("inner.test_util", "test"), "load_library": ("",), "device": ("",
     "framework.device"),
     "meta_graph": ("train", "framework.meta_graph"), "op_def_library": ("framework.op_def_library",), "versions": ("",),
     "framework_lib": ("",), "smart_cond": ("", "contrib.framework"), "tensor_spec": ("",), "indexed_slices": ("",),
+    "config": ("config",), "tensor_conversion_registry": ("",), "test_ops": ("raw_ops",),
     "registry": ("framework.registry",), "op_def_registry": ("framework.op_def_registry",),
 }
 _TRAINING = {
@@ -81,9 +89,10 @@ MODULES = {
     "python.lib.io.file_io": ("file_io",), "python.lib.io.python_io": ("python_io",),
     "python.lib.io.tf_record": ("python_io", "io"),
     "python.util.compat": ("compat",), "python.util.nest": ("nest", "contrib.framework.nest"),
-    "python.util.deprecation": ("deprecation",), "python.util.tf_inspect": ("tf_inspect",),
-    "python.util.tf_export": ("tf_export",), "python.util.tf_decorator": ("tf_decorator",),
-    "python.util.tf_contextlib": ("tf_contextlib",), "python.util.all_util": ("all_util",),
+    "python.util.deprecation": ("inner.deprecation",), "python.util.tf_inspect": ("inner.tf_inspect",),
+    "python.util.tf_export": ("inner.deprecation",), "python.util.tf_decorator": ("inner.deprecation",),
+    "python.util.tf_contextlib": ("inner.deprecation",), "python.util.all_util": ("all_util",),
+    "python.compat.compat": ("inner.compatibility",), "python.tf2": ("inner.compatibility",),
     "python.layers.base": ("layers",), "python.layers.core": ("layers",), "python.layers.convolutional": ("layers",),
     "python.layers.normalization": ("layers",), "python.layers.pooling": ("layers",),
     "python.layers.layers": ("layers",),
@@ -102,7 +111,7 @@ MODULES = {
     "python.tools.freeze_graph": ("tools.freeze_graph",),
     "python.tools.inspect_checkpoint": ("tools.inspect_checkpoint",),
     "python.tools.optimize_for_inference_lib": ("tools.optimize_for_inference_lib",),
-    "python.pywrap_tensorflow": ("train", "pywrap_tensorflow", "errors"), "python.eager.context": ("eager.context",),
+    "python.pywrap_tensorflow": ("train", "pywrap_tensorflow", "errors"), "python.eager.context": ("inner.context",),
     "python.data.ops.dataset_ops": ("data",), "python.data.ops.iterator_ops": ("data",), "python.debug": ("debug",),
     "python.user_ops.user_ops": ("user_ops",), "python.keras": ("keras",), "python.estimator.estimator": ("estimator",),
     "python.feature_column.feature_column": ("feature_column",), "python.ops.losses": ("losses",),
@@ -126,6 +135,13 @@ MODULES["python.client"] = ("",)
 MODULES["python.util"] = ("",)
 MODULES["python.layers"] = ("layers",)
 MODULES["python.summary"] = ("summary",)
+
+# Of these packages a module that is not above can be imported all the same, because TensorFlow's own tests and libraries
+# import more than they use; whoever uses a name of it is told.
+STAND_INS = ("python.autograph", "python.data", "python.debug", "python.distribute", "python.eager", "python.estimator",
+             "python.feature_column", "python.grappler", "python.keras", "python.ops.linalg", "python.ops.parallel_for",
+             "python.ops.ragged", "python.ops.signal", "python.ops.structured", "python.profiler", "python.tpu",
+             "python.training.tracking")
 
 MESSAGE_PACKAGES = {"core", "core.framework", "core.protobuf", "core.util", "core.example", "core.lib"}
 MESSAGE_FILES = {

@@ -51,8 +51,10 @@ class _Loader:
 
     def exec_module(self, module):
         # Without a path the import system would refuse to look below: `import tensorflow.nn.rnn_cell`.
-        if isinstance(self._module, ModuleType) and not hasattr(self._module, "__path__"):
+        if isinstance(self._module, (ModuleType, _lazy.Absent)) and not hasattr(self._module, "__path__"):
             self._module.__path__ = []
+        if isinstance(self._module, _lazy.Absent):
+            self._module.__spec__ = module.__spec__
         # The import system returns what stands here afterwards.
         sys.modules[module.__spec__.name] = self._module
 
@@ -80,6 +82,8 @@ def _resolve(name):
         return _Names(name, (f"{owner}.{parts[-1]}", owner, ""))
     if name in python_names.PACKAGES:
         return _Names(name)
+    if _lazy.is_recorded(f"tf.{name}"):  # programs import more than they use
+        return _lazy.Absent(f"tf.{name}")
     raise _missing(name)
 
 
@@ -135,6 +139,8 @@ class _Names(ModuleType):
                 return value
         if stand_in is not _NOTHING:
             return stand_in
+        if _has_stand_ins(inner):
+            return _lazy.Absent(f"{_ROOT}.{inner}")
         raise AttributeError(f"Weir has no {_ROOT}.{inner} yet")
 
     def _public_names(self):
@@ -149,16 +155,27 @@ class _Names(ModuleType):
         return sorted(set(self._public_names()) | set(self.__dict__))
 
 
+def _has_stand_ins(path):
+    return any(f"{path}.".startswith(f"{package}.") for package in python_names.STAND_INS)
+
+
+def _stand_in(path):
+    if not _has_stand_ins(path):
+        raise _missing(path)
+    return _lazy.Absent(f"{_ROOT}.{path}")
+
+
 def _names_module(path):
     if path not in python_names.PACKAGES and path not in python_names.MODULES:
-        raise _missing(path)
+        return _stand_in(path)
     spaces = python_names.MODULES.get(path, ())
-    if len(spaces) == 1 and spaces[0]:  # one module of Weir is the whole of it
+    inner = any(other.startswith(path + ".") for other in python_names.MODULES)
+    if len(spaces) == 1 and spaces[0] and not inner:  # one module of Weir is the whole of it
         value = find(spaces[0])
         if isinstance(value, ModuleType):
             return value
     if spaces and all(find(space) is _NOTHING or _lazy.is_absent(find(space)) for space in spaces):
-        raise _missing(path)
+        return _stand_in(path)
     return _Names(path, spaces)
 
 

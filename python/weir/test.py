@@ -395,6 +395,17 @@ class TestCase(unittest.TestCase):
     def assertEmpty(self, container, msg=None):
         self.assertLen(container, 0, msg)
 
+    def assertNotEmpty(self, container, msg=None):
+        self.assertTrue(len(container), msg or f"{container!r} has length of 0.")
+
+    def assertBetween(self, value, minv, maxv, msg=None):
+        self.assertTrue(minv <= value <= maxv, msg or f"{value!r} unexpectedly not between {minv!r} and {maxv!r}")
+
+    def assertSequenceAlmostEqual(self, expected_seq, actual_seq, places=None, msg=None, delta=None):
+        self.assertEqual(len(expected_seq), len(actual_seq), msg)
+        for expected, actual in zip(expected_seq, actual_seq):
+            self.assertAlmostEqual(expected, actual, places, msg, delta)
+
     def assertItemsEqual(self, first, second, msg=None):
         self.assertCountEqual(first, second, msg)
 
@@ -468,39 +479,49 @@ def _shape_list(shape):
     return [int(length) for length in (shape.as_list() if hasattr(shape, "as_list") else shape)]
 
 
+def _numbers(array):
+    """All real numbers of an array in a row; a complex one counts as two. Shares memory with a contiguous array."""
+    flat = np.asarray(array).reshape(-1)
+    return flat.view(flat.real.dtype)
+
+
 def _theoretical_jacobian(x, x_values, y, y_shape, extra_feed):
-    """[size of x, size of y]: row by row of what tf.gradients builds."""
+    """[numbers of x, numbers of y]: column by column of what tf.gradients builds."""
     weir = _weir()
     dy = weir.placeholder(y.dtype.base_dtype, shape=y_shape)
     dx = weir.gradients(y, x, grad_ys=dy)[0]
-    y_size = int(np.prod(y_shape))
-    value_type = y.dtype.base_dtype.as_numpy_dtype
-    jacobian = np.zeros((x_values.size, y_size), x_values.dtype)
+    seed = np.zeros(y_shape, y.dtype.base_dtype.as_numpy_dtype)
+    seed_numbers = _numbers(seed)
+    jacobian = np.zeros((_numbers(x_values).size, seed_numbers.size), x_values.real.dtype)
     if dx is None:
         return jacobian
     session = weir.get_default_session()
-    for column in range(y_size):
-        seed = np.zeros(y_size, value_type)
-        seed[column] = 1
-        value = session.run(dx, {**extra_feed, x: x_values, dy: seed.reshape(y_shape)})
+    for column in range(seed_numbers.size):
+        seed_numbers[column] = 1
+        value = session.run(dx, {**extra_feed, x: x_values, dy: seed})
+        seed_numbers[column] = 0
         if hasattr(value, "indices"):  # IndexedSlices: rows may repeat
             dense = np.zeros(x_values.shape, x_values.dtype)
             np.add.at(dense, value.indices, value.values)
             value = dense
-        jacobian[:, column] = np.asarray(value).ravel()
+        jacobian[:, column] = _numbers(value)
     return jacobian
 
 
 def _numeric_jacobian(x, x_values, y, y_shape, delta, extra_feed):
-    """[size of x, size of y] by central differences."""
+    """[numbers of x, numbers of y] by central differences."""
     session = _weir().get_default_session()
-    jacobian = np.zeros((x_values.size, int(np.prod(y_shape))), x_values.dtype)
-    for row in range(x_values.size):
+    moved = x_values.copy()
+    moved_numbers = _numbers(moved)
+    y_numbers = _numbers(np.empty(y_shape, y.dtype.base_dtype.as_numpy_dtype)).size
+    jacobian = np.zeros((moved_numbers.size, y_numbers), x_values.real.dtype)
+    for row in range(moved_numbers.size):
         values = []
-        for sign in (1, -1):
-            moved = x_values.copy()
-            moved.flat[row] += sign * delta
-            values.append(np.asarray(session.run(y, {**extra_feed, x: moved}), np.float64).ravel())
+        here = moved_numbers[row]
+        for there in (here + delta, here - delta):
+            moved_numbers[row] = there
+            values.append(_numbers(session.run(y, {**extra_feed, x: moved})).astype(np.float64))
+        moved_numbers[row] = here
         jacobian[row] = (values[0] - values[1]) / (2 * delta)
     return jacobian
 
@@ -508,7 +529,8 @@ def _numeric_jacobian(x, x_values, y, y_shape, delta, extra_feed):
 def compute_gradient(x, x_shape, y, y_shape, x_init_value=None, delta=1e-3, init_targets=None, extra_feed_dict=None):
     """The Jacobian of y by x, theoretical and numeric: a pair of [size of x, size of y] arrays.
 
-    `x` may be a list; then so are `x_shape`, `x_init_value` and the result. Needs a default session and real types.
+    `x` may be a list; then so are `x_shape`, `x_init_value` and the result. A complex number counts as two real ones.
+    Needs a default session.
     """
     weir = _weir()
     session = weir.get_default_session()
@@ -525,10 +547,12 @@ def compute_gradient(x, x_shape, y, y_shape, x_init_value=None, delta=1e-3, init
     values = []
     for tensor, shape, value in zip(xs, shapes, given):
         dtype = np.dtype(tensor.dtype.base_dtype.as_numpy_dtype)
-        if dtype.kind != "f":
-            raise ValueError(f"compute_gradient takes floating-point tensors, not {tensor.dtype}")
+        if dtype.kind not in "fc":
+            raise ValueError(f"compute_gradient takes floating-point and complex tensors, not {tensor.dtype}")
         if value is None:
             value = np.random.random_sample(_shape_list(shape))
+            if dtype.kind == "c":
+                value = value + 1j * np.random.random_sample(_shape_list(shape))
         value = np.asarray(value, dtype)
         if list(value.shape) != _shape_list(shape):
             raise ValueError(f"x_init_value has shape {value.shape}, x_shape is {_shape_list(shape)}")

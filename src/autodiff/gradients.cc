@@ -5,20 +5,15 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "autodiff/body_gradients.h"
 #include "autodiff/grad_context.h"
 #include "base/errors.h"
-#include "graph/graph_impl.h"
-#include "graph/node.h"
 #include "weir/ops.h"
 
 namespace weir {
 namespace {
 
-// Gradients flow through these types only.
-bool carries_gradient(const Output& output) {
-  DType dtype = output.dtype();
-  return is_floating(dtype) || is_complex(dtype) || dtype == DType::Resource || dtype == DType::Variant;
-}
+bool carries_gradient(const Output& output) { return weir::carries_gradient(output.dtype()); }
 
 // A variable may be read by many nodes. Whoever differentiates with respect to one read means the variable, so the walk
 // goes on to the reference or handle, where all reads meet.
@@ -54,6 +49,20 @@ class Beside {
  private:
   std::vector<Node*>& slot_;
   std::vector<Node*> saved_;
+};
+
+// Tells the rules of control flow where the walk goes.
+class Differentiated {
+ public:
+  Differentiated(Graph& graph, const std::unordered_set<const Node*>& nodes)
+      : slot_(graph.impl().differentiated), saved_(std::exchange(slot_, &nodes)) {}
+  ~Differentiated() { slot_ = saved_; }
+  Differentiated(const Differentiated&) = delete;
+  Differentiated& operator=(const Differentiated&) = delete;
+
+ private:
+  const std::unordered_set<const Node*>*& slot_;
+  const std::unordered_set<const Node*>* saved_;
 };
 
 // Sums on each device what is there, then the sums.
@@ -97,6 +106,7 @@ class Walk {
     Scope scope = graph_.name_scope(options_.name);
     start();
     find_between();
+    Differentiated known_to_rules(graph_, between_);
     std::unordered_set<const Node*> stop = stop_nodes();
 
     std::deque<Node*> queue;
@@ -159,14 +169,24 @@ class Walk {
   // The nodes on a path from some x to some y along tensors that carry gradients, and how many consumers among them
   // each still waits for.
   void find_between() {
-    std::unordered_set<const Node*> from, reached;
+    std::unordered_set<const Node*> from, reached, seen;
     for (const Output& x : xs_) from.insert(x.node());
-    for (const auto& node : graph_.impl().nodes) {  // in topological order
-      bool is_reached =
-          from.contains(node.get()) || std::any_of(node->inputs.begin(), node->inputs.end(), [&](const Output& input) {
-            return reached.contains(input.node()) && carries_gradient(input);
-          });
-      if (is_reached) reached.insert(node.get());
+    // Producers first. Creation order would not do: loops gain inputs after they were made.
+    std::vector<std::pair<const Node*, bool>> stack;
+    for (const Output& y : ys_) stack.emplace_back(y.node(), false);
+    while (!stack.empty()) {
+      auto [node, ready] = stack.back();
+      stack.pop_back();
+      if (ready) {
+        bool is_reached =
+            from.contains(node) || std::any_of(node->inputs.begin(), node->inputs.end(), [&](const Output& input) {
+              return reached.contains(input.node()) && carries_gradient(input);
+            });
+        if (is_reached) reached.insert(node);
+      } else if (seen.insert(node).second) {
+        stack.emplace_back(node, true);
+        for (const Output& input : node->inputs) stack.emplace_back(input.node(), false);
+      }
     }
     std::vector<const Node*> todo;
     for (const Output& y : ys_) todo.push_back(y.node());
@@ -218,7 +238,9 @@ class Walk {
     }
     ForwardLine line(node, line_);
     std::vector<Output> missing(output_grads.size());
-    for (size_t i = 0; i < missing.size(); ++i) {
+    // Control flow has outputs that are no results of the program, and makes the zeros that it needs itself.
+    const bool flow = is_if(*node.op) || is_while(*node.op);
+    for (size_t i = 0; i < missing.size() && !flow; ++i) {
       Output output(&node, static_cast<int>(i));
       if (output_grads[i].none() && carries_gradient(output) && is_value(output)) missing[i] = zeros_of(output);
     }
@@ -275,6 +297,24 @@ void require_all(const std::vector<Output>& outputs, const Graph& graph, std::st
 }  // namespace
 
 void not_differentiable(GradContext&) {}
+
+bool carries_gradient(DType dtype) {
+  return is_floating(dtype) || is_complex(dtype) || dtype == DType::Resource || dtype == DType::Variant;
+}
+
+std::vector<Output> gradients_in_body(const Body& body, const std::vector<Output>& ys,
+                                      const std::vector<Output>& grad_ys, const std::vector<Output>& xs) {
+  std::vector<Output> dense(xs.size());
+  if (ys.empty()) return dense;
+  Graph& graph = ys[0].graph();
+  const std::string scope = graph.current_name_scope() + "/";
+  GradientsOptions options{.grad_ys = grad_ys, .stop_gradients = body.parameters, .name = scope};
+  std::vector<Gradient> grads = Walk(ys, xs, options, graph.impl().line.value_or(SourceLine{})).run();
+  for (size_t i = 0; i < xs.size(); ++i) {
+    if (!grads[i].none()) dense[i] = grads[i].dense();
+  }
+  return dense;
+}
 
 Output GradContext::output_grad(int index) const {
   const Gradient& grad = output_grads_[static_cast<size_t>(index)];

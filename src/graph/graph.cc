@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/errors.h"
+#include "graph/bodies.h"
 #include "graph/graph_impl.h"
 #include "graph/infer_context.h"
 #include "graph/node.h"
@@ -218,6 +219,7 @@ Operation Graph::add(NodeArgs args) {
     node->inputs = std::move(args.inputs);
     for (const Output& input : node->inputs) {
       if (&input.graph() != this) throw invalid_argument("input '{}' belongs to another graph", input.name());
+      check_readable(*input.node(), impl_->body, name);
     }
     for (const FlatArg& out : flatten_args(op->outputs, node->attrs)) {
       node->output_types.push_back(out.type);
@@ -229,6 +231,7 @@ Operation Graph::add(NodeArgs args) {
 
     auto depend = [&](Node* other) {
       if (other->graph != this) throw invalid_argument("control input '{}' belongs to another graph", other->name);
+      check_readable(*other, impl_->body, name);
       auto& control = node->control_inputs;
       if (std::find(control.begin(), control.end(), other) == control.end()) control.push_back(other);
     };
@@ -277,6 +280,7 @@ Operation Graph::add(NodeArgs args) {
       node->id = static_cast<int>(impl_->nodes.size());
       impl_->by_name.emplace(name, raw);
       impl_->nodes.push_back(std::move(node));
+      if (raw->body) raw->body->nodes.push_back(raw);
     }
     if (impl_->device_functions() && raw->device.empty()) impl_->ask_for_device(*raw, args.device);
     return Operation(raw);
@@ -333,8 +337,8 @@ Scope Graph::control_dependencies(std::span<const Operation> operations) {
 }
 
 Scope Graph::clear_control_dependencies() {
-  auto saved = std::make_shared<std::vector<ControlScope>>(std::exchange(impl_->control, {}));
-  return Scope("", [this, saved] { impl_->control = std::move(*saved); });
+  auto saved = std::make_shared<BodyScope>(*this, nullptr);
+  return Scope("", [saved]() mutable { saved.reset(); });
 }
 
 Scope Graph::colocate_with(Operation operation) {

@@ -94,6 +94,9 @@ class Rollback {
     if (committed_) return;
     std::lock_guard lock(impl_.mutex);
     for (size_t i = nodes_; i < impl_.nodes.size(); ++i) impl_.by_name.erase(impl_.nodes[i]->name);
+    for (const auto& body : impl_.bodies) {
+      std::erase_if(body->nodes, [&](const Node* node) { return static_cast<size_t>(node->id) >= nodes_; });
+    }
     impl_.nodes.resize(nodes_);
     impl_.names_in_use = std::move(names_);
     impl_.function_library = std::move(library_);

@@ -42,7 +42,11 @@ struct Body {
   bool is_loop = false;            // its nodes mean something else in every iteration; nobody outside may read them
   std::vector<Output> parameters;  // what is fed, in the order of the node's inputs (an If's predicate left out): its
                                    // own placeholders (loop variables), and tensors of enclosing bodies that it reads
-  std::vector<Output> results;  // one for every output of the node; empty: nothing that anybody will read
+  std::vector<Output> results;     // one for every output of the node; empty: nothing that anybody will read
+  std::vector<Operation> targets;  // what runs with it for its effects alone
+  std::vector<Node*> nodes;        // made in it directly, in order of creation
+  const Body* gradient_of =
+      nullptr;  // the body whose gradient this computes, whose tensors it may read until it is done
 
   bool encloses(const Body* other) const {  // itself included
     while (other && other != this) other = other->outer;
@@ -59,6 +63,7 @@ struct Graph::Impl {
   std::unordered_map<std::string, Node*> by_name;
 
   std::vector<std::unique_ptr<Body>> bodies;
+  std::unordered_map<std::string, Body*> body_by_name;
   Body* body = nullptr;  // where new nodes go
 
   // Functions of imported graphs, kept as they came: a serialised FunctionDefLibrary.
@@ -81,6 +86,8 @@ struct Graph::Impl {
   std::shared_ptr<VariableStore> variable_store;  // see nn/variable_scope.cc
   std::optional<int64_t> seed;
   std::map<std::string, std::vector<std::any>, std::less<>> collections;
+  // While gradients() walks: the nodes on its way, so that control flow differentiates no more than that.
+  const std::unordered_set<const Node*>* differentiated = nullptr;
   // When set, new nodes carry this line instead of the one where they are made: composed functions and gradients
   // blame the line of the program that asked for them.
   std::optional<SourceLine> line;

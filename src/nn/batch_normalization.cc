@@ -1,4 +1,5 @@
 #include "nn/convert.h"
+#include "weir/nn_functions.h"
 #include "weir/ops.h"
 
 namespace weir::nn {
@@ -7,7 +8,7 @@ Moments moments(const In& x, const std::vector<int64_t>& axes, const MomentsOpti
   Graph& g = graph_of(x);
   LineScope line(g, source_line(x.where()));
   Scope scope = g.name_scope(name.empty() ? "moments" : name);
-  Output raw = x.output();
+  Output raw = as_output(g, x, float32, "x");
   Output precise = raw.dtype() == float16 ? cast(raw, float32) : raw;
   const std::vector<int32_t> reduced(axes.begin(), axes.end());
   Output mean = reduce_mean(precise, {.axes = Axes(reduced), .keep_dims = true}, "mean");
@@ -22,14 +23,21 @@ Moments moments(const In& x, const std::vector<int64_t>& axes, const MomentsOpti
   return {mean, variance};
 }
 
-Output batch_normalization(const In& x, const In& mean, const In& variance, const In& offset, const In& scale,
-                           float variance_epsilon, std::string_view name) {
+Output batch_normalization(const In& x, const In& mean, const In& variance, const BatchNormalizationOptions& options,
+                           std::string_view name) {
   Graph& g = graph_of(x, mean, variance);
   LineScope line(g, source_line(x.where()));
   Scope scope = g.name_scope(name.empty() ? "batchnorm" : name);
-  Output inverse = rsqrt(variance + variance_epsilon) * scale;
-  Output scaled = x * inverse;
-  return scaled + (offset - mean * inverse);
+  Output inverse = rsqrt(variance + options.variance_epsilon);
+  if (options.scale) inverse = inverse * *options.scale;
+  Output scaled = x * cast(inverse, type_of(x));
+  Output shift = options.offset ? *options.offset - mean * inverse : -mean * inverse;
+  return scaled + cast(shift, type_of(x));
+}
+
+Output batch_normalization(const In& x, const In& mean, const In& variance, const In& offset, const In& scale,
+                           float variance_epsilon, std::string_view name) {
+  return batch_normalization(x, mean, variance, {offset, scale, variance_epsilon}, name);
 }
 
 }  // namespace weir::nn

@@ -3,6 +3,7 @@
 #include "tests/support/check_op.h"
 #include "weir/embedding.h"
 #include "weir/index_ops.h"
+#include "weir/linalg_ops.h"
 #include "weir/losses.h"
 #include "weir/nn_functions.h"
 #include "weir/ops.h"
@@ -125,6 +126,8 @@ TEST(Losses, ComputeWhatTensorFlowDoes) {
   m.expect(reduced(losses::Reduction::Sum), {1.468f});
   m.expect(reduced(losses::Reduction::Mean), {0.24466664f});
   m.expect(reduced(losses::Reduction::SumOverBatchSize), {0.24466664f});
+  m.expect(losses::mean_pairwise_squared_error(labels, p), {1.6309332f});
+  m.expect(losses::mean_pairwise_squared_error(labels, p, {.weights = weighted.weights}), {1.3909332f});
   expect_error([&] { losses::mean_squared_error(labels, p, {.weights = m.ramp({2})}); }, Code::InvalidArgument,
                "cannot be broadcast");
 }
@@ -156,6 +159,36 @@ TEST(IndexFunctions, ComputeWhatTensorFlowDoes) {
   m.expect(grid[1], {3, 3, 4, 4, 5, 5});
   Output matrix = confusion_matrix(m.g.constant({0, 1, 2, 1}, int32), m.g.constant({0, 2, 2, 1}, int32));
   m.expect(cast(matrix, float32), {1, 0, 0, 0, 1, 1, 0, 0, 1});
+}
+
+TEST(Einsum, ComputesWhatTensorFlowDoes) {
+  Model m;
+  Output square = m.ramp({2, 2}), three = m.ramp({3});
+  m.expect(einsum("bij,bjk->bki", {m.ramp({2, 2, 2}), m.ramp({2, 2, 1})}), {5, 11, 39, 53});
+  m.expect(einsum("ij,ij->i", {m.ramp({2, 3}), m.ramp({2, 3})}), {14, 77});
+  m.expect(einsum("i,j->ij", {m.ramp({2}), three}), {1, 2, 3, 2, 4, 6});
+  m.expect(einsum("ij, jk, kl -> il", {square, square, square}), {37, 54, 81, 118});
+  m.expect(einsum("ij->", {m.ramp({2, 3})}), {21});
+  m.expect(einsum("ij,jk", {square, square}), {7, 10, 15, 22});
+  m.expect(einsum("...i,ij->...j", {m.ramp({2, 1, 2}), square}), {7, 10, 15, 22});
+  m.expect(einsum("i,i,i->", {three, three, three}), {36});
+  m.expect(einsum("ii", {square}), {5});
+}
+
+TEST(Einsum, TakesSizesThatOnlyTheRunKnows) {
+  Model m;
+  Output x = m.g.placeholder(float32, {kUnknown, 2, kUnknown}), y = m.ramp({3, 2});
+  Tensor got = Session(m.g).run(einsum("bij,jk->bik", {x, y}), {{x, converted(testing::ramp({1, 2, 3}), float32)}});
+  expect_near(got, Tensor::from<float>({22, 28, 49, 64}, {1, 2, 2}), 1e-6);
+}
+
+TEST(Einsum, RejectsEquationsThatDoNotFit) {
+  Model m;
+  Output square = m.ramp({2, 2});
+  for (const char* equation : {"ij,jk->ik", "ijk->i", "ii->i", "ij->k", "i1->i"}) {
+    SCOPED_TRACE(equation);
+    expect_error([&] { einsum(equation, {square}); }, Code::InvalidArgument, "");
+  }
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ Output sequence_mask(const In& lengths, const std::optional<In>& maxlen, DType d
   Graph& g = graph_of(lengths);
   LineScope line(g, source_line(lengths.where()));
   Scope scope = g.name_scope(name.empty() ? "SequenceMask" : name);
-  const Output& sizes = lengths.output();
+  Output sizes = as_output(g, lengths, int32, "Const");
   auto number = [&](int value, DType type) { return g.constant(Literal(value), type); };
   Output limit;
   if (maxlen) {
@@ -53,6 +53,11 @@ Output boolean_mask(const In& tensor, const In& mask, int axis, std::string_view
   if (x.shape().has_rank()) {
     Shape known = Shape::unknown_dims(x.shape().rank() - rank + 1);
     for (int i = 0; i < axis; ++i) known.set_dim(i, x.shape()[i]);
+    int64_t rows = 1;
+    for (int i = axis; i < axis + rank; ++i) {
+      rows = rows == kUnknown || x.shape()[i] == kUnknown ? kUnknown : checked_multiply(rows, x.shape()[i]);
+    }
+    known.set_dim(axis, rows);
     for (int i = axis + rank; i < x.shape().rank(); ++i) known.set_dim(i - rank + 1, x.shape()[i]);
     flat.set_shape(known);
   }
@@ -71,13 +76,17 @@ std::vector<Output> meshgrid(const InList& axes, bool xy, std::string_view name)
   Scope scope = g.name_scope(name.empty() ? "meshgrid" : name);
   const size_t count = axes.values().size();
   std::vector<Output> along, sizes;
-  auto placed = [&](const In& value, size_t dimension) {
+  auto placed = [&](const Output& value, size_t dimension) {
     std::vector<int32_t> shape(count, 1);
     shape[dimension] = -1;
     return reshape(value, shape);
   };
-  for (size_t i = 0; i < count; ++i) along.push_back(placed(axes.values()[i], i));
-  for (const In& value : axes.values()) sizes.push_back(size(value));
+  for (size_t i = 0; i < count; ++i) along.push_back(placed(as_output(g, axes.values()[i], float32, "stack"), i));
+  for (const In& value : axes.values()) {
+    Scope size_scope = g.name_scope("Size");
+    sizes.push_back(size(as_output(g, value, float32, "Const"), int32, size_scope.name()));
+  }
+  as_output(g, axes.values()[0], float32, "Const");  // TensorFlow asks it for its type
   if (xy && count > 1) {
     along[0] = placed(along[0], 1);
     along[1] = placed(along[1], 0);
@@ -109,7 +118,7 @@ Output confusion_matrix(const In& labels, const In& predictions, const Confusion
   Output columns = cast(as_output(g, predictions, int64, "predictions"), int64);
   Output classes;
   if (options.num_classes) {
-    classes = g.constant(Tensor(*options.num_classes), "num_classes");
+    classes = cast(as_output(g, *options.num_classes, int64, "num_classes"), int64);
   } else {
     Output largest = maximum(reduce_max(columns), reduce_max(rows));
     classes = largest + 1;

@@ -11,22 +11,27 @@ Output xw_plus_b(const In& x, const In& weights, const In& biases, std::string_v
   Graph& g = graph_of(x, weights, biases);
   LineScope line(g, source_line(x.where()));
   Scope scope = g.name_scope(name.empty() ? "xw_plus_b" : name);
-  return bias_add(matmul(x, weights), biases, {}, scope.name());
+  Output values = as_output(g, x, type_of(weights, biases), "x");
+  Output matrix = as_output(g, weights, values.dtype(), "weights"), b = as_output(g, biases, values.dtype(), "biases");
+  return bias_add(matmul(values, matrix), b, {}, scope.name());
 }
 
 Output relu_layer(const In& x, const In& weights, const In& biases, std::string_view name) {
   Graph& g = graph_of(x, weights, biases);
   LineScope line(g, source_line(x.where()));
   Scope scope = g.name_scope(name.empty() ? "relu_layer" : name);
-  return relu(bias_add(matmul(x, weights), biases), scope.name());
+  Output values = as_output(g, x, type_of(weights, biases), "x");
+  Output matrix = as_output(g, weights, values.dtype(), "weights"), b = as_output(g, biases, values.dtype(), "biases");
+  return relu(bias_add(matmul(values, matrix), b), scope.name());
 }
 
 Output l2_normalize(const In& x, const Axes& axes, float epsilon, std::string_view name) {
   Graph& g = graph_of(x);
   LineScope line(g, source_line(x.where()));
   Scope scope = g.name_scope(name.empty() ? "l2_normalize" : name);
-  Output squares = reduce_sum(square(x), {.axes = axes, .keep_dims = true});
-  return multiply(x, rsqrt(maximum(squares, epsilon)), scope.name());
+  Output values = as_output(g, x, float32, "x");
+  Output squares = reduce_sum(square(values), {.axes = axes, .keep_dims = true});
+  return multiply(values, rsqrt(maximum(squares, epsilon)), scope.name());
 }
 
 // TensorFlow counts in int32 or int64 by a condition on the size; int64 serves both.
@@ -34,7 +39,7 @@ Output zero_fraction(const In& value, std::string_view name) {
   Graph& g = graph_of(value);
   LineScope line(g, source_line(value.where()));
   Scope scope = g.name_scope(name.empty() ? "zero_fraction" : name);
-  Output x = value.output();
+  Output x = as_output(g, value, float32, "value");
   Output total = size(x, int64);
   Output nonzero = reduce_sum(cast(not_equal(x, g.constant(Literal(0), x.dtype())), int64));
   Output zeros = total - nonzero;
@@ -47,7 +52,7 @@ SufficientStatistics sufficient_statistics(const In& x, const std::vector<int64_
   Graph& g = graph_of(x);
   LineScope line(g, source_line(x.where()));
   Scope scope = g.name_scope(name.empty() ? "sufficient_statistics" : name);
-  const Output& values = x.output();
+  const Output values = as_output(g, x, float32, "x");
   const Shape& shape = values.shape();
   SufficientStatistics s;
   int64_t count = 1;
@@ -80,7 +85,11 @@ Moments normalize_moments(const In& counts, const In& mean_ss, const In& varianc
   Graph& g = graph_of(counts, mean_ss, variance_ss);
   LineScope line(g, source_line(mean_ss.where()));
   Scope scope = g.name_scope(name.empty() ? "normalize" : name);
-  Output divisor = reciprocal(counts, "divisor");
+  Output divisor;
+  {
+    Scope divisor_scope = g.name_scope("divisor");
+    divisor = reciprocal(as_output(g, counts, type_of(mean_ss, variance_ss), "x"), divisor_scope.name());
+  }
   Output shifted_mean = multiply(mean_ss, divisor, shift ? "shifted_mean" : "mean");
   Output mean = shift ? add(shifted_mean, *shift, "mean") : shifted_mean;
   Output mean_square = multiply(variance_ss, divisor);
@@ -138,7 +147,7 @@ Output weighted_cross_entropy_with_logits(const In& targets, const In& logits, c
   Graph& g = graph_of(logits, targets, pos_weight);
   LineScope line(g, source_line(logits.where()));
   Scope scope = g.name_scope(name.empty() ? "logistic_loss" : name);
-  Output x = as_output(g, logits, type_of(targets), "logits"), z = as_output(g, targets, x.dtype(), "targets");
+  Output x = as_output(g, logits, type_of(targets), "logits"), z = as_output(g, targets, x.dtype(), "labels");
   if (!x.shape().compatible(z.shape())) {
     throw invalid_argument("logits and targets must have one shape; they have {} and {}", x.shape().str(),
                            z.shape().str());

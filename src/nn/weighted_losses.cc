@@ -10,28 +10,43 @@ using nn::as_output;
 using nn::graph_of;
 using nn::type_of;
 
-// Checks that weights are a number or stretch to the values' shape. Of shapes that only the run knows the product
-// checks as much; TensorFlow adds an Assert there.
+// tf.cast of an argument: a value becomes a constant inside the scope of the cast.
+Output cast_argument(Graph& g, const In& value, DType dtype) {
+  if (value.output()) return cast(value, dtype);
+  Scope scope = g.name_scope("Cast");
+  return cast(as_output(g, value, dtype, "x"), dtype, scope.name());
+}
+
+void require_compatible(const Output& a, const Output& b) {
+  if (!a.shape().compatible(b.shape())) {
+    throw invalid_argument("shapes {} and {} are incompatible", a.shape().str(), b.shape().str());
+  }
+}
+
+// An operation to wait for: weights are a number, or have the rank of the values and sizes equal or 1. The nodes are
+// TensorFlow's, so that seeds, which count nodes, draw the same numbers after a loss.
 Operation assert_broadcastable(Graph& g, const In& weights, const Output& values) {
   Scope scope = g.name_scope("assert_broadcastable");
   Output w = as_output(g, weights, float32, "weights");
-  shape(w, int32, "weights/shape");
+  Output weights_shape = shape(w, int32, "weights/shape");
   rank(w, "weights/rank");
-  shape(values, int32, "values/shape");
+  Output values_shape = shape(values, int32, "values/shape");
   rank(values, "values/rank");
-  if (w.shape().is_scalar()) return g.no_op("static_scalar_check_success");
-  if (w.shape().has_rank() && values.shape().has_rank()) {
-    bool fits = w.shape().rank() == values.shape().rank();
-    for (int i = 0; fits && i < w.shape().rank(); ++i) {
-      const int64_t size = w.shape()[i], wanted = values.shape()[i];
-      fits = size == 1 || size == kUnknown || wanted == kUnknown || size == wanted;
-    }
-    if (!fits) {
-      throw invalid_argument("weights of shape {} cannot be broadcast to values of shape {}", w.shape().str(),
-                             values.shape().str());
-    }
+  const Shape &have = w.shape(), &want = values.shape();
+  if (have.is_scalar()) return g.no_op("static_scalar_check_success");
+  if (!have.has_rank() || !want.has_rank()) return g.no_op();  // the product of both checks as much
+  bool fits = have.rank() == want.rank();
+  for (int i = 0; fits && i < have.rank(); ++i) {
+    fits = have[i] == 1 || have[i] == kUnknown || want[i] == kUnknown || have[i] == want[i];
   }
-  return g.no_op("static_dims_check_success");
+  if (!fits) {
+    throw invalid_argument("weights of shape {} cannot be broadcast to values of shape {}", have.str(), want.str());
+  }
+  if (have.is_known() && want.is_known()) return g.no_op("static_dims_check_success");
+  Output stretches = equal(weights_shape, 1);
+  Output valid = reduce_all(logical_or(stretches, equal(weights_shape, values_shape)));
+  return assert_true(valid,
+                     {g.constant(Tensor("weights can not be broadcast to values")), weights_shape, values_shape});
 }
 
 Output broadcast_weights(Graph& g, const Output& weights, const Output& values) {
@@ -41,12 +56,20 @@ Output broadcast_weights(Graph& g, const Output& weights, const Output& values) 
   return multiply(weights, ones_like(values), scope.name());
 }
 
-Output num_present(Graph& g, const Output& losses, const Output& weights) {
+// All dimensions but the first, as a tensor.
+Output inner_axes(const Output& x) {
+  Output ranks = rank(x);
+  return range(1, ranks, 1);
+}
+
+// How many losses have a weight that is not zero: of all, or of each example.
+Output num_present(Graph& g, const Output& losses, const Output& weights, bool per_example = false) {
   Scope scope = g.name_scope("num_present");
   Output absent = equal(weights, 0.0);
   Output none = zeros_like(weights);
-  Output present = where(absent, none, ones_like(weights));
-  return reduce_sum(broadcast_weights(g, present, losses), ReduceOptions{}, scope.name());
+  Output present = broadcast_weights(g, where(absent, none, ones_like(weights)), losses);
+  if (!per_example) return reduce_sum(present, ReduceOptions{}, scope.name());
+  return reduce_sum(present, {.axes = inner_axes(present), .keep_dims = true}, scope.name());
 }
 
 Output num_elements(Graph& g, const Output& losses) {
@@ -62,12 +85,9 @@ struct Operands {
       : g(graph_of(predictions, labels)),
         line(g, source_line(predictions.where())),
         scope(g.name_scope(options.scope.empty() ? usual : options.scope)),
-        x(cast(as_output(g, predictions, float32, "predictions"), float32)),
-        z(cast(as_output(g, labels, float32, "labels"), float32)) {
-    if (!x.shape().compatible(z.shape())) {
-      throw invalid_argument("predictions of shape {} and labels of shape {} do not fit", x.shape().str(),
-                             z.shape().str());
-    }
+        x(cast_argument(g, predictions, float32)),
+        z(cast_argument(g, labels, float32)) {
+    require_compatible(x, z);
   }
   Output finish(const Output& losses, LossOptions options) const {
     options.scope = scope.name();
@@ -100,13 +120,7 @@ Output compute_weighted_loss(const In& losses, const LossOptions& options) {
   Operation checked = assert_broadcastable(g, options.weights, values);
   Scope after = g.control_dependencies({checked});
   values = cast(values, float32);
-  Output weights;
-  if (options.weights.output()) {
-    weights = cast(options.weights, float32);
-  } else {
-    Scope cast_scope = g.name_scope("Cast");
-    weights = cast(as_output(g, options.weights, float32, "x"), float32, cast_scope.name());
-  }
+  Output weights = cast_argument(g, options.weights, float32);
   values = multiply(values, weights);
   Output loss = values;
   if (options.reduction != Reduction::None) {
@@ -178,13 +192,40 @@ Output log_loss(const In& labels, const In& predictions, float epsilon, const Lo
   return o.finish(positive - negative, options);
 }
 
+Output mean_pairwise_squared_error(const In& labels, const In& predictions, const PairwiseLossOptions& options) {
+  Graph& g = graph_of(predictions, labels);
+  LineScope line(g, source_line(predictions.where()));
+  Scope scope = g.name_scope(options.scope.empty() ? "mean_pairwise_squared_error" : options.scope);
+  Output weights = cast_argument(g, options.weights, float32);
+  Output z = cast_argument(g, labels, float32);
+  Scope after = g.control_dependencies({assert_broadcastable(g, weights, z)});
+  Output x = cast_argument(g, predictions, float32);
+  require_compatible(x, z);
+  Output error = subtract(x, z);
+  const ReduceOptions each{.axes = inner_axes(error), .keep_dims = true};
+  Output squares = reduce_sum(square(error), each);
+  Output count = num_present(g, error, weights, true);
+  // The sum over pairs (a - b)^2 is 2 (n sum a^2 - (sum a)^2).
+  Output pairs = maximum(count - 1, 0);
+  Output first = 2.0 * div_no_nan(squares, pairs, "value");
+  Output total = square(reduce_sum(error, each));
+  Output others = count - 1;
+  Output second = 2.0 * div_no_nan(total, maximum(multiply(count, others), 0), "value");
+  Output loss = reduce_sum(multiply(first - second, weights));
+  Output any = reduce_sum(count) > 0;
+  Output mean_loss = where(any, loss, zeros_like(loss), "value");
+  if (!options.collection.empty()) add_loss(mean_loss, options.collection);
+  return mean_loss;
+}
+
 Output sigmoid_cross_entropy(const In& multi_class_labels, const In& logits, float label_smoothing,
                              const LossOptions& options) {
   Graph& g = graph_of(logits, multi_class_labels);
   LineScope line(g, source_line(logits.where()));
   Scope scope = g.name_scope(options.scope.empty() ? "sigmoid_cross_entropy_loss" : options.scope);
   Output x = as_output(g, logits, float32, "logits");
-  Output z = cast(as_output(g, multi_class_labels, x.dtype(), "labels"), x.dtype());
+  Output z = cast_argument(g, multi_class_labels, x.dtype());
+  require_compatible(x, z);
   if (label_smoothing > 0) z = z * (1 - label_smoothing) + 0.5 * label_smoothing;
   LossOptions weighted = options;
   weighted.scope = scope.name();
@@ -197,12 +238,10 @@ Output softmax_cross_entropy(const In& onehot_labels, const In& logits, float la
   LineScope line(g, source_line(logits.where()));
   Scope scope = g.name_scope(options.scope.empty() ? "softmax_cross_entropy_loss" : options.scope);
   Output x = as_output(g, logits, float32, "logits");
-  Output z = cast(as_output(g, onehot_labels, x.dtype(), "onehot_labels"), x.dtype());
-  if (!x.shape().compatible(z.shape())) {
-    throw invalid_argument("logits of shape {} and labels of shape {} do not fit", x.shape().str(), z.shape().str());
-  }
+  Output z = cast_argument(g, onehot_labels, x.dtype());
+  require_compatible(x, z);
   if (label_smoothing > 0) {
-    Output classes = cast(subscript(shape(z), {1}), x.dtype());
+    Output classes = cast(subscript(shape(z), {-1}), x.dtype());
     Output elsewhere = label_smoothing / classes;
     z = z * (1 - label_smoothing) + elsewhere;
   }
@@ -216,18 +255,20 @@ Output sparse_softmax_cross_entropy(const In& labels, const In& logits, const Lo
   Graph& g = graph_of(logits, labels);
   LineScope line(g, source_line(logits.where()));
   Scope scope = g.name_scope(options.scope.empty() ? "sparse_softmax_cross_entropy_loss" : options.scope);
-  Output x = as_output(g, logits, float32, "logits"), z = as_output(g, labels, int32, "labels");
-  LossOptions weighted = options;
-  weighted.weights = as_output(g, options.weights, float32, "Const");
   // Labels [batch, 1] are taken as [batch]; so are weights.
   auto squeezed = [](const Output& t, int rank) {
-    const Shape& shape = t.shape();
-    return shape.has_rank() && shape.rank() == rank && rank > 0 && shape[-1] == 1 ? squeeze(t, {-1}) : t;
+    return t.shape().has_rank() && t.shape().rank() == rank + 1 ? squeeze(t, {-1}) : t;
   };
-  if (x.shape().has_rank()) {
-    z = squeezed(z, x.shape().rank());
-    weighted.weights = squeezed(weighted.weights.output(), x.shape().rank());
+  Output x, z;
+  {
+    Scope inner = g.name_scope("remove_squeezable_dimensions");
+    x = as_output(g, logits, float32, "Const");
+    z = as_output(g, labels, int32, "Const");
+    if (x.shape().has_rank()) z = squeezed(z, x.shape().rank() - 1);
   }
+  LossOptions weighted = options;
+  Output weights = as_output(g, options.weights, float32, "Const");
+  weighted.weights = z.shape().has_rank() ? squeezed(weights, z.shape().rank()) : weights;
   weighted.scope = scope.name();
   return compute_weighted_loss(nn::sparse_softmax_cross_entropy_with_logits(z, x, "xentropy"), weighted);
 }

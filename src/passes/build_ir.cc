@@ -1,7 +1,7 @@
 #include <unordered_map>
 
 #include "base/errors.h"
-#include "graph/graph_impl.h"
+#include "graph/bodies.h"
 #include "passes/ir.h"
 
 namespace weir {
@@ -13,11 +13,24 @@ struct OutputHash {
   }
 };
 
+bool writes_variables(const Body& body) {
+  return std::any_of(body.nodes.begin(), body.nodes.end(), [](const Node* node) {
+    if (is_if(*node->op) || is_while(*node->op)) {
+      auto [first, second] = bodies_of(*node);
+      return writes_variables(*first) || writes_variables(*second);
+    }
+    const bool takes_handle = !node->inputs.empty() && node->inputs[0].dtype() == DType::Resource;
+    return !is_variable_read(*node->op) && (node->op->has_ref_input() || (node->op->stateful && takes_handle));
+  });
+}
+
 class Builder {
  public:
-  Builder(std::span<const Output> feeds, std::span<const FeedSpec> values) {
+  Builder(std::span<const Output> feeds, std::span<const FeedSpec> values, const Body* body) : body_(body) {
     for (size_t i = 0; i < feeds.size(); ++i) {
       const Node& node = *feeds[i].node();
+      // The handle of a variable is looked up by name wherever it is wanted.
+      if (body && node.op->name == "VarHandleOp") continue;
       const FeedSpec& value = values[i];
       if (!feeds[i].shape().compatible(value.shape)) {
         node.fail(Code::InvalidArgument, fmt::format("a value of shape {} is fed; '{}' has shape {}", value.shape.str(),
@@ -62,8 +75,9 @@ class Builder {
         continue;
       }
       stack.emplace_back(node, true);
-      for (auto it = node->control_inputs.rbegin(); it != node->control_inputs.rend(); ++it)
-        stack.emplace_back(*it, false);
+      for (auto it = node->control_inputs.rbegin(); it != node->control_inputs.rend(); ++it) {
+        if (waits_for(**it)) stack.emplace_back(*it, false);
+      }
       for (auto it = node->inputs.rbegin(); it != node->inputs.rend(); ++it) {
         if (!feeds_.count(*it)) stack.emplace_back(it->node(), false);
       }
@@ -76,7 +90,10 @@ class Builder {
     ir_node.origin = node;
     ir_node.name = node->name;
     ir_node.attrs = node->attrs;
-    for (const Node* control : node->control_inputs) ir_node.control.push_back(nodes_.at(control));
+    for (const Node* control : node->control_inputs) {
+      if (waits_for(*control)) ir_node.control.push_back(nodes_.at(control));
+    }
+    if (is_if(*node->op) || is_while(*node->op)) ir_node.flow = snapshot(*node);
     // An Identity of a reference is the read itself: it happens when the Identity's turn comes.
     bool reads = node->op->name == "Identity" && node->inputs[0].is_ref() && !feeds_.count(node->inputs[0]);
     if (reads) ir_node.op = find_op("_Read");
@@ -91,6 +108,20 @@ class Builder {
     ir_node.types = node->output_types;
     ir_node.shapes = node->output_shapes;
     nodes_.emplace(node, ir_.add(std::move(ir_node)));
+  }
+
+  // What a body waits for outside of itself has happened before its If or While runs.
+  bool waits_for(const Node& control) const { return !body_ || body_->encloses(control.body); }
+
+  static std::shared_ptr<Flow> snapshot(const Node& node) {
+    auto flow = std::make_shared<Flow>();
+    flow->is_loop = is_while(*node.op);
+    auto [first, second] = bodies_of(node);
+    flow->bodies[0] = {first, first->parameters, first->results, first->targets};
+    flow->bodies[1] = {second, second->parameters, second->results, second->targets};
+    flow->writes = writes_variables(*first) || writes_variables(*second);
+    for (int i = 0; i < static_cast<int>(node.output_types.size()); ++i) flow->outputs.push_back(i);
+    return flow;
   }
 
   IrEdge edge(const Output& output) const {
@@ -116,6 +147,7 @@ class Builder {
     return {ir_.add(std::move(read)), 0};
   }
 
+  const Body* body_;
   Ir ir_;
   std::unordered_map<const Node*, int> nodes_;
   std::unordered_map<Output, int, OutputHash> feeds_;
@@ -129,7 +161,7 @@ Ir build_ir(const PlanRequest& request) {
                                             : nullptr;
   if (!graph) return {};
   std::lock_guard lock(graph->impl().mutex);  // shapes of nodes may gain knowledge meanwhile
-  return Builder(request.feeds, request.feed_specs).build(request.fetches, request.targets);
+  return Builder(request.feeds, request.feed_specs, request.body).build(request.fetches, request.targets);
 }
 
 }  // namespace weir

@@ -40,8 +40,17 @@ void fold_constants(Ir& ir, PassContext& context) {
         continue;  // no kernel, or it fails: the run will say so, with the node's name
       }
     }
-    // What is known needs its inputs no more. Control inputs stay: readers still wait for them.
-    if (node.is_constant()) node.inputs.clear();
+    // What is known needs its inputs no more. Control inputs, also those of the inputs, stay: readers wait for them.
+    if (node.is_constant()) {
+      for (const IrEdge& input : node.inputs) {
+        for (int before : ir[input.node].is_constant() ? ir[input.node].control : std::vector<int>()) {
+          if (std::find(node.control.begin(), node.control.end(), before) == node.control.end()) {
+            node.control.push_back(before);
+          }
+        }
+      }
+      node.inputs.clear();
+    }
   }
   ir.sweep();
 }

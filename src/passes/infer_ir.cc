@@ -96,6 +96,10 @@ void infer_ir(Ir& ir, PassContext& context) {
       node.shapes[0] = node.values[0].shape();
       continue;
     }
+    if (node.flow) {
+      infer_flow(ir, node, context);
+      continue;
+    }
     std::vector<const Shape*> shapes;
     for (const IrEdge& input : node.inputs) shapes.push_back(&ir.shape(input));
     try {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,21 @@ struct IrEdge {
   auto operator<=>(const IrEdge&) const = default;
 };
 
+// A branch of an If, or the condition or the body of a While, as it was when the Ir was built: a graph that grows
+// meanwhile changes nothing.
+struct FlowBody {
+  const Body* body = nullptr;
+  std::vector<Output> parameters, results;  // a result that nobody needs is empty
+  std::vector<Operation> targets;
+};
+struct Flow {
+  bool is_loop = false;
+  FlowBody bodies[2];        // then and else, or condition and body
+  bool writes = false;       // a body, or one inside it, changes variables
+  int selected = -1;         // the branch, when the predicate is known
+  std::vector<int> outputs;  // of the node, one for every result (of a loop's body: for every parameter, too)
+};
+
 struct IrNode {
   const Op* op = nullptr;
   const Node* origin = nullptr;  // who is blamed for errors, and named in traces
@@ -36,6 +52,7 @@ struct IrNode {
   int feed = -1;               // index of the feed that this node stands for
   int device = 0;              // that runs it: its number in the session's DeviceSet; see place.h
   int to = -1;                 // of a _Copy: the device whose memory it writes
+  std::shared_ptr<Flow> flow;  // of an If or While
   bool dead = false;
 
   bool is(std::string_view op_name) const { return op->name == op_name; }
@@ -96,12 +113,25 @@ Ir build_ir(const PlanRequest& request);
 // Fills in shapes, and values that follow from constants and shapes. Throws the shape functions' errors.
 void infer_ir(Ir& ir, PassContext& context);
 
+// The same for an If or While, by way of its bodies.
+void infer_flow(Ir& ir, IrNode& node, PassContext& context);
+// What holds of a loop's parameters in every iteration, given what holds in the first.
+std::vector<FeedSpec> loop_invariants(const Flow& flow, std::vector<FeedSpec> first, PassContext& context);
+// Whether a predicate of any type means true.
+bool is_true(DType dtype, const Shape& shape, const void* data);
+// Drops results of control flow that nobody reads, loop variables that only they need, and inputs that are then not
+// needed any more: a loop that keeps values for its gradient keeps them only in runs that compute the gradient.
+void prune_flow(Ir& ir);
+
 // Each of these is one rewrite, switched by its field of PassOptions.
 void fold_constants(Ir& ir, PassContext& context);
 void remove_identities(Ir& ir, PassContext& context);
 void share_common_subexpressions(Ir& ir, PassContext& context);
 void fuse_bias_activation(Ir& ir, PassContext& context);
 void fuse_elementwise(Ir& ir, PassContext& context);
+
+// Marks every convolution with the attribute `_direct`, for SessionOptions::direct_convolutions. Comes after the fusions.
+void direct_convolutions(Ir& ir);
 
 // The order in which a plan runs the nodes: producers first, writes of a variable after the reads that do not depend
 // on them (so that they can happen in place), and otherwise depth first, which keeps few values alive.

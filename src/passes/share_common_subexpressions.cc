@@ -11,7 +11,7 @@ constexpr size_t kMaxCompared = 256;  // bytes of a constant that are looked at;
 void append_tensor(std::string& key, const Tensor& t) {
   key += dtype_name(t.dtype());
   key += t.shape().str();
-  if (t.dtype() != DType::String && t.bytes() <= kMaxCompared) {
+  if (t.dtype() != DType::String && t.dtype() != DType::Variant && t.bytes() <= kMaxCompared) {
     key.append(static_cast<const char*>(t.raw()), t.bytes());
   } else {
     const void* address = t.raw();

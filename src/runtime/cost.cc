@@ -13,7 +13,9 @@ double elements(const Shape& shape) { return shape.is_known() ? static_cast<doub
 
 double last(const Shape& shape) { return shape.is_known() && shape.rank() > 0 ? static_cast<double>(shape[-1]) : 1; }
 
-double flops(std::string_view op, std::span<const Shape* const> in, std::span<const Shape* const> out) {
+}  // namespace
+
+double count_flops(std::string_view op, std::span<const Shape* const> in, std::span<const Shape* const> out) {
   if (op == "MatMul" || op == "_FusedMatMul") {
     // (m k)(k n)(m n) = (m n k)^2
     return 2 * std::sqrt(elements(*in[0]) * elements(*in[1]) * elements(*out[0]));
@@ -31,14 +33,12 @@ double flops(std::string_view op, std::span<const Shape* const> in, std::span<co
   return 0;
 }
 
-}  // namespace
-
 double estimate_microseconds(std::string_view op, std::span<const Shape* const> inputs,
                              std::span<const Shape* const> outputs) {
   double touched = 0;
   for (const Shape* shape : inputs) touched += elements(*shape);
   for (const Shape* shape : outputs) touched += elements(*shape);
-  return kCall + touched / kElementsPerMicrosecond + flops(op, inputs, outputs) / kFlopsPerMicrosecond;
+  return kCall + touched / kElementsPerMicrosecond + count_flops(op, inputs, outputs) / kFlopsPerMicrosecond;
 }
 
 }  // namespace weir

@@ -8,6 +8,7 @@
 #include <set>
 #include <thread>
 
+#include "weir/control_flow.h"
 #include "weir/weir.h"
 
 namespace weir {
@@ -191,6 +192,57 @@ TEST(Parts, ShapesThatOnlyTheRunKnowsCrossToo) {
       EXPECT_EQ(rows.elements(), run == 2 ? 6 : 5) << machine.name;
       EXPECT_EQ(sum.scalar<float>(), run == 2 ? 32 : 30) << machine.name;
     }
+  }
+}
+
+TEST(Parts, LoopsAndBranchesRunOnTheirDevices) {
+  std::vector<Tensor> expected;
+  for (const Machine& machine : machines()) {
+    Graph g;
+    Output x = g.placeholder(float32, {8, 8}), p = g.placeholder(boolean, {});
+    Variable counter;
+    {
+      Scope cpu = g.device("/cpu:0");
+      counter = g.variable("counter", 0.f, {.use_resource = true});
+    }
+    Output looped, chosen, counted;
+    {
+      Scope device = g.device(machine.devices[0]);
+      looped = while_loop([](const std::vector<Output>& v) { return less(v[0], 5); },
+                          [&](const std::vector<Output>& v) {
+                            Output y = tanh(matmul(v[1], x));
+                            Scope other = g.device(machine.devices[1]);
+                            return std::vector<Output>{v[0] + 1, y + 0.5f};
+                          },
+                          {0, x})[1];
+    }
+    {
+      Scope device = g.device(machine.devices[1]);
+      chosen = cond(
+          p, [&] { return matmul(looped, x); }, [&] { return exp(x); });
+      counted = while_loop([](const std::vector<Output>& v) { return less(v[0], 3); },
+                           [&](const std::vector<Output>& v) {
+                             Operation add = assign_add(counter, 1.f).op();
+                             Scope after = g.control_dependencies({add});
+                             return std::vector<Output>{v[0] + 1};
+                           },
+                           {0})[0];
+    }
+    Output loss = reduce_sum(square(chosen));
+    Output grad = gradients({loss}, {x})[0].dense();
+    Session session(g, machine.options);
+    session.run(g.global_variables_initializer());
+    std::vector<Tensor> results;
+    for (bool predicate : {true, false}) {
+      const std::vector<Feed> feeds = {{x, numbers({8, 8}, 0.3f)}, {p, predicate}};
+      for (const Tensor& value : session.run(std::vector<Output>{looped, chosen, grad}, feeds, {counted.op()})) {
+        results.push_back(value);
+      }
+    }
+    results.push_back(session.run(counter));
+    EXPECT_EQ(results.back().scalar<float>(), 6) << machine.name;
+    if (expected.empty()) expected = results;
+    expect_near(results, expected, machine.name);
   }
 }
 

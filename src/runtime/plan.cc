@@ -6,30 +6,15 @@
 #include "base/errors.h"
 #include "graph/infer_context.h"
 #include "ops/state/variable_state.h"
+#include "runtime/flow.h"
 #include "runtime/plan_builder.h"
+#include "runtime/values.h"
 #include "tensor/elements.h"
 
 namespace weir {
 namespace {
 
 constexpr size_t kMaxFreeFrames = 8;
-
-void let_go(Value& v) {
-  if (v.owner) v.owner->release();
-  v.owner = nullptr;
-  v.data = nullptr;
-}
-
-void hold(Value& v, const Tensor& t) {
-  v.data = const_cast<void*>(t.raw());
-  v.owner = t.buffer();
-  if (v.owner) v.owner->retain();
-}
-
-Tensor share(const Value& v) {
-  v.owner->retain();
-  return Tensor(v.dtype, *v.shape, v.owner, v.data);
-}
 
 // What the plan is for, as accounts of memory name it.
 std::string name_of(const PlanRequest& request) {
@@ -56,12 +41,25 @@ Plan::Plan(const PlanRequest& request, const PlanEnvironment& environment)
   if (passes.fold_constants) fold_constants(ir, context);
   if (passes.remove_identities) remove_identities(ir, context);
   if (passes.share_common_subexpressions) share_common_subexpressions(ir, context);
+  prune_flow(ir);
   if (passes.fuse_bias_activation) fuse_bias_activation(ir, context);
   if (passes.fuse_elementwise) fuse_elementwise(ir, context);
+  if (options.direct_convolutions) direct_convolutions(ir);
   ir.sweep();
   insert_copies(ir, environment_.devices, environment_.home);
   holder_ = name_of(request);
   Builder(*this, ir, request.feeds.size()).build(options.inter_op_threads);
+}
+
+std::unique_ptr<Plan> Plan::make_body_plan(const PlanRequest& request, int device) const {
+  PlanEnvironment environment = environment_;
+  environment.home = device;
+  return std::make_unique<Plan>(request, environment);
+}
+
+std::vector<FeedSpec> Plan::loop_specs(const Flow& flow, std::vector<FeedSpec> first) const {
+  PassContext context{environment_.options.passes, pool_};
+  return loop_invariants(flow, std::move(first), context);
 }
 
 Plan::~Plan() = default;
@@ -71,6 +69,15 @@ bool Plan::accepts(std::span<const Tensor* const> feed_values) const {
     if (feed_values[i]->shape() != feed_shapes_[i]) return false;
   }
   return true;
+}
+
+std::vector<Tensor> Plan::allocate_arenas() const {
+  std::vector<Tensor> arenas;
+  for (const Part& part : parts_) {
+    const Shape bytes{static_cast<int64_t>(part.arena_bytes)};
+    arenas.push_back(environment_.devices[part.device].allocate(DType::UInt8, bytes, holder_));
+  }
+  return arenas;
 }
 
 std::unique_ptr<Frame> Plan::acquire() {
@@ -83,9 +90,12 @@ std::unique_ptr<Frame> Plan::acquire() {
     }
   }
   auto frame = std::make_unique<Frame>();
-  for (const Part& part : parts_) {
-    frame->arenas.push_back(environment_.devices[part.device].allocate(
-        DType::UInt8, Shape{static_cast<int64_t>(part.arena_bytes)}, holder_));
+  try {
+    frame->arenas = allocate_arenas();
+  } catch (const Error& e) {
+    if (e.code() != Code::ResourceExhausted || !environment_.reclaim) throw;
+    environment_.reclaim();
+    frame->arenas = allocate_arenas();
   }
   if (active_parts_.size() > 1) {
     frame->parts = std::make_unique<PartRun>(static_cast<int>(parts_.size()));
@@ -148,13 +158,15 @@ void Plan::begin(Frame& frame, std::span<const Tensor* const> feed_values) const
   for (size_t i = 0; i < feed_slots_.size(); ++i) {
     if (feed_slots_[i] >= 0) hold(frame.slots[static_cast<size_t>(feed_slots_[i])], *feed_values[i]);
   }
+  take_fetch_buffers(frame);
+}
+
+void Plan::take_fetch_buffers(Frame& frame) const {
   for (const FetchBuffer& fetch : fetch_buffers_) {
     Value& v = frame.slots[static_cast<size_t>(fetch.slot)];
     v.owner = fetch.pool->acquire();
     v.data = v.owner->data();
   }
-  for (size_t i = 0; i < shared_held_.size(); ++i)
-    frame.readers[i].store(shared_held_[i].parts, std::memory_order_relaxed);
 }
 
 void Plan::clear(Frame& frame) const {
@@ -180,6 +192,8 @@ void Plan::run(std::span<const Tensor* const> feed_values, std::span<Tensor> res
   if (trace) {
     Tracer tracer = start_trace(*trace, arena_bytes_);
     execute(*frame, control, &tracer);
+    std::stable_sort(trace->events.begin(), trace->events.end(),
+                     [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
   } else {
     execute(*frame, control, nullptr);
   }
@@ -190,8 +204,36 @@ void Plan::run(std::span<const Tensor* const> feed_values, std::span<Tensor> res
   }
 }
 
+Plan::Call::~Call() {
+  clear();
+  plan_.give_back(std::move(frame_));
+}
+
+void Plan::Call::run(std::span<const Value> feeds, const RunControl& control, Tracer* tracer) {
+  for (size_t i = 0; i < plan_.feed_slots_.size(); ++i) {
+    if (plan_.feed_slots_[i] < 0) continue;
+    Value& v = frame_->slots[static_cast<size_t>(plan_.feed_slots_[i])];
+    const Shape* planned = v.shape;  // null when only the run knows it
+    refer(v, feeds[i]);
+    if (planned) {
+      v.shape = planned;
+    } else if (v.shape && v.shape != &v.own_shape) {
+      v.own_shape = *v.shape;
+      v.shape = &v.own_shape;
+    }
+  }
+  plan_.take_fetch_buffers(*frame_);
+  plan_.execute(*frame_, control, tracer);
+}
+
+const Value& Plan::Call::result(size_t fetch) const {
+  return frame_->slots[static_cast<size_t>(plan_.fetch_slots_[fetch])];
+}
+
 void Plan::execute(Frame& frame, const RunControl& control, Tracer* tracer) const {
   if (active_parts_.size() > 1) {
+    for (size_t i = 0; i < shared_held_.size(); ++i)
+      frame.readers[i].store(shared_held_[i].parts, std::memory_order_relaxed);
     frame.parts->run(environment_.lanes, active_parts_, [&](int part) { run_part(part, frame, control, tracer); });
   } else if (tracer) {
     run_part(active_parts_[0], frame, control, tracer);
@@ -255,13 +297,15 @@ void Plan::run_part(int number, Frame& frame, const RunControl& control, Tracer*
   }
 }
 
-void Plan::run_step(const Step& step, Value* slots, char* arena, const RunControl& control, Tracer*) const {
+void Plan::run_step(const Step& step, Value* slots, char* arena, const RunControl& control, Tracer* tracer) const {
   try {
     if (step.kind == Step::Kind::Static) {
       KernelContext c(step.view, slots, arena + step.scratch_offset, *step.pool, &control);
       step.compute(c);
     } else if (step.kind == Step::Kind::Alias) {
       run_alias(step, slots);
+    } else if (step.kind == Step::Kind::Flow) {
+      step.flow->run(step.view, slots, control, tracer);
     } else {
       run_dynamic(step, slots, control);
     }

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -40,10 +41,11 @@ struct Wait {
   int part;
   int steps;
 };
+class FlowStep;
 
 // One kernel call. Everything it needs is worked out; running it follows pointers only.
 struct Step {
-  enum class Kind { Static, Alias, Dynamic };
+  enum class Kind { Static, Alias, Dynamic, Flow };
   Kind kind = Kind::Static;
   ComputeFn compute = nullptr;
   StepView view;
@@ -62,7 +64,21 @@ struct Step {
   std::string name;
   std::unique_ptr<NodeView> node;
   const Node* origin = nullptr;
+  std::shared_ptr<FlowStep> flow;  // of kind Flow: an If or While, see flow.h
 };
+
+// A run that is being traced. Thread-safe.
+struct Tracer {
+  RunTrace& trace;
+  std::chrono::steady_clock::time_point begin;
+  std::mutex mutex = {};
+
+  void add(RunTrace::Event event) {
+    std::lock_guard lock(mutex);
+    trace.events.push_back(std::move(event));
+  }
+};
+Tracer start_trace(RunTrace& trace, size_t arena_bytes);
 
 // What one device does: its steps in order, on a lane of their own, and the memory for the values that live there.
 struct Part {
@@ -83,24 +99,12 @@ struct Frame {
   char* arena(size_t part) { return static_cast<char*>(arenas[part].mutable_raw()); }
 };
 
-// A run that is being traced. Thread-safe.
-struct Tracer {
-  RunTrace& trace;
-  std::chrono::steady_clock::time_point begin;
-  std::mutex mutex = {};
-
-  void add(RunTrace::Event event) {
-    std::lock_guard lock(mutex);
-    trace.events.push_back(std::move(event));
-  }
-};
-Tracer start_trace(RunTrace& trace, size_t arena_bytes);
-
 // What a plan is made with.
 struct PlanOptions {
   PassOptions passes;
   int inter_op_threads = 1;
   bool allow_soft_placement = false;
+  bool direct_convolutions = false;
 };
 
 // Where a plan is made: in a session, or inside the plan whose control flow runs it. Outlives the plan.
@@ -111,6 +115,7 @@ struct PlanEnvironment {
   PlanOptions options;
   PlacementLog* placement_log = nullptr;
   int home = 0;  // the device that feeds come from, fetches go to and whose part the caller's thread runs
+  std::function<void()> reclaim = {};  // frees the memory that plans which nobody runs have kept
 };
 
 // How a run with certain feeds (and their shapes), fetches and targets is done. Immutable after construction but for
@@ -130,18 +135,42 @@ class Plan {
   const std::vector<Part>& parts() const { return parts_; }
   const std::vector<Step>& steps() const { return steps_; }
   const std::vector<Region>& regions() const { return regions_; }
+  // A plan for a body of one of this plan's nodes, which runs on `device`: it has the same session and options.
+  std::unique_ptr<Plan> make_body_plan(const PlanRequest& request, int device) const;
+  // What its loop's parameters look like in every iteration.
+  std::vector<FeedSpec> loop_specs(const Flow& flow, std::vector<FeedSpec> first) const;
   // Frees memory that no run is using; says how much.
   size_t trim();
   // Bytes of arenas that exist, in use or cached.
   size_t frame_bytes() const;
+
+  // Runs a plan again and again on one frame, with values instead of tensors: how control flow runs its bodies.
+  class Call {
+   public:
+    explicit Call(Plan& plan) : plan_(plan), frame_(plan.acquire()) {}
+    ~Call();
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+    // The memory of `feeds` must stay until clear().
+    void run(std::span<const Value> feeds, const RunControl& control, Tracer* tracer);
+    // Valid until clear().
+    const Value& result(size_t fetch) const;
+    void clear() { plan_.clear(*frame_); }
+
+   private:
+    Plan& plan_;
+    std::unique_ptr<Frame> frame_;
+  };
 
  private:
   class Builder;
   friend class Builder;
 
   std::unique_ptr<Frame> acquire();
+  std::vector<Tensor> allocate_arenas() const;
   void give_back(std::unique_ptr<Frame> frame);
   void begin(Frame& frame, std::span<const Tensor* const> feed_values) const;
+  void take_fetch_buffers(Frame& frame) const;
   void execute(Frame& frame, const RunControl& control, Tracer* tracer) const;
   void run_alone(Frame& frame, const RunControl& control) const;
   void run_part(int part, Frame& frame, const RunControl& control, Tracer* tracer) const;

@@ -4,6 +4,7 @@
 
 #include "base/errors.h"
 #include "ops/evaluate.h"
+#include "runtime/flow.h"
 
 namespace weir {
 namespace {
@@ -19,6 +20,8 @@ bool is_stateless_nothing(const IrNode& node) { return node.is("NoOp") || node.i
 
 bool is_handle_type(DType dtype) { return dtype == DType::Resource; }
 
+bool has_constructor(DType dtype) { return dtype == DType::String || dtype == DType::Variant; }
+
 }  // namespace
 
 void Plan::Builder::build(int inter_op_threads) {
@@ -30,6 +33,7 @@ void Plan::Builder::build(int inter_op_threads) {
   form_parts();
   find_last_uses();
   prepare_steps();
+  prepare_flow();
   if (plan_.active_parts_.size() == 1) find_overlaps(inter_op_threads);
   lay_out_arenas();
   list_releases();
@@ -48,7 +52,9 @@ void Plan::Builder::number_slots() {
       s.constant = node.values[o];
       plan_.slots_.push_back(std::move(s));
     }
-    if (node.is_feed()) plan_.feed_slots_[static_cast<size_t>(node.feed)] = first_slot_[static_cast<size_t>(i)];
+    // A feed that is the same in every run is a constant of the plan.
+    if (node.is_feed() && !node.is_constant())
+      plan_.feed_slots_[static_cast<size_t>(node.feed)] = first_slot_[static_cast<size_t>(i)];
   }
   for (const IrEdge& fetch : ir_.fetches) plan_.fetch_slots_.push_back(slot(fetch));
 }
@@ -73,9 +79,11 @@ Step Plan::Builder::make_step(int id) {
     const Slot& value = plan_.slots_[static_cast<size_t>(s)];
     return !is_handle_type(value.dtype) && !value.shape.is_known();
   };
-  // Strings have constructors, so they are allocated by the run and not laid out in the arena.
-  bool strings = std::find(node.types.begin(), node.types.end(), DType::String) != node.types.end();
-  if (node.op->def->alias >= 0) {
+  // Strings and variants have constructors, so they are allocated by the run and not laid out in the arena.
+  bool strings = std::any_of(node.types.begin(), node.types.end(), has_constructor);
+  if (node.flow) {
+    step.kind = Step::Kind::Flow;
+  } else if (node.op->def->alias >= 0) {
     step.kind = is_fixed_view(ir_, node) ? Step::Kind::Alias : Step::Kind::Dynamic;
   } else if (!is_handle(node) && !node.op->def->cpu.gives_outputs &&
              (strings || std::any_of(step.slots.begin(), step.slots.end(), unknown))) {
@@ -138,7 +146,8 @@ void Plan::Builder::place_values() {
       if (step.kind == Step::Kind::Alias) alias_of_[static_cast<size_t>(s)] = step.view.inputs[step.op->def->alias];
       if (is_ref || is_handle_type(out.dtype)) {
         out.place = Place::Nowhere;
-      } else if (step.kind == Step::Kind::Dynamic || step.op->def->cpu.gives_outputs || out.dtype == DType::String) {
+      } else if (step.kind == Step::Kind::Dynamic || step.kind == Step::Kind::Flow || step.op->def->cpu.gives_outputs ||
+                 has_constructor(out.dtype)) {
         out.place = Place::Held;
       } else if (step.kind == Step::Kind::Alias) {
         int in = step.view.inputs[step.op->def->alias];
@@ -184,6 +193,7 @@ void Plan::Builder::find_last_uses() {
     for (size_t n = 0; n < step.slots.size(); ++n) {
       const int r = root(step.slots[n]);
       const bool reads = n < static_cast<size_t>(step.view.input_count);
+      life(step.slots[n]).read |= reads;
       if (memory(r).place != Place::Arena || memory(r).part == part_of(i)) {
         life(r).last_use = std::max(life(r).last_use, i);
       } else if (reads) {
@@ -199,7 +209,7 @@ void Plan::Builder::prepare_steps() {
       // Steps have their final addresses by now.
       step.node = std::make_unique<NodeView>(*step.op, step.attrs, step.name);
       step.view.node = step.node.get();
-      if (step.op->def->alias >= 0) continue;  // a view computes nothing
+      if (step.op->def->alias >= 0 || step.kind == Step::Kind::Flow) continue;  // nothing is computed
       try {
         step.compute = select_kernel(*step.node);
         if (step.kind == Step::Kind::Dynamic || !step.op->def->cpu.prepare) continue;
@@ -216,6 +226,25 @@ void Plan::Builder::prepare_steps() {
         step.origin->fail(e.code(), e.message());
       }
     }
+  }
+}
+
+void Plan::Builder::prepare_flow() {
+  for (size_t i = 0; i < plan_.steps_.size(); ++i) {
+    Step& step = plan_.steps_[i];
+    if (step.kind != Step::Kind::Flow) continue;
+    const Flow& flow = *ir_[step_nodes_[i]].flow;
+    std::vector<FeedSpec> inputs;
+    for (int n = flow.is_loop ? 0 : 1; n < step.view.input_count; ++n) {
+      const Slot& input = memory(step.view.inputs[n]);
+      inputs.push_back({input.dtype, input.shape, input.constant});
+    }
+    std::vector<bool> wanted;
+    for (int o = 0; o < step.view.output_count; ++o) {
+      const Life& output = life(step.view.outputs[o]);
+      wanted.push_back(output.fetched || output.read);
+    }
+    step.flow = std::make_shared<FlowStep>(plan_, flow, step.device, std::move(inputs), std::move(wanted));
   }
 }
 

@@ -22,6 +22,7 @@ class Plan::Builder {
     int root = -1;
     int last_use = -1;  // kNever: read by other parts, so that it keeps its place for the whole run
     bool fetched = false;
+    bool read = false;
   };
   static constexpr int kNever = std::numeric_limits<int>::max();
 
@@ -33,6 +34,7 @@ class Plan::Builder {
   void form_parts();
   void find_last_uses();
   void prepare_steps();
+  void prepare_flow();
   void find_overlaps(int threads);
   void lay_out_part(int part);
   void lay_out_arenas();

@@ -79,7 +79,8 @@ std::vector<Region> find_regions(const std::vector<StepFacts>& steps, int thread
   for (int begin = 0; begin < count;) {
     int end = begin;
     double serial = 0;
-    while (end < count && end - begin < kMostSteps && steps[static_cast<size_t>(end)].microseconds < kLargeStep) {
+    auto fits = [&](const StepFacts& step) { return !step.alone && step.microseconds < kLargeStep; };
+    while (end < count && end - begin < kMostSteps && fits(steps[static_cast<size_t>(end)])) {
       serial += steps[static_cast<size_t>(end++)].microseconds;
     }
     if (serial - makespan(steps, begin, end, threads) >= kLeastGain) regions.push_back(make_region(steps, begin, end));

@@ -30,6 +30,7 @@ struct Region {
 struct StepFacts {
   double microseconds = 0;  // on one thread, roughly
   std::vector<int> before;  // steps that must have ended
+  bool alone = false;       // nothing may run beside it
 };
 
 // Finds the stretches where overlap pays: none on one thread.

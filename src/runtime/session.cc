@@ -6,7 +6,7 @@
 
 #include "base/errors.h"
 #include "devices/device.h"
-#include "graph/graph_impl.h"
+#include "graph/bodies.h"
 #include "runtime/plan.h"
 #include "runtime/resources.h"
 
@@ -32,6 +32,11 @@ struct Signature {
            std::equal(targets.begin(), targets.end(), other_targets.begin(), other_targets.end()) &&
            std::equal(feeds.begin(), feeds.end(), other_feeds.begin(), other_feeds.end(),
                       [](const Output& a, const Feed& b) { return a == b.output; });
+  }
+
+  void trim() {
+    std::lock_guard lock(mutex);
+    for (const auto& plan : plans) plan->trim();
   }
 };
 
@@ -72,6 +77,7 @@ struct Session::Impl {
 
   std::mutex mutex;
   std::unordered_multimap<size_t, std::unique_ptr<Signature>> signatures;
+  std::vector<Signature*> callables;  // those that Callables own
   std::atomic<Signature*> last{nullptr};
 
   void check(std::span<const Output> fetches, std::span<const Output> feeds, std::span<const Operation> targets) const {
@@ -79,9 +85,33 @@ struct Session::Impl {
       if (!node) throw invalid_argument("a {} is an empty handle", what);
       if (node->graph != &graph) node->fail(Code::InvalidArgument, fmt::format("the {} is of another graph", what));
     };
-    for (const Output& fetch : fetches) own(fetch.node(), "fetch");
-    for (const Output& feed : feeds) own(feed.node(), "feed");
-    for (const Operation& target : targets) own(target.node(), "target");
+    auto fetchable = [](const Node& node) {
+      if (!enclosing_loop(node)) return;
+      node.fail(
+          Code::InvalidArgument,
+          fmt::format("Operation '{}' has been marked as not fetchable: it is a part of a while loop", node.name));
+    };
+    auto plain = [](const Output& output, const char* what) {
+      if (output.dtype() != DType::Variant) return;
+      output.node()->fail(Code::InvalidArgument,
+                          fmt::format("'{}' is a variant; it cannot be {}", output.name(), what));
+    };
+    for (const Output& fetch : fetches) {
+      own(fetch.node(), "fetch");
+      fetchable(*fetch.node());
+      plain(fetch, "fetched");
+    }
+    for (const Output& feed : feeds) {
+      own(feed.node(), "feed");
+      plain(feed, "fed");
+      if (!feed.node()->body) continue;
+      feed.node()->fail(Code::InvalidArgument,
+                        fmt::format("Tensor '{}' may not be fed: it is a part of a branch or a loop", feed.name()));
+    }
+    for (const Operation& target : targets) {
+      own(target.node(), "target");
+      fetchable(*target.node());
+    }
   }
 
   PlanEnvironment environment() {
@@ -93,8 +123,10 @@ struct Session::Impl {
             .resources = resources,
             .options = {.passes = options.passes,
                         .inter_op_threads = inter > 0 ? std::min(inter, threads) : threads,
-                        .allow_soft_placement = options.allow_soft_placement},
-            .placement_log = placement_log ? &*placement_log : nullptr};
+                        .allow_soft_placement = options.allow_soft_placement,
+                        .direct_convolutions = options.direct_convolutions},
+            .placement_log = placement_log ? &*placement_log : nullptr,
+            .reclaim = [this] { trim_idle_plans(); }};
   }
 
   std::unique_ptr<Signature> make_signature(std::span<const Output> fetches, std::vector<Output> feeds,
@@ -174,6 +206,12 @@ struct Session::Impl {
     plan(s, feeds)->run(feeds, results, control, run_options.trace);
   }
 
+  void trim_idle_plans() {
+    std::lock_guard lock(mutex);
+    for (const auto& entry : signatures) entry.second->trim();
+    for (Signature* signature : callables) signature->trim();
+  }
+
   void close() {
     closed.store(true);
     for (int n = running.load(); n > 0; n = running.load()) running.wait(n);
@@ -217,13 +255,21 @@ void Session::run(const Operation& target, const Feeds& feeds, const RunOptions&
 }
 
 struct Session::Callable::Impl {
+  Impl(Session::Impl& s, std::unique_ptr<Signature> owned) : session(s), signature(std::move(owned)) {
+    std::lock_guard lock(session.mutex);
+    session.callables.push_back(signature.get());
+  }
+  ~Impl() {
+    std::lock_guard lock(session.mutex);
+    std::erase(session.callables, signature.get());
+  }
   Session::Impl& session;
   std::unique_ptr<Signature> signature;
 };
 
 Session::Callable Session::make_callable(const CallableSpec& spec) {
   auto signature = impl_->make_signature(spec.fetches, spec.feeds, spec.targets);
-  return Callable(std::make_shared<Callable::Impl>(Callable::Impl{*impl_, std::move(signature)}));
+  return Callable(std::make_shared<Callable::Impl>(*impl_, std::move(signature)));
 }
 
 size_t Session::Callable::fetches() const { return impl_->signature->fetches.size(); }

@@ -4,18 +4,10 @@
 #include "base/errors.h"
 #include "proto/step_stats.pb.h"
 #include "runtime/plan.h"
+#include "runtime/step_work.h"
 
 namespace weir {
 namespace {
-
-int64_t output_bytes(const Step& step, const Value* slots) {
-  int64_t bytes = 0;
-  for (int o = 0; o < step.view.output_count; ++o) {
-    const Value& v = slots[step.view.outputs[o]];
-    if (v.data && v.shape) bytes += v.shape->elements() * static_cast<int64_t>(dtype_size(v.dtype));
-  }
-  return bytes;
-}
 
 std::string json_string(const std::string& text) {
   std::string quoted = "\"";
@@ -54,7 +46,7 @@ void Plan::run_traced(const Step& step, Value* slots, char* arena, const RunCont
   event.start_ns = since_begin();
   run_step(step, slots, arena, control, &tracer);
   event.end_ns = since_begin();
-  event.output_bytes = output_bytes(step, slots);
+  count_work(step, slots, event);
   tracer.add(std::move(event));
 }
 
@@ -75,7 +67,7 @@ std::string RunTrace::step_stats() const {
     node->set_timeline_label(event.node + " = " + event.op + "()");
     node->set_thread_id(static_cast<uint32_t>(event.thread));
     proto::AllocatorMemoryUsed* memory = node->add_memory();
-    memory->set_allocator_name("cpu");
+    memory->set_allocator_name(event.device.find("GPU") == std::string::npos ? "cpu" : "gpu");
     memory->set_total_bytes(event.output_bytes);
     memory->set_peak_bytes(event.output_bytes);
   }
@@ -84,6 +76,13 @@ std::string RunTrace::step_stats() const {
 
 std::string RunTrace::chrome_trace() const {
   std::string json = "{\"traceEvents\":[";
+  std::map<int, std::string> lanes;
+  for (const Event& e : events) lanes.emplace(e.thread, e.device);
+  for (const auto& [lane, device] : lanes) {
+    json += fmt::format(R"({{"ph":"M","name":"thread_name","pid":0,"tid":{},"args":{{"name":{}}}}},)", lane,
+                        json_string(device)) +
+            "\n";
+  }
   for (size_t i = 0; i < events.size(); ++i) {
     const Event& e = events[i];
     if (i) json += ",\n";

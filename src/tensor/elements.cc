@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tensor/variant.h"
+
 namespace weir {
 
 void copy_elements(DType dtype, const void* from, void* to, int64_t count) {
   if (dtype == DType::String) {
     std::copy_n(static_cast<const std::string*>(from), count, static_cast<std::string*>(to));
+  } else if (dtype == DType::Variant) {
+    std::copy_n(static_cast<const Variant*>(from), count, static_cast<Variant*>(to));
   } else if (count > 0) {  // memcpy takes no null pointers, not even for nothing
     std::memcpy(to, from, static_cast<size_t>(count) * dtype_size(dtype));
   }

@@ -6,6 +6,8 @@
 #include <new>
 
 #include "base/errors.h"
+#include "tensor/elements.h"
+#include "tensor/variant.h"
 
 namespace weir {
 namespace {
@@ -26,14 +28,15 @@ class HeapBuffer final : public Buffer {
   ~HeapBuffer() override { std::free(data()); }
 };
 
-class StringBuffer final : public Buffer {
+// Elements that have constructors: strings and variants.
+template <class T>
+class ObjectBuffer final : public Buffer {
  public:
-  explicit StringBuffer(size_t count)
-      : Buffer(allocate_bytes(count * sizeof(std::string)), count * sizeof(std::string)) {
-    std::uninitialized_default_construct_n(static_cast<std::string*>(data()), count);
+  explicit ObjectBuffer(size_t count) : Buffer(allocate_bytes(count * sizeof(T)), count * sizeof(T)) {
+    std::uninitialized_default_construct_n(static_cast<T*>(data()), count);
   }
-  ~StringBuffer() override {
-    std::destroy_n(static_cast<std::string*>(data()), bytes() / sizeof(std::string));
+  ~ObjectBuffer() override {
+    std::destroy_n(static_cast<T*>(data()), bytes() / sizeof(T));
     std::free(data());
   }
 };
@@ -72,11 +75,12 @@ void append_elements(std::string& text, const Tensor& t, int64_t count) {
 }  // namespace
 
 Buffer* Buffer::allocate(DType dtype, int64_t elements) {
-  size_t size = dtype_size(dtype);
+  size_t size = dtype == DType::Variant ? sizeof(Variant) : dtype_size(dtype);
   if (size == 0) throw invalid_argument("a tensor of type {} has no elements in memory", dtype_name(dtype));
   if (elements < 0) throw invalid_argument("a tensor of {} elements", elements);
   int64_t bytes = checked_multiply(elements, static_cast<int64_t>(size));
-  if (dtype == DType::String) return new StringBuffer(static_cast<size_t>(elements));
+  if (dtype == DType::String) return new ObjectBuffer<std::string>(static_cast<size_t>(elements));
+  if (dtype == DType::Variant) return new ObjectBuffer<Variant>(static_cast<size_t>(elements));
   return new HeapBuffer(static_cast<size_t>(bytes));
 }
 
@@ -143,12 +147,7 @@ Tensor Tensor::reshaped(const Shape& shape) const {
 Tensor Tensor::copy() const {
   if (!valid()) return {};
   Tensor t(dtype_, shape_);
-  if (dtype_ == DType::String) {
-    auto from = data<std::string>();
-    std::copy(from.begin(), from.end(), t.mutable_data<std::string>());
-  } else {
-    std::memcpy(t.data_, data_, bytes());
-  }
+  copy_elements(dtype_, data_, t.data_, elements_);
   return t;
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tensor/variant.h"
 #include "tests/support/check_op.h"
 #include "weir/error.h"
 
@@ -57,6 +58,17 @@ TEST(Tensor, StringsAreConstructedAndCopied) {
   EXPECT_EQ(b.data<std::string>()[1], std::string(100, 'x'));
 }
 
+TEST(Tensor, VariantsAreConstructedAndCopied) {
+  struct Object final : VariantObject {};
+  Variant object = std::make_shared<Object>();
+  {
+    Tensor t = variant_tensor(object), copy = t.copy();
+    EXPECT_EQ(t.elements(), 1);
+    EXPECT_EQ(object.use_count(), 3);
+  }
+  EXPECT_EQ(object.use_count(), 1);
+}
+
 TEST(Tensor, BorrowedMemoryIsReleasedOnce) {
   float memory[2] = {1, 2};
   int released = 0;
@@ -73,7 +85,7 @@ TEST(Tensor, RefusesWrongTypesAndSizes) {
   expect_error([&] { t.data<int>(); }, Code::InvalidArgument, "float is asked for int32");
   expect_error([&] { t.scalar<float>(); }, Code::InvalidArgument, "2 elements, not 1");
   expect_error([] { Tensor(float32, {kUnknown}); }, Code::InvalidArgument, "[?]");
-  expect_error([] { Tensor(DType::Variant, {1}); }, Code::InvalidArgument, "variant");
+  expect_error([] { Tensor(DType::Invalid, {1}); }, Code::InvalidArgument, "invalid");
   expect_error([] { Tensor::from<float>({1, 2}, {3}); }, Code::InvalidArgument, "[3]");
   expect_error([] { Tensor(float64, {int64_t{1} << 62, 1}); }, Code::InvalidArgument, "overflow");
   expect_error([] { Tensor(float64, {int64_t{1} << 58}); }, Code::ResourceExhausted, "out of memory");

@@ -144,25 +144,4 @@ Output Optimizer::parameter(Graph& graph, const In& value, std::string_view name
   return nn::as_output(graph, value, float32, name);
 }
 
-GradsAndVars average_gradients(const std::vector<GradsAndVars>& towers) {
-  if (towers.empty()) throw invalid_argument("there are no towers");
-  GradsAndVars average;
-  for (size_t i = 0; i < towers[0].size(); ++i) {
-    const Variable& variable = towers[0][i].second;
-    std::vector<Output> grads;
-    for (const GradsAndVars& tower : towers) {
-      if (tower.size() != towers[0].size() || tower[i].second.handle() != variable.handle()) {
-        throw invalid_argument("the towers' lists of variables differ at place {}", i);
-      }
-      if (tower[i].first) grads.push_back(tower[i].first.dense());
-    }
-    if (grads.size() < towers.size()) {
-      average.emplace_back(Gradient(), variable);
-    } else {
-      average.emplace_back(towers.size() == 1 ? grads[0] : add_n(grads) / static_cast<double>(towers.size()), variable);
-    }
-  }
-  return average;
-}
-
 }  // namespace weir::train

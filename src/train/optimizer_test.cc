@@ -168,17 +168,5 @@ TEST(Optimizer, ComplainsWhenThereIsNothingToOptimize) {
   expect_error([&] { GradientDescent(0.1f).minimize(loss); }, Code::InvalidArgument, "unrelated");
 }
 
-TEST(AverageGradients, IsTheMeanOverTheTowers) {
-  Model m;
-  GradientDescent optimizer(1.f);
-  GradsAndVars one = optimizer.compute_gradients(m.loss), two = optimizer.compute_gradients(m.loss * 3.f);
-  Operation train = optimizer.apply_gradients(average_gradients({one, two}));
-  Session session(m.g);
-  session.run(m.g.global_variables_initializer());
-  session.run(train);
-  EXPECT_EQ(session.run(m.b.value()).scalar<float>(), 0.5f - (2 + 6) / 2);
-  expect_error([&] { average_gradients({one, {two[0]}}); }, Code::InvalidArgument, "differ at place");
-}
-
 }  // namespace
 }  // namespace weir::train

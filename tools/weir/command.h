@@ -20,9 +20,11 @@ struct Command {
 };
 
 extern const Command kRun;
+extern const Command kTrain;
 extern const Command kCheckpoint;
 extern const Command kGraph;
 extern const Command kRecords;
+extern const Command kProfile;
 
 // `weir COMMAND ...` without the first word; returns the exit code.
 int run_command(std::span<const std::string> arguments);

@@ -10,11 +10,11 @@ namespace weir::tool {
 namespace {
 
 // In the order of the help. A new subcommand is a file beside this one and a row here.
-const Command* const kCommands[] = {&kRun, &kCheckpoint, &kGraph, &kRecords};
+const Command* const kCommands[] = {&kRun, &kTrain, &kProfile, &kCheckpoint, &kGraph, &kRecords};
 
 void print_help() {
   fmt::print(
-      "Runs TensorFlow programs, and looks into the files of Weir and TensorFlow.\n\n"
+      "Runs TensorFlow programs, trains their networks, and looks into the files of Weir and TensorFlow.\n\n"
       "  weir COMMAND ...         runs a command\n"
       "  weir COMMAND --help      tells more about it\n\n");
   for (const Command* command : kCommands) fmt::print("  {:<12} {}\n", command->name, command->summary);

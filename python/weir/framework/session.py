@@ -33,10 +33,16 @@ def _gpu_options(gpu):
     return options
 
 
-class BaseSession(_weir.Session):
-    """Runs a graph and keeps its variables."""
+_run = _weir.Session.run
 
-    def __init__(self, target="", graph=None, config=None):
+
+class BaseSession(_weir.Session):
+    """Runs a graph and keeps its variables.
+
+    ``direct_convolutions=True``, which is Weir's own, does without Winograd's method: a little more exact, and slower.
+    """
+
+    def __init__(self, target="", graph=None, config=None, *, direct_convolutions=False):
         if graph is None:
             graph = stack.get_default_graph()
         elif not isinstance(graph, Graph):
@@ -45,11 +51,20 @@ class BaseSession(_weir.Session):
             raise TypeError(f"target must be a string, but got {type(target)}")
         if target not in ("", b"", None, "local"):
             raise NotImplementedError(f"Sessions on other machines ({target!r}) are not in Weir yet.")
-        super().__init__(graph, _options(config))
+        super().__init__(graph, {**_options(config), "direct_convolutions": direct_convolutions})
         self._config, self._target = config, ""
 
     sess_str = property(lambda self: self._target)
     graph_def = property(lambda self: self.graph.as_graph_def())
+
+    # Python's own, because libraries ask for its signature, which inspect cannot tell of a function of the extension.
+    def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
+        """The values of ``fetches``: a tensor, an operation (None), a name, or any nest of these in the same structure.
+
+        ``feed_dict`` gives values to placeholders and other tensors. ``options`` and ``run_metadata`` are messages, as
+        in TensorFlow: a deadline and tracing, and what was traced.
+        """
+        return _run(self, fetches, feed_dict, options, run_metadata)
 
     def close(self):
         """Ends running steps and refuses further ones."""
@@ -102,8 +117,8 @@ class Session(BaseSession):
 class InteractiveSession(BaseSession):
     """A session that is the default one from its construction to its close()."""
 
-    def __init__(self, target="", graph=None, config=None):
-        super().__init__(target, graph, config)
+    def __init__(self, target="", graph=None, config=None, **options):
+        super().__init__(target, graph, config, **options)
         self._explicit_graph = graph
         self._pushed = [stack.Pushed("sessions", self)]
         if graph is not None:

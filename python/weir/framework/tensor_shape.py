@@ -19,6 +19,7 @@ class Dimension:
         self._dimension = value
 
     value = property(lambda self: self._dimension)
+    _value = value  # which libraries read
 
     def __repr__(self):
         return f"Dimension({self._dimension})"

@@ -314,10 +314,8 @@ def _sorted(values, axis, direction, output, name, default):
         rank = values.shape.ndims
         if rank is None:
             raise ValueError("values must have a known rank")
+        constant(axis, name="axis")  # node by node as TensorFlow's
         axis = axis % rank
-        order = list(_py_range(rank))
-        order[axis], order[-1] = order[-1], order[axis]
-        moved = values if axis == rank - 1 else transpose(values, order)
         ascending = direction == "ASCENDING"
         # Integers have one more number below zero than above: -1 - x turns the order without overflow.
         integer = values.dtype.base_dtype.is_integer
@@ -325,9 +323,17 @@ def _sorted(values, axis, direction, output, name, default):
         def turned(x):
             return (-1 - x if integer else -x) if ascending else x
 
-        results = apply("TopKV2", (turned(moved), shape(moved)[-1]), {}, None)
+        moved, count = turned(values), shape(values)[axis]
+        _weir.rank(_graph(), values, None)
+        order = None
+        if axis != rank - 1:
+            order = list(_py_range(rank))
+            order[axis], order[-1] = order[-1], order[axis]
+            order = constant(order, name="transposition")
+            moved = transpose(moved, order)
+        results = apply("TopKV2", (moved, count), {}, None)
         result = turned(results[0]) if output == 0 else results[1]
-        return result if axis == rank - 1 else transpose(result, order)
+        return result if order is None else transpose(result, order)
 
 
 def where(condition, x=None, y=None, name=None):
@@ -389,40 +395,12 @@ def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=No
 
 def boolean_mask(tensor, mask, name="boolean_mask", axis=None):
     """The entries of ``tensor`` where ``mask``, whose shape is that of the first dimensions, is true."""
-    with name_scope(name, values=[tensor, mask]):
-        tensor, mask = convert_to_tensor(tensor, name="tensor"), convert_to_tensor(mask, name="mask")
-        ndims = mask.shape.ndims
-        if ndims == 0:
-            raise ValueError("mask cannot be scalar.")
-        if ndims is None:
-            raise ValueError("Number of mask dimensions must be specified, even if some dimensions are None.  E.g. "
-                             "shape=[None] is ok, but shape=None is not.")
-        axis = axis or 0
-        tensor.shape[axis:axis + ndims].assert_is_compatible_with(mask.shape)
-        leading = apply("Prod", (shape(tensor)[axis:axis + ndims], [0]), {}, None)
-        before, after = shape(tensor)[:axis], shape(tensor)[axis + ndims:]
-        flat = reshape(tensor, apply("ConcatV2", ([before, [leading], after], 0), {}, "concat"))  # noqa: F821
-        first = mask.shape.num_elements()
-        flat.set_shape(tensor.shape[:axis].concatenate([first]).concatenate(tensor.shape[axis + ndims:]))
-        indices = squeeze(where(reshape(mask, [-1])), axis=[1])  # noqa: F821
-        return gather(flat, indices, axis=axis)
+    return _weir.boolean_mask(_graph(), tensor, mask, axis or 0, name)
 
 
 def sequence_mask(lengths, maxlen=None, dtype=dtypes.as_dtype("bool"), name=None):
     """``mask[i, ..., j] = j < lengths[i, ...]``."""
-    from weir.ops import math_ops
-
-    with name_scope(name, "SequenceMask", [lengths, maxlen]):
-        lengths = convert_to_tensor(lengths)
-        if maxlen is None:
-            longest = math_ops.reduce_max(lengths)
-            maxlen = math_ops.maximum(constant(0, lengths.dtype), longest)
-        else:
-            maxlen = convert_to_tensor(maxlen, lengths.dtype if not isinstance(maxlen, Tensor) else None)
-        row = apply("Range", (constant(0, maxlen.dtype), maxlen, constant(1, maxlen.dtype)), {}, None)
-        matrix = apply("Cast", (expand_dims(lengths, -1),), {"DstT": maxlen.dtype}, None)
-        result = math_ops.less(row, matrix)
-        return result if dtypes.as_dtype(dtype) == dtypes.as_dtype("bool") else math_ops.cast(result, dtype)
+    return _weir.sequence_mask(_graph(), lengths, maxlen, dtypes.as_dtype(dtype), name)
 
 
 @simple.needs("ListDiff")
@@ -436,16 +414,7 @@ listdiff = setdiff1d
 def meshgrid(*args, indexing="xy", name="meshgrid"):
     if indexing not in ("xy", "ij"):
         raise ValueError("indexing parameter must be either 'xy' or 'ij'")
-    with name_scope(name, values=args):
-        count = len(args)
-        arrays = [reshape(convert_to_tensor(x), [1] * i + [-1] + [1] * (count - i - 1))  # noqa: F821
-                  for i, x in enumerate(args)]
-        sizes = [size(x) for x in args]
-        if indexing == "xy" and count > 1:
-            arrays[0] = reshape(arrays[0], [1, -1] + [1] * (count - 2))  # noqa: F821
-            arrays[1] = reshape(arrays[1], [-1, 1] + [1] * (count - 2))  # noqa: F821
-            sizes[0], sizes[1] = sizes[1], sizes[0]
-        return [array * ones(sizes, array.dtype) for array in arrays]
+    return _weir.meshgrid(_graph(), list(args), indexing == "xy", name)
 
 
 @simple.needs("DecodeRaw")

@@ -212,50 +212,8 @@ def batch_matmul(x, y, adj_x=None, adj_y=None, name=None):
 
 
 def tensordot(a, b, axes, name=None):
-    """Contracts the given axes of two tensors, as numpy's tensordot does. Ranks must be known."""
-    from weir.ops import array_ops
-
-    with name_scope(name, "Tensordot", [a, b]) as scope:
-        a, b = convert_to_tensor(a, name="a"), convert_to_tensor(b, name="b")
-        rank_a, rank_b = a.shape.ndims, b.shape.ndims
-        if rank_a is None or rank_b is None:
-            raise NotImplementedError("tf.tensordot of a tensor whose rank is not known is not in Weir yet.")
-        if isinstance(axes, int):
-            axes_a, axes_b = list(_py_range(rank_a - axes, rank_a)), list(_py_range(axes))
-        else:
-            axes_a, axes_b = axes
-            axes_a = [axes_a] if isinstance(axes_a, int) else list(axes_a)
-            axes_b = [axes_b] if isinstance(axes_b, int) else list(axes_b)
-        axes_a, axes_b = [i % rank_a for i in axes_a], [i % rank_b for i in axes_b]
-        if len(axes_a) != len(axes_b):
-            raise ValueError(f"Different number of contraction axes 'a' and 'b', {len(axes_a)} != {len(axes_b)}.")
-
-        def flatten(x, contracted, contracted_last):
-            rank = x.shape.ndims
-            free = [i for i in _py_range(rank) if i not in contracted]
-            order = free + contracted if contracted_last else contracted + free
-            static = x.shape.as_list()
-            sizes = None if None not in static else array_ops.shape(x)
-            free_sizes = [sizes[i] if static[i] is None else static[i] for i in free]
-            x = array_ops.transpose(x, order)
-            inner = 1
-            for i in contracted:
-                inner = -1 if static[i] is None or inner == -1 else inner * static[i]
-            outer = 1
-            for i in free:
-                outer = -1 if static[i] is None or outer == -1 else outer * static[i]
-            if inner == -1 and outer == -1:
-                inner = reduce_prod(array_ops.gather(sizes, contracted))
-            shape = [outer, inner] if contracted_last else [inner, outer]
-            return array_ops.reshape(x, shape), free_sizes
-
-        left, left_sizes = flatten(a, axes_a, True)
-        right, right_sizes = flatten(b, axes_b, False)
-        product = matmul(left, right)
-        return array_ops.reshape(product, left_sizes + right_sizes, name=scope)
-
-
-_py_range = __builtins__["range"] if isinstance(__builtins__, dict) else __builtins__.range
+    """Contracts the given axes of two tensors, as numpy's tensordot does."""
+    return _weir.tensordot(_graph(), a, b, axes, name)
 
 
 def _axis_list(axis):
@@ -264,40 +222,31 @@ def _axis_list(axis):
 
 def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_dims=None):
     keep = bool(keep_dims if keepdims is None else keepdims)
-    with name_scope(name, "norm", [tensor]):
-        tensor = convert_to_tensor(tensor)
-        if ord in ("fro", "euclidean", 2, 2.0):
-            squares = tensor * conj(tensor) if tensor.dtype.is_complex else tensor * tensor  # noqa: F821
-            result = sqrt(reduce_sum(squares, axis, keepdims=True))  # noqa: F821
-        else:
-            magnitude = abs(tensor)
-            if ord == 1:
-                result = reduce_sum(magnitude, axis, keepdims=True)
-            elif ord == float("inf"):
-                result = reduce_max(magnitude, axis, keepdims=True)
-            else:
-                result = pow(reduce_sum(pow(magnitude, ord), axis, keepdims=True), 1.0 / ord)
-        return result if keep else apply("Squeeze", (result,), {"squeeze_dims": _axis_list(axis)}, None)
+    if isinstance(ord, str) and ord not in ("fro", "euclidean"):
+        raise ValueError(f"'ord' must be a supported vector norm, got {ord}")
+    return _weir.norm(_graph(), tensor, 2.0 if isinstance(ord, str) else ord, _axis_list(axis), keep, name)
 
 
-@simple.needs("MatrixDiagPart")
 def trace(x, name=None):
-    with name_scope(name, "Trace", [x]) as scope:
-        return reduce_sum(apply("MatrixDiagPart", (convert_to_tensor(x, name="x"),), {}, None), [-1], name=scope)
+    return _weir.trace(_graph(), x, name)
 
 
 def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name=None):
+    """Ones on the diagonal; with ``batch_shape`` a matrix for each of its elements."""
     from weir.ops import array_ops
 
-    with name_scope(name, "eye"):
-        rows = range(num_rows)
-        columns = rows if num_columns is None else range(num_columns)
-        square = equal(array_ops.expand_dims(rows, 1), array_ops.expand_dims(columns, 0))  # noqa: F821
-        matrix = cast(square, dtype)
-        if batch_shape is None:
-            return matrix
-        matrix_shape = array_ops.shape(matrix)
-        return matrix * array_ops.ones(array_ops.concat([batch_shape, array_ops.ones_like(matrix_shape)], 0), dtype)
+    dtype, batch_shape = dtypes.as_dtype(dtype), [] if batch_shape is None else batch_shape
+    if not any(isinstance(size, (Tensor, Variable)) for size in (num_rows, num_columns, batch_shape)):
+        return _weir.eye(_graph(), num_rows, -1 if num_columns in (None, num_rows) else num_columns, batch_shape, dtype, name)
+    with name_scope(name, "eye", [num_rows, num_columns, batch_shape]):
+        columns = num_rows if num_columns is None else num_columns
+        size = minimum(num_rows, columns)  # noqa: F821
+        batch_shape = convert_to_tensor(batch_shape, dtypes.int32, name="shape")
+        diagonal = array_ops.ones(array_ops.concat([batch_shape, [size]], 0), dtype)
+        if num_columns is None:
+            return apply("MatrixDiag", (diagonal,), {}, "diag")
+        zeros = array_ops.zeros(array_ops.concat([batch_shape, [num_rows, columns]], 0), dtype)
+        return apply("MatrixSetDiag", (zeros, diagonal), {}, "set_diag")
 
 
 def einsum(equation, *inputs, **kwargs):
@@ -305,82 +254,7 @@ def einsum(equation, *inputs, **kwargs):
     name = kwargs.pop("name", None)
     if kwargs:
         raise TypeError(f"invalid keyword arguments for this function: {', '.join(sorted(kwargs))}")
-    left, arrow, output = equation.replace(" ", "").partition("->")
-    terms = left.split(",")
-    if len(terms) != len(inputs):
-        raise ValueError(f"Got {len(inputs)} arguments for equation \"{equation}\", expecting {len(terms)}")
-    if "." in equation:
-        raise ValueError("Subscripts with ellipses are not supported.")
-    if not arrow:
-        output = "".join(sorted(c for c in set(left.replace(",", "")) if left.count(c) == 1))
-    for label in output:
-        if label not in left:
-            raise ValueError(f"Unknown output label '{label}'.")
-    with name_scope(name, "einsum", list(inputs)):
-        values = [convert_to_tensor(x, name="input") for x in inputs]
-        for term, value in zip(terms, values):
-            if len(set(term)) != len(term):
-                raise ValueError(f"Subscript not supported: an axis appears more than once: {term}")
-            if value.shape.ndims is not None and value.shape.ndims != len(term):
-                raise ValueError(f"Invalid equation: \"{equation}\": \"{term}\" does not fit a tensor of rank "
-                                 f"{value.shape.ndims}")
-        term, value = terms[0], values[0]
-        for i, (next_term, next_value) in enumerate(zip(terms[1:], values[1:]), 1):
-            kept = set(output).union(*terms[i + 1:])
-            term, value = _einsum_pair(term, value, next_term, next_value, kept)
-        summed = [axis for axis, label in enumerate(term) if label not in output]
-        if summed:
-            value = reduce_sum(value, summed)
-            term = "".join(label for label in term if label in output)
-        return _einsum_order(term, value, output)
-
-
-def _einsum_order(term, value, wanted):
-    from weir.ops import array_ops
-
-    return value if term == wanted else array_ops.transpose(value, [term.index(label) for label in wanted])
-
-
-def _einsum_pair(a_term, a, b_term, b, kept):
-    """One product of two terms, as a batched matrix product; ``kept`` labels are needed later."""
-    from weir.ops import array_ops
-
-    def drop(term, value, other):
-        axes = [axis for axis, label in enumerate(term) if label not in kept and label not in other]
-        if not axes:
-            return term, value
-        return "".join(c for i, c in enumerate(term) if i not in axes), reduce_sum(value, axes)
-
-    a_term, a = drop(a_term, a, b_term)
-    b_term, b = drop(b_term, b, a_term)
-    shared = [label for label in a_term if label in b_term]
-    batch = "".join(label for label in shared if label in kept)
-    inner = "".join(label for label in shared if label not in kept)
-    left = "".join(label for label in a_term if label not in shared)
-    right = "".join(label for label in b_term if label not in shared)
-    a, b = _einsum_order(a_term, a, batch + left + inner), _einsum_order(b_term, b, batch + inner + right)
-    if (len(left), len(inner), len(right)) == (1, 1, 1):
-        return batch + left + right, matmul(a, b)
-    a_static, b_static = a.shape.as_list(), b.shape.as_list()
-    a_sizes, b_sizes = array_ops.shape(a), array_ops.shape(b)
-
-    def sizes(static, dynamic, begin, end):
-        return [dynamic[i] if static[i] is None else static[i] for i in _py_range(begin, end)]
-
-    def product(numbers):
-        result = 1
-        for number in numbers:
-            result = result * number
-        return result
-
-    nb, nl, nr = len(batch), len(left), len(right)
-    batch_sizes = sizes(a_static, a_sizes, 0, nb)
-    left_sizes = sizes(a_static, a_sizes, nb, nb + nl)
-    right_sizes = sizes(b_static, b_sizes, len(b_static) - nr, len(b_static))
-    inner_size = product(sizes(a_static, a_sizes, nb + nl, len(a_static)))
-    a = array_ops.reshape(a, batch_sizes + [product(left_sizes), inner_size])
-    b = array_ops.reshape(b, batch_sizes + [inner_size, product(right_sizes)])
-    return batch + left + right, array_ops.reshape(matmul(a, b), batch_sizes + left_sizes + right_sizes)
+    return _weir.einsum(_graph(), equation, list(inputs), name)
 
 
 def lbeta(x, name=None):
@@ -393,23 +267,23 @@ def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
     with name_scope(name, "UnsortedSegmentMean", [data, segment_ids]):
         data, segment_ids = convert_to_tensor(data), convert_to_tensor(segment_ids)
         count = _unsorted_count(data, segment_ids, num_segments)
-        return unsorted_segment_sum(data, segment_ids, num_segments) / maximum(count, 1)  # noqa: F821
+        return unsorted_segment_sum(data, segment_ids, num_segments) / count  # noqa: F821
 
 
 def unsorted_segment_sqrt_n(data, segment_ids, num_segments, name=None):
     with name_scope(name, "UnsortedSegmentSqrtN", [data, segment_ids]):
         data, segment_ids = convert_to_tensor(data), convert_to_tensor(segment_ids)
         count = _unsorted_count(data, segment_ids, num_segments)
-        return unsorted_segment_sum(data, segment_ids, num_segments) / sqrt(maximum(count, 1))  # noqa: F821
+        return unsorted_segment_sum(data, segment_ids, num_segments) / sqrt(count)  # noqa: F821
 
 
 def _unsorted_count(data, segment_ids, num_segments):
-    """How many rows each segment has, shaped to divide the sums by."""
+    """How many rows each segment has, one for an empty one, shaped to divide the sums by."""
     from weir.ops import array_ops
 
-    ones = array_ops.ones_like(segment_ids, dtype=data.dtype.base_dtype)
+    ones = array_ops.ones(array_ops.shape(segment_ids), dtype=data.dtype.base_dtype)
     count = unsorted_segment_sum(ones, segment_ids, num_segments)  # noqa: F821
-    return array_ops.reshape(count, [-1] + [1] * (data.shape.ndims - segment_ids.shape.ndims))
+    return maximum(array_ops.reshape(count, [-1] + [1] * (data.shape.ndims - segment_ids.shape.ndims)), 1)  # noqa: F821
 
 
 def reciprocal_no_nan(x, name=None):
@@ -460,16 +334,7 @@ def bincount(arr, weights=None, minlength=None, maxlength=None, dtype=dtypes.int
 
 
 def confusion_matrix(labels, predictions, num_classes=None, dtype=dtypes.int32, name=None, weights=None):
-    from weir.ops import array_ops
-
-    with name_scope(name, "confusion_matrix", [labels, predictions]):
-        labels, predictions = to_int64(convert_to_tensor(labels)), to_int64(convert_to_tensor(predictions))
-        if num_classes is None:
-            num_classes = maximum(reduce_max(labels), reduce_max(predictions)) + 1  # noqa: F821
-        num_classes = to_int64(convert_to_tensor(num_classes))
-        values = array_ops.ones_like(predictions, dtype) if weights is None else cast(weights, dtype)
-        shape = array_ops.stack([num_classes, num_classes])
-        return apply("ScatterNd", (array_ops.stack([labels, predictions], axis=1), values, shape), {}, None)
+    return _weir.confusion_matrix(_graph(), labels, predictions, num_classes, dtypes.as_dtype(dtype), weights, name)
 
 
 # Old names.
@@ -478,14 +343,7 @@ complex_abs = abs
 
 
 def matrix_transpose(a, name="matrix_transpose", conjugate=False):
-    from weir.ops import array_ops
-
-    with name_scope(name, values=[a]):
-        a = convert_to_tensor(a, name="a")
-        rank = a.shape.ndims
-        if rank is None or rank < 2:
-            raise ValueError(f"Argument 'a' should be a (batch) matrix of known rank, found shape {a.shape}")
-        return array_ops.transpose(a, list(_py_range(rank - 2)) + [rank - 1, rank - 2], conjugate=conjugate)
+    return _weir.matrix_transpose(_graph(), conj(a) if conjugate else a, name)  # noqa: F821
 
 
 def _operators():

@@ -278,16 +278,8 @@ def sigmoid_cross_entropy_with_logits(_sentinel=None, labels=None, logits=None, 
 
 
 def weighted_cross_entropy_with_logits(labels=None, logits=None, pos_weight=None, name=None, targets=None):
-    from weir.ops import math_ops
-
-    labels = targets if labels is None else labels
-    with name_scope(name, "logistic_loss", [logits, labels]) as scope:
-        logits = convert_to_tensor(logits, name="logits")
-        labels = convert_to_tensor(labels, dtype=logits.dtype.base_dtype, name="labels")
-        weight = 1 + (pos_weight - 1) * labels
-        return math_ops.add((1 - labels) * logits,
-                            weight * (math_ops.log1p(math_ops.exp(-math_ops.abs(logits))) + relu(-logits)),  # noqa: F821
-                            name=scope)
+    return _weir.weighted_cross_entropy_with_logits(_graph(), targets if labels is None else labels, logits, pos_weight,
+                                                    name)
 
 
 def moments(x, axes, shift=None, name=None, keep_dims=None, keepdims=None):
@@ -297,68 +289,22 @@ def moments(x, axes, shift=None, name=None, keep_dims=None, keepdims=None):
 
 def sufficient_statistics(x, axes, shift=None, keep_dims=None, name=None, keepdims=None):
     """(count, sum, sum of squares, shift) over ``axes``; with a shift, of x minus it."""
-    from weir.ops import array_ops, math_ops
-
-    keep = bool(keep_dims if keepdims is None else keepdims)
-    axes = list(axes) if hasattr(axes, "__iter__") else [axes]
-    with name_scope(name, "sufficient_statistics", [x, shift]):
-        x = convert_to_tensor(x, name="x")
-        static = None if x.shape.ndims is None else [x.shape.as_list()[axis] for axis in axes]
-        if static is not None and None not in static:
-            count = 1
-            for size in static:
-                count *= size
-            count = array_ops.constant(count, dtype=x.dtype.base_dtype, name="count")
-        else:
-            sizes = array_ops.gather(math_ops.cast(array_ops.shape(x), x.dtype.base_dtype), axes)
-            count = math_ops.reduce_prod(sizes, name="count")
-        if shift is not None:
-            shift = convert_to_tensor(shift, name="shift")
-        values = x if shift is None else math_ops.subtract(x, shift)
-        squares = math_ops.square(x) if shift is None else math_ops.squared_difference(x, shift)
-        return (count, math_ops.reduce_sum(values, axes, keepdims=keep, name="mean_ss"),
-                math_ops.reduce_sum(squares, axes, keepdims=keep, name="var_ss"), shift)
+    keep = keep_dims if keepdims is None else keepdims
+    return _weir.sufficient_statistics(_graph(), x, axes, shift, bool(keep), name)
 
 
 def normalize_moments(counts, mean_ss, variance_ss, shift, name=None):
     """(mean, variance) of sufficient statistics."""
-    from weir.ops import math_ops
-
-    with name_scope(name, "normalize", [counts, mean_ss, variance_ss, shift]):
-        divisor = math_ops.reciprocal(counts, name="divisor")
-        shifted = math_ops.multiply(mean_ss, divisor, name="shifted_mean" if shift is not None else "mean")
-        mean = shifted if shift is None else math_ops.add(shifted, shift, name="mean")
-        variance = math_ops.subtract(math_ops.multiply(variance_ss, divisor), math_ops.square(shifted), name="variance")
-        return mean, variance
+    return _weir.normalize_moments(_graph(), counts, mean_ss, variance_ss, shift, name)
 
 
 def weighted_moments(x, axes, frequency_weights, name=None, keep_dims=None, keepdims=None):
-    from weir.ops import array_ops, math_ops
-
-    keep = bool(keep_dims if keepdims is None else keepdims)
-    with name_scope(name, "weighted_moments", [x, frequency_weights]):
-        x = convert_to_tensor(x, name="x")
-        weights = math_ops.cast(convert_to_tensor(frequency_weights, name="frequency_weights"), x.dtype.base_dtype)
-        total = math_ops.reduce_sum(weights + array_ops.zeros_like(x), axes, keepdims=True)
-        mean = math_ops.reduce_sum(weights * x, axes, keepdims=True) / total
-        variance = math_ops.reduce_sum(weights * math_ops.squared_difference(x, mean), axes, keepdims=True) / total
-        if not keep:
-            axes = list(axes) if hasattr(axes, "__iter__") else [axes]
-            mean, variance = array_ops.squeeze(mean, axes), array_ops.squeeze(variance, axes)
-        return mean, variance
+    keep = keep_dims if keepdims is None else keepdims
+    return _weir.weighted_moments(_graph(), x, axes, frequency_weights, bool(keep), name)
 
 
 def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
-    from weir.ops import array_ops, math_ops
-
-    with name_scope(name, "log_poisson_loss", [log_input, targets]):
-        log_input, targets = convert_to_tensor(log_input, name="log_input"), convert_to_tensor(targets, name="targets")
-        result = math_ops.exp(log_input) - log_input * targets
-        if compute_full_loss:
-            stirling = targets * math_ops.log(targets) - targets + 0.5 * math_ops.log(2 * 3.141592653589793 * targets)
-            small = math_ops.logical_and(targets >= 0, targets <= 1)
-            result = result + array_ops.where(small, array_ops.zeros_like(targets), stirling)
-        return result
+    return _weir.log_poisson_loss(_graph(), targets, log_input, bool(compute_full_loss), name)
 
 
 def swish(features):
@@ -375,14 +321,7 @@ def scale_regularization_loss(regularization_loss):
 
 
 def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name=None):
-    from weir.ops import math_ops
-
-    with name_scope(name, "batchnorm", [x, mean, variance, scale, offset]):
-        inverse = math_ops.rsqrt(variance + variance_epsilon)
-        if scale is not None:
-            inverse = inverse * scale
-        return x * math_ops.cast(inverse, x.dtype.base_dtype) + math_ops.cast(
-            offset - mean * inverse if offset is not None else -mean * inverse, x.dtype.base_dtype)
+    return _weir.batch_normalization(_graph(), x, mean, variance, offset, scale, variance_epsilon, name)
 
 
 def batch_norm_with_global_normalization(t=None, m=None, v=None, beta=None, gamma=None, variance_epsilon=None,
@@ -393,36 +332,19 @@ def batch_norm_with_global_normalization(t=None, m=None, v=None, beta=None, gamm
 
 
 def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
-    from weir.ops import math_ops
-
-    axis = dim if axis is None else axis
-    with name_scope(name, "l2_normalize", [x]) as scope:
-        x = convert_to_tensor(x, name="x")
-        inverse = math_ops.rsqrt(math_ops.maximum(math_ops.reduce_sum(math_ops.square(x), axis, keepdims=True), epsilon))
-        return math_ops.multiply(x, inverse, name=scope)
+    return _weir.l2_normalize(_graph(), x, dim if axis is None else axis, epsilon, name)
 
 
 def xw_plus_b(x, weights, biases, name=None):
-    from weir.ops import math_ops
-
-    with name_scope(name, "xw_plus_b", [x, weights, biases]) as scope:
-        return bias_add(math_ops.matmul(x, weights), biases, name=scope)
+    return _weir.xw_plus_b(_graph(), x, weights, biases, name)
 
 
 def relu_layer(x, weights, biases, name=None):
-    from weir.ops import math_ops
-
-    with name_scope(name, "relu_layer", [x, weights, biases]) as scope:
-        return relu(bias_add(math_ops.matmul(x, weights), biases), name=scope)  # noqa: F821
+    return _weir.relu_layer(_graph(), x, weights, biases, name)
 
 
 def zero_fraction(value, name=None):
-    from weir.ops import math_ops
-
-    with name_scope(name, "zero_fraction", [value]):
-        value = convert_to_tensor(value, name="value")
-        zero = convert_to_tensor(0, dtype=value.dtype.base_dtype)
-        return math_ops.reduce_mean(math_ops.cast(math_ops.equal(value, zero), dtypes.float32))
+    return _weir.zero_fraction(_graph(), value, name)
 
 
 def top_k(input, k=1, sorted=True, name=None):
@@ -453,19 +375,22 @@ def fused_batch_norm(x, scale, offset, mean=None, variance=None, epsilon=0.001, 
     return y, batch_mean, batch_variance
 
 
-@simple.needs("DepthwiseConv2dNative")
+def _rate(rate, dilations):
+    """The dilation of height and width, of one number, two or one for each dimension."""
+    rate = rate or dilations or 1
+    rate = [rate] * 2 if isinstance(rate, int) else list(rate)
+    return rate[1:3] if len(rate) == 4 else rate
+
+
 def depthwise_conv2d(input, filter, strides, padding, rate=None, name=None, data_format=None, dilations=None):
-    return apply("DepthwiseConv2dNative", (input, filter),
-                 {"strides": strides, "padding": padding, "data_format": data_format or "NHWC",
-                  "dilations": _spatial(rate or dilations or 1, data_format)}, name or "depthwise")
+    return _weir.depthwise_conv2d(_graph(), input, filter, strides, padding, _rate(rate, dilations),
+                                  data_format or "NHWC", name)
 
 
-@simple.needs("DepthwiseConv2dNative")
 def separable_conv2d(input, depthwise_filter, pointwise_filter, strides, padding, rate=None, name=None,
                      data_format=None, dilations=None):
-    with name_scope(name, "separable_conv2d", [input, depthwise_filter, pointwise_filter]) as scope:
-        inner = depthwise_conv2d(input, depthwise_filter, strides, padding, rate, None, data_format, dilations)
-        return conv2d(inner, pointwise_filter, [1, 1, 1, 1], "VALID", data_format=data_format or "NHWC", name=scope)
+    return _weir.separable_conv2d(_graph(), input, depthwise_filter, pointwise_filter, strides, padding,
+                                  _rate(rate, dilations), data_format or "NHWC", name)
 
 
 __all__ = public_names(globals())

@@ -36,7 +36,8 @@ ConvState prepare_conv(PrepareContext& c, ConvKind kind, const Shape& input, con
               .pad_top = g.height.pad_before,
               .pad_bottom = g.height.pad_after,
               .pad_left = g.width.pad_before,
-              .pad_right = g.width.pad_after};
+              .pad_right = g.width.pad_after,
+              .winograd = !c.node().attrs().find("_direct")};
   const DType dtype = c.node().type();
   const bool is_double = dtype == DType::Float64, is_narrow = dtype != DType::Float32 && !is_double;
   s.stage_images = is_narrow || g.layout.channels != 3;

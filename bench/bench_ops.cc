@@ -1,0 +1,339 @@
+// Single kernels, each as a session runs it. bench/ops.py asks for them and puts other systems' times beside.
+//
+//   bench_ops [--threads N]
+//
+// Reads rows of bench/ops.tsv from the standard input ("matmul<tab>m=64 n=64 k=64") and answers each with one line: the
+// best time of one short round, in seconds. Two more rows tell what the machine can do: "peak_flops" with the floating
+// point operations a second that all threads reach together, and "copy<tab>bytes=N" with the time in which they move
+// that many bytes, read and written.
+
+#include <weir/weir.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <random>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace weir;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+// Seconds of one call: the best of the blocks of a round of 30 ms.
+double best_of_round(const std::function<void()>& body) {
+  constexpr double kRound = 0.03, kBlock = 0.0005;
+  body();  // warms caches and threads
+  double best = 1e30;
+  int repeats = 1;
+  for (const auto end = Clock::now() + std::chrono::duration<double>(kRound); Clock::now() < end;) {
+    const auto begin = Clock::now();
+    for (int i = 0; i < repeats; ++i) body();
+    best = std::min(best, since(begin) / repeats);
+    repeats = std::clamp(static_cast<int>(kBlock / std::max(best, 1e-9)), 1, 10000);
+  }
+  return best;
+}
+
+// Runs body(thread) on all threads at once.
+void on_threads(int threads, const std::function<void(int)>& body) {
+  std::vector<std::thread> others;
+  for (int i = 1; i < threads; ++i) others.emplace_back(body, i);
+  body(0);
+  for (std::thread& other : others) other.join();
+}
+
+typedef float V4 __attribute__((vector_size(16)));
+typedef float V8 __attribute__((vector_size(32)));
+typedef float V16 __attribute__((vector_size(64)));
+
+// Twelve independent chains of multiply-adds hide the latency of one another.
+template <class V>
+[[gnu::always_inline]] inline float multiply_add(int64_t steps) {
+  constexpr int kChains = 12;
+  V sum[kChains] = {};
+  V factor = 0.5f - V{}, term = 1.0f - V{};
+  for (int64_t i = 0; i < steps; ++i) {
+    asm volatile("" : "+x"(factor));  // nothing here is known before
+#pragma GCC unroll 12
+    for (int j = 0; j < kChains; ++j) sum[j] = sum[j] * factor + term;
+  }
+  V total{};
+  for (const V& v : sum) total += v;
+  return total[0];
+}
+float multiply_add_baseline(int64_t steps) { return multiply_add<V4>(steps); }
+#if defined(__x86_64__)
+[[gnu::target("avx2,fma")]] float multiply_add_avx2(int64_t steps) { return multiply_add<V8>(steps); }
+[[gnu::target("avx512f")]] float multiply_add_avx512(int64_t steps) { return multiply_add<V16>(steps); }
+#endif
+
+double peak_flops(int threads) {
+  float (*run)(int64_t) = multiply_add_baseline;
+  int lanes = 4;
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f")) {
+    run = multiply_add_avx512;
+    lanes = 16;
+  } else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+    run = multiply_add_avx2;
+    lanes = 8;
+  }
+#endif
+  constexpr int64_t kSteps = 200000;
+  std::vector<double> best(static_cast<size_t>(threads), 1e30);
+  on_threads(threads, [&](int thread) {
+    for (int i = 0; i < 20; ++i) {
+      const auto begin = Clock::now();
+      volatile float sink = run(kSteps);
+      (void)sink;
+      best[static_cast<size_t>(thread)] = std::min(best[static_cast<size_t>(thread)], since(begin));
+    }
+  });
+  return 2.0 * lanes * 12 * kSteps * threads / *std::max_element(best.begin(), best.end());
+}
+
+// Each thread copies its share of half the bytes to another place, again and again: no waiting for each other.
+double copy_seconds(int64_t bytes, int threads) {
+  const auto share = static_cast<size_t>(std::max<int64_t>(64, bytes / 2 / threads));
+  std::vector<double> best(static_cast<size_t>(threads));
+  on_threads(threads, [&](int thread) {
+    std::vector<char> from(share, 1), to(share);
+    best[static_cast<size_t>(thread)] = best_of_round([&] {
+      std::memcpy(to.data(), from.data(), share);
+      asm volatile("" ::: "memory");
+    });
+  });
+  return *std::max_element(best.begin(), best.end());
+}
+
+class Sizes {
+ public:
+  explicit Sizes(const std::string& text) {
+    std::istringstream words(text);
+    for (std::string word; words >> word;) {
+      const size_t equals = word.find('=');
+      if (equals == std::string::npos) throw std::runtime_error("'" + word + "' is not name=number");
+      values_[word.substr(0, equals)] = std::stoll(word.substr(equals + 1));
+    }
+  }
+  int64_t operator[](const std::string& name) const {
+    auto it = values_.find(name);
+    if (it == values_.end()) throw std::runtime_error("the row has no " + name);
+    return it->second;
+  }
+  bool flag(const std::string& name) const { return values_.contains(name) && values_.at(name) != 0; }
+
+ private:
+  std::map<std::string, int64_t> values_;
+};
+
+Tensor uniform(const Shape& shape, float least = -1) {
+  Tensor t(float32, shape);
+  std::mt19937 generator(0);
+  std::uniform_real_distribution<float> distribution(least, 1);
+  for (int64_t i = 0; i < t.elements(); ++i) t.mutable_data<float>()[i] = distribution(generator);
+  return t;
+}
+Tensor indices(int64_t count, int64_t bound) {
+  Tensor t(int32, {count});
+  std::mt19937 generator(1);
+  for (int64_t i = 0; i < count; ++i) {
+    t.mutable_data<int32_t>()[i] = static_cast<int32_t>(generator() % static_cast<uint32_t>(bound));
+  }
+  return t;
+}
+
+// A graph with one kernel between what is fed and what is fetched.
+struct Case {
+  Graph graph;
+  std::vector<Feed> feeds;
+  std::vector<Output> fetches;
+  std::vector<Operation> targets;
+
+  Output feed(const Tensor& value) {
+    feeds.push_back({graph.placeholder(value.dtype(), value.shape()), value});
+    return feeds.back().output;
+  }
+};
+
+void matmul_case(Case& c, const Sizes& s) {
+  const bool ta = s.flag("ta"), tb = s.flag("tb");
+  Output a = c.feed(uniform(ta ? Shape{s["k"], s["m"]} : Shape{s["m"], s["k"]}));
+  Output b = c.feed(uniform(tb ? Shape{s["n"], s["k"]} : Shape{s["k"], s["n"]}));
+  c.fetches = {matmul(a, b, {.transpose_a = ta, .transpose_b = tb})};
+}
+
+Shape image(const Sizes& s, const char* channels) { return {s["batch"], s["size"], s["size"], s[channels]}; }
+Shape filter(const Sizes& s) { return {s["filter"], s["filter"], s["in"], s["out"]}; }
+Tensor sizes_of(const Shape& shape) {
+  Tensor t(int32, {shape.rank()});
+  for (int i = 0; i < shape.rank(); ++i) t.mutable_data<int32_t>()[i] = static_cast<int32_t>(shape[i]);
+  return t;
+}
+
+void conv2d_case(Case& c, const Sizes& s) {
+  c.fetches = {nn::conv2d(c.feed(uniform(image(s, "in"))), c.feed(uniform(filter(s))))};
+}
+void conv2d_input_case(Case& c, const Sizes& s) {
+  Output taps = c.feed(uniform(filter(s)));
+  c.fetches = {
+      nn::conv2d_backprop_input(c.graph.constant(sizes_of(image(s, "in"))), taps, c.feed(uniform(image(s, "out"))))};
+}
+void conv2d_filter_case(Case& c, const Sizes& s) {
+  Output x = c.feed(uniform(image(s, "in")));
+  c.fetches = {nn::conv2d_backprop_filter(x, c.graph.constant(sizes_of(filter(s))), c.feed(uniform(image(s, "out"))))};
+}
+
+nn::PoolOptions pool(const Sizes& s) { return {.ksize = {1, s["window"], s["window"], 1}}; }
+void max_pool_case(Case& c, const Sizes& s) {
+  c.fetches = {nn::max_pool(c.feed(uniform(image(s, "channels"))), pool(s))};
+}
+void max_pool_grad_case(Case& c, const Sizes& s) {
+  const Tensor x = uniform(image(s, "channels"));
+  Graph g;
+  const Tensor y = Session(g).run(nn::max_pool(g.constant(x), pool(s)));
+  Output from = c.feed(x), to = c.feed(y);
+  c.fetches = {nn::max_pool_grad(from, to, c.feed(uniform(y.shape())), pool(s))};
+}
+
+const nn::LrnOptions kLrn = {.depth_radius = 4, .bias = 1, .alpha = 0.001f / 9, .beta = 0.75f};
+void lrn_case(Case& c, const Sizes& s) { c.fetches = {nn::lrn(c.feed(uniform(image(s, "channels"))), kLrn)}; }
+void lrn_grad_case(Case& c, const Sizes& s) {
+  const Tensor x = uniform(image(s, "channels"));
+  Graph g;
+  const Tensor y = Session(g).run(nn::lrn(g.constant(x), kLrn));
+  Output from = c.feed(x), to = c.feed(y);
+  c.fetches = {nn::lrn_grad(c.feed(uniform(x.shape())), from, to, kLrn)};
+}
+
+// Loss and gradient, as a training step wants both.
+void cross_entropy_case(Case& c, const Sizes& s) {
+  Output logits = c.feed(uniform({s["batch"], s["classes"]}));
+  Output loss = nn::sparse_softmax_cross_entropy_with_logits(c.feed(indices(s["batch"], s["classes"])), logits);
+  c.fetches = {reduce_mean(loss)};
+  c.fetches.push_back(gradients({c.fetches[0]}, {logits})[0].dense());
+}
+
+void bias_grad_case(Case& c, const Sizes& s) {
+  c.fetches = {nn::bias_add_grad(c.feed(uniform({s["rows"], s["columns"]})))};
+}
+void dropout_case(Case& c, const Sizes& s) { c.fetches = {nn::dropout(c.feed(uniform({s["elements"]})), 0.5f)}; }
+
+template <class Optimizer>
+void update(Case& c, const Sizes& s, Optimizer&& optimizer) {
+  Variable weights = c.graph.variable("weights", uniform({s["elements"]}));
+  c.targets = {optimizer.apply_gradients({{c.feed(uniform({s["elements"]})), weights}})};
+}
+void adam_case(Case& c, const Sizes& s) { update(c, s, train::Adam(1e-3f)); }
+void momentum_case(Case& c, const Sizes& s) { update(c, s, train::Momentum(1e-3f, 0.9f)); }
+void gradient_descent_case(Case& c, const Sizes& s) { update(c, s, train::GradientDescent(1e-3f)); }
+
+void concat_case(Case& c, const Sizes& s) {
+  Output a = c.feed(uniform({s["rows"], s["columns"]})), b = c.feed(uniform({s["rows"], s["columns"]}));
+  c.fetches = {concat({a, b}, 1)};
+}
+void split_case(Case& c, const Sizes& s) { c.fetches = split(c.feed(uniform({s["rows"], s["columns"]})), 2, 1); }
+void gather_case(Case& c, const Sizes& s) {
+  Output table = c.feed(uniform({s["rows"], s["columns"]}));
+  c.fetches = {gather(table, c.feed(indices(s["count"], s["rows"])))};
+}
+void sparse_update_case(Case& c, const Sizes& s) {
+  Variable table = c.graph.variable("table", uniform({s["rows"], s["columns"]}));
+  Output at = c.feed(indices(s["count"], s["rows"]));
+  c.targets = {scatter_sub(table, at, c.feed(uniform({s["count"], s["columns"]})) * 1e-3f).op()};
+}
+
+const std::map<std::string, void (*)(Case&, const Sizes&)> kCases = {
+    {"matmul", matmul_case},
+    {"conv2d", conv2d_case},
+    {"conv2d_input", conv2d_input_case},
+    {"conv2d_filter", conv2d_filter_case},
+    {"max_pool", max_pool_case},
+    {"max_pool_grad", max_pool_grad_case},
+    {"lrn", lrn_case},
+    {"lrn_grad", lrn_grad_case},
+    {"cross_entropy", cross_entropy_case},
+    {"bias_grad", bias_grad_case},
+    {"dropout", dropout_case},
+    {"adam", adam_case},
+    {"momentum", momentum_case},
+    {"gradient_descent", gradient_descent_case},
+    {"concat", concat_case},
+    {"split", split_case},
+    {"gather", gather_case},
+    {"sparse_update", sparse_update_case},
+};
+
+// A row, ready to be called.
+class Runner {
+ public:
+  Runner(const std::string& kernel, const Sizes& sizes, int threads) {
+    auto found = kCases.find(kernel);
+    if (found == kCases.end()) throw std::runtime_error("there is no kernel " + kernel);
+    found->second(case_, sizes);
+    session_ = std::make_unique<Session>(case_.graph, SessionOptions{.intra_op_parallelism_threads = threads,
+                                                                     .direct_convolutions = sizes.flag("direct")});
+    session_->run(case_.graph.global_variables_initializer());
+    CallableSpec spec{.fetches = case_.fetches, .targets = case_.targets};
+    for (const Feed& feed : case_.feeds) {
+      spec.feeds.push_back(feed.output);
+      values_.push_back(feed.value);
+    }
+    results_.resize(case_.fetches.size());
+    callable_ = std::make_unique<Session::Callable>(session_->make_callable(spec));
+  }
+
+  void operator()() {
+    for (Tensor& result : results_) result = {};  // the buffers go back to the plan
+    callable_->call(values_, results_);
+  }
+
+ private:
+  Case case_;
+  std::unique_ptr<Session> session_;
+  std::unique_ptr<Session::Callable> callable_;
+  std::vector<Tensor> values_, results_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int threads = static_cast<int>(std::thread::hardware_concurrency());
+  if (argc == 3 && std::string(argv[1]) == "--threads") threads = std::max(1, std::atoi(argv[2]));
+  std::string row, current;
+  std::unique_ptr<Runner> runner;
+  while (std::getline(std::cin, row)) {
+    try {
+      const std::string kernel = row.substr(0, row.find('\t'));
+      const Sizes sizes(kernel.size() < row.size() ? row.substr(kernel.size() + 1) : "");
+      if (kernel == "peak_flops") {
+        std::printf("%.9e\n", peak_flops(threads));
+      } else if (kernel == "copy") {
+        std::printf("%.9e\n", copy_seconds(sizes["bytes"], threads));
+      } else {
+        if (row != current) {
+          runner = nullptr;
+          runner = std::make_unique<Runner>(kernel, sizes, threads);
+          current = row;
+        }
+        std::printf("%.9e\n", best_of_round([&] { (*runner)(); }));
+      }
+    } catch (const std::exception& e) {
+      std::printf("error %s\n", e.what());
+    }
+    std::fflush(stdout);
+  }
+}

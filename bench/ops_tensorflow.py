@@ -1,0 +1,146 @@
+"""TensorFlow's side of bench/ops.py: answers rows of bench/ops.tsv with the best time of a short round, in seconds."""
+
+import os
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
+
+import ops_peer
+import tensorflow as tf
+
+tf.config.threading.set_intra_op_parallelism_threads(ops_peer.THREADS)
+tf.config.threading.set_inter_op_parallelism_threads(ops_peer.THREADS)
+raw = tf.raw_ops
+ONES = [1, 1, 1, 1]
+LRN = dict(depth_radius=4, bias=1.0, alpha=0.001 / 9, beta=0.75)
+
+
+def uniform(*shape):
+    return tf.constant(ops_peer.uniform(*shape))
+
+
+def indices(count, bound):
+    return tf.constant(ops_peer.indices(count, bound))
+
+
+def matmul(s):
+    ta, tb = bool(s.get("ta")), bool(s.get("tb"))
+    a = uniform(*((s["k"], s["m"]) if ta else (s["m"], s["k"])))
+    b = uniform(*((s["n"], s["k"]) if tb else (s["k"], s["n"])))
+    return lambda: raw.MatMul(a=a, b=b, transpose_a=ta, transpose_b=tb)
+
+
+def _conv(s):
+    return (uniform(s["batch"], s["size"], s["size"], s["in"]), uniform(s["filter"], s["filter"], s["in"], s["out"]),
+            uniform(s["batch"], s["size"], s["size"], s["out"]))
+
+
+def conv2d(s):
+    x, f, _ = _conv(s)
+    return lambda: raw.Conv2D(input=x, filter=f, strides=ONES, padding="SAME")
+
+
+def conv2d_input(s):
+    x, f, dy = _conv(s)
+    shape = tf.shape(x)
+    return lambda: raw.Conv2DBackpropInput(input_sizes=shape, filter=f, out_backprop=dy, strides=ONES, padding="SAME")
+
+
+def conv2d_filter(s):
+    x, f, dy = _conv(s)
+    shape = tf.shape(f)
+    return lambda: raw.Conv2DBackpropFilter(input=x, filter_sizes=shape, out_backprop=dy, strides=ONES, padding="SAME")
+
+
+def _pool(s):
+    window = dict(ksize=[1, s["window"], s["window"], 1], strides=[1, 2, 2, 1], padding="SAME")
+    return uniform(s["batch"], s["size"], s["size"], s["channels"]), window
+
+
+def max_pool(s):
+    x, window = _pool(s)
+    return lambda: raw.MaxPool(input=x, **window)
+
+
+def max_pool_grad(s):
+    x, window = _pool(s)
+    y = raw.MaxPool(input=x, **window)
+    dy = uniform(*y.shape)
+    return lambda: raw.MaxPoolGrad(orig_input=x, orig_output=y, grad=dy, **window)
+
+
+def lrn(s):
+    x = uniform(s["batch"], s["size"], s["size"], s["channels"])
+    return lambda: raw.LRN(input=x, **LRN)
+
+
+def lrn_grad(s):
+    x = uniform(s["batch"], s["size"], s["size"], s["channels"])
+    y, dy = raw.LRN(input=x, **LRN), uniform(*x.shape)
+    return lambda: raw.LRNGrad(input_grads=dy, input_image=x, output_image=y, **LRN)
+
+
+def cross_entropy(s):
+    logits, labels = uniform(s["batch"], s["classes"]), indices(s["batch"], s["classes"])
+    share = tf.fill([s["batch"], 1], 1.0 / s["batch"])
+
+    def run():
+        loss, gradient = raw.SparseSoftmaxCrossEntropyWithLogits(features=logits, labels=labels)
+        return raw.Mean(input=loss, axis=0), gradient * share
+
+    return run
+
+
+def bias_grad(s):
+    dy = uniform(s["rows"], s["columns"])
+    return lambda: raw.BiasAddGrad(out_backprop=dy)
+
+
+def dropout(s):
+    x = uniform(s["elements"])
+    return lambda: tf.nn.dropout(x, 0.5)
+
+
+def adam(s):
+    variables = [tf.Variable(uniform(s["elements"])), *(tf.Variable(tf.zeros([s["elements"]])) for _ in range(2))]
+    (var, m, v), grad = (v.handle for v in variables), uniform(s["elements"])
+    rates = {name: tf.constant(value) for name, value in
+             dict(beta1_power=0.9, beta2_power=0.999, lr=1e-3, beta1=0.9, beta2=0.999, epsilon=1e-8).items()}
+    return lambda _keep=variables: raw.ResourceApplyAdam(var=var, m=m, v=v, grad=grad, **rates)
+
+
+def momentum(s):
+    variables = [tf.Variable(uniform(s["elements"])) for _ in range(2)]
+    (var, accum), grad = (v.handle for v in variables), uniform(s["elements"])
+    lr, mu = tf.constant(1e-3), tf.constant(0.9)
+    return lambda _keep=variables: raw.ResourceApplyMomentum(var=var, accum=accum, lr=lr, grad=grad, momentum=mu)
+
+
+def gradient_descent(s):
+    variable, grad, lr = tf.Variable(uniform(s["elements"])), uniform(s["elements"]), tf.constant(1e-3)
+    return lambda: raw.ResourceApplyGradientDescent(var=variable.handle, alpha=lr, delta=grad)
+
+
+def concat(s):
+    a, b, axis = uniform(s["rows"], s["columns"]), uniform(s["rows"], s["columns"]), tf.constant(1)
+    return lambda: raw.ConcatV2(values=[a, b], axis=axis)
+
+
+def split(s):
+    x, axis = uniform(s["rows"], s["columns"]), tf.constant(1)
+    return lambda: raw.Split(axis=axis, value=x, num_split=2)
+
+
+def gather(s):
+    table, at, axis = uniform(s["rows"], s["columns"]), indices(s["count"], s["rows"]), tf.constant(0)
+    return lambda: raw.GatherV2(params=table, indices=at, axis=axis)
+
+
+def sparse_update(s):
+    table, at = tf.Variable(uniform(s["rows"], s["columns"])), indices(s["count"], s["rows"])
+    values, lr = uniform(s["count"], s["columns"]), tf.constant(1e-3)
+    return lambda: raw.ResourceScatterSub(resource=table.handle, indices=at, updates=raw.Mul(x=values, y=lr))
+
+
+if __name__ == "__main__":
+    ops_peer.answer(globals())

@@ -1,0 +1,154 @@
+"""weir.cifar10, the CIFAR-10 program and `weir train`."""
+
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import weir as tf
+from weir import cifar10
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+DATA = os.path.join(ROOT, "tests", "data", "cifar10")
+
+
+def run(*args, code=0):
+    """What `python -m weir ARGS` prints."""
+    path = os.path.join(ROOT, "python") + os.pathsep + os.environ.get("PYTHONPATH", "")
+    process = subprocess.run([sys.executable, "-m", "weir", *args], capture_output=True, text=True, cwd=ROOT,
+                             env=dict(os.environ, PYTHONPATH=path), timeout=300)
+    assert process.returncode == code, process.stderr
+    return process.stdout if code == 0 else process.stderr
+
+
+def test_read_gives_pictures_and_labels():
+    test = cifar10.read(DATA, "test")
+    assert len(test) == 20
+    assert test.images.shape == (20, 32, 32, 3) and test.images.dtype == np.uint8
+    assert test.labels.dtype == np.int64 and test.labels[:5].tolist() == [2, 1, 0, 8, 0]
+    assert test.images[0, 0, 0].tolist() == [163, 141, 130]  # as TensorFlow decodes it
+    with pytest.raises(tf.errors.NotFoundError, match="train.tfrecord and test.tfrecord"):
+        cifar10.read("nowhere", "test")
+    with pytest.raises(ValueError, match="'train' or 'test'"):
+        cifar10.read(DATA, "validation")
+
+
+def test_distorted_batches_follow_from_the_seed():
+    pictures = cifar10.read(DATA, "train")
+    batches = cifar10.DistortedBatches(pictures, batch_size=8, seed=3)
+    images, labels = batches.next()
+    assert images.shape == (8, 24, 24, 3) and images.dtype == np.float32 and labels.shape == (8,)
+    assert abs(images.mean()) < 1e-5 and abs(images[0].std() - 1) < 1e-5
+    second = next(iter(batches))[0]
+    again = cifar10.DistortedBatches(pictures, batch_size=8, seed=3, first_batch=1, threads=3)
+    np.testing.assert_array_equal(again.next()[0], second)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="33 x 24"):
+        cifar10.DistortedBatches(pictures, height=33)
+
+
+def test_pictures_may_come_from_numpy():
+    pictures = cifar10.Pictures(np.arange(2 * 4 * 4 * 3, dtype=np.uint8).reshape(2, 4, 4, 3), np.array([5, 7]))
+    images, labels = cifar10.central_batch(pictures, 1, 1, height=2, width=2)
+    middle = pictures.images[1, 1:3, 1:3].astype(np.float64)
+    np.testing.assert_allclose(images[0], (middle - middle.mean()) / middle.std(), rtol=1e-5)
+    assert labels.tolist() == [7]
+
+
+def model(x, y):
+    w = tf.get_variable("w", [3, 1], initializer=tf.constant_initializer(0.5))
+    b = tf.get_variable("b", [1], initializer=tf.zeros_initializer())
+    return tf.reduce_mean(tf.square(tf.tanh(tf.matmul(x, w) + b) - y))
+
+
+def trained(towers, steps=3):
+    with tf.Graph().as_default():
+        x = tf.constant(np.linspace(-1, 1, 36).reshape(12, 3), tf.float32)
+        y = tf.constant(np.linspace(1, 0, 12).reshape(12, 1), tf.float32)
+        xs, ys = tf.split(x, towers), tf.split(y, towers)
+        global_step = tf.train.get_or_create_global_step()
+        built = tf.train.towers(tf.train.MomentumOptimizer(0.5, 0.9), ["/cpu:0"] * towers,
+                                lambda tower: model(xs[tower.index], ys[tower.index]), global_step=global_step)
+        assert [loss.name.split("/")[0] for loss in built.losses] == ["tower_%d" % i for i in range(towers)]
+        assert len(tf.trainable_variables()) == 2 and not tf.get_variable_scope().reuse
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            loss, gradients = sess.run([built.loss, [g for g, _ in built.gradients]])
+            for _ in range(steps):
+                sess.run(built.train)
+            assert sess.run(global_step) == steps
+            return [loss] + gradients + sess.run(tf.trainable_variables())
+
+
+def test_towers_train_as_one_model_with_the_joint_batch():
+    for one, many in ((trained(1), trained(2)), (trained(1), trained(3))):
+        for a, b in zip(one, many):
+            np.testing.assert_allclose(a, b, atol=1e-6)
+
+
+def test_average_gradients_of_rows_are_rows():
+    w = tf.Variable([[1.0], [2.0], [3.0]])
+    opt = tf.train.GradientDescentOptimizer(1.0)
+    towers = [opt.compute_gradients(tf.reduce_sum(tf.gather(w, [0, 2]))),
+              opt.compute_gradients(3 * tf.reduce_sum(tf.gather(w, [2])))]
+    [(gradient, variable)] = tf.train.average_gradients(towers)
+    assert isinstance(gradient, tf.IndexedSlices) and variable is w
+    train = opt.apply_gradients([(gradient, variable)])
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        sess.run(train)
+        assert sess.run(w).ravel().tolist() == [0.5, 2.0, 1.0]
+
+
+def test_towers_that_cannot_be_replicated_say_so():
+    opt = tf.train.GradientDescentOptimizer(0.1)
+    with pytest.raises(ValueError, match="no devices"):
+        tf.train.towers(opt, [], lambda tower: None)
+    with pytest.raises(ValueError, match="tower 0 gives no loss"):
+        tf.train.towers(opt, [""], lambda tower: None)
+    with pytest.raises(ValueError, match="tower 1 makes variables"):
+        tf.train.towers(opt, ["", ""], lambda tower: tf.reduce_sum(tf.Variable([1.0])))
+
+
+PROGRAM = os.path.join(ROOT, "examples", "python", "cifar10.py")
+LOG_LINE = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: step (\d+), loss = (\d+\.\d\d) \(\d+\.\d examples/sec; \d+\.\d{3} sec/batch\)"
+
+
+def test_the_program_trains_goes_on_and_is_tested(tmp_path):
+    flags = ["--data_dir", DATA, "--train_dir", str(tmp_path), "--batch_size", "8"]
+    lines = run(PROGRAM, *flags, "--towers", "2", "--steps", "11").splitlines()
+    steps = [re.fullmatch(LOG_LINE, line) for line in lines[:-1]]
+    assert [step.group(1) for step in steps] == ["0", "10"], lines
+    assert abs(float(steps[0].group(2)) - 4.67) < 0.1
+    assert lines[-1].endswith("model.ckpt-11")
+    lines = run(PROGRAM, *flags, "--towers", "2", "--steps", "12", "--eval_every", "12").splitlines()
+    assert lines[0].endswith("goes on after step 11")
+    precision = re.search(r"step 12, precision @ 1 = (\d\.\d{3})", lines[1]).group(1)
+    assert re.search(r"precision @ 1 = (\d\.\d{3})", run(PROGRAM, *flags, "--eval")).group(1) == precision
+    names = [name for name, _ in tf.train.list_variables(str(tmp_path))]
+    assert "conv1/weights/ExponentialMovingAverage" in names and "local3/weights" in names
+    assert not [name for name in names if re.match("tower_./conv1", name)]
+    assert [name for name in os.listdir(tmp_path) if name.startswith("events.out.tfevents.")]
+
+
+def test_weir_train_ends_with_a_summary_and_goes_on(tmp_path):
+    flags = ["train", "cifar10", "--data_dir", DATA, "--train_dir", str(tmp_path), "--batch_size", "8"]
+    out = run(*flags, "--steps", "5")
+    assert re.search(r"step 5/5  loss \d\.\d{3}  \d+ examples/s  0.0 s left", out), out
+    for text in ("cifar10 begins", r"trained +5 steps in ", r"test accuracy +[01]\.\d{4}", r"model\.ckpt-5\n",
+                 "tensorboard --logdir " + re.escape(str(tmp_path))):
+        assert re.search(text, out), out
+    assert "goes on after step 5" in run(*flags, "--steps", "6")
+    assert "already, 6 steps" in run(*flags, "--steps", "6")
+
+
+def test_weir_train_says_what_is_missing_or_wrong(tmp_path):
+    missing = run("train", "cifar10", "--data_dir", str(tmp_path / "no"), code=1)
+    assert str(tmp_path / "no") in missing and "train.tfrecord and test.tfrecord" in missing
+    missing = run("train", "mnist", "--data_dir", str(tmp_path / "no"), code=1)
+    assert str(tmp_path / "no") in missing and "train-images-idx3-ubyte.gz" in missing
+    assert "there is no model 'resnet'" in run("train", "resnet", code=2)
+    assert "there is no flag --epochs" in run("train", "mnist", "--epochs", "3", code=2)
+    assert "--train_dir" in run("train", "--help")

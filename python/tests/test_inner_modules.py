@@ -1,0 +1,87 @@
+"""The inner modules that TensorFlow's own tests import are there, and its tests' decorators do what they say."""
+
+import subprocess
+import sys
+
+_TEST = '''
+import numpy as np
+from tensorflow.python.compat import compat
+from tensorflow.python.eager import backprop, context
+from tensorflow.python.framework import constant_op, ops, test_util
+from tensorflow.python.keras import layers
+from tensorflow.python.ops import array_grad, array_ops, gradient_checker_v2, math_ops, variables
+from tensorflow.python.platform import test
+from tensorflow.python.training import moving_averages
+from tensorflow.python.util import deprecation, tf_inspect
+from tensorflow.contrib.tensorboard.plugins import projector
+
+outer = ops.get_default_graph()
+
+
+class Modes(test.TestCase):
+    @test_util.run_deprecated_v1
+    def testRunsInAGraphOfItsOwn(self):
+        self.assertIsNot(ops.get_default_graph(), outer)
+        with self.cached_session():
+            self.assertAllClose(math_ops.square(constant_op.constant([1.0, 2.0])).eval(), [1, 4])
+
+    @test_util.run_in_graph_and_eager_modes
+    def testRunsInASession(self):
+        v = variables.Variable([1.0, 2.0])
+        self.evaluate(variables.global_variables_initializer())
+        self.assertAllEqual(self.evaluate(v), [1, 2])
+
+    def testEagerIsSkipped(self):
+        with context.eager_mode():
+            self.fail("ran eagerly")
+
+    @test_util.run_gpu_only
+    def testOtherMachine(self):
+        self.fail("ran")
+
+    @test_util.skip_if(True)
+    def testSkipped(self):
+        self.fail("ran")
+
+    def testGradientsOfAFunction(self):
+        def product(x, y):
+            return math_ops.sin(x) * y
+        with self.session():
+            theory, numeric = gradient_checker_v2.compute_gradient(product, [np.array([1.0, 2.0]), np.array([3.0, 4.0])])
+        self.assertLess(gradient_checker_v2.max_error(theory, numeric), 1e-4)
+        self.assertAllClose(theory[1], np.diag(np.sin([1.0, 2.0])))
+
+    def testNamesAreThere(self):
+        self.assertTrue(callable(moving_averages.assign_moving_average))
+        self.assertEqual(tf_inspect.getargspec(lambda a, b=1: 0).args, ["a", "b"])
+        self.assertEqual(deprecation.deprecated_argument_lookup("a", None, "b", 2), 2)
+        self.assertTrue(compat.forward_compatible(2019, 1, 1))
+        self.assertFalse(compat.forward_compatible(2020, 1, 1))
+
+    def testStandInsSayThatTheyAre(self):
+        for use in (backprop.GradientTape, layers.Dense, projector.visualize_embeddings):
+            with self.assertRaisesRegex(NotImplementedError, "not in Weir yet"):
+                use()
+
+
+@test_util.run_all_in_graph_and_eager_modes
+class WholeClass(test.TestCase):
+    def testHasADefaultSession(self):
+        self.assertAllEqual(array_ops.zeros([2]).eval(), [0, 0])
+
+    def testLayouts(self):
+        self.assertEqual(test_util.NHWCToNCHW([1, 2, 3, 4]), [1, 4, 2, 3])
+        self.assertEqual(test_util.NCHWToNHWC((1, 4, 2, 3)), (1, 2, 3, 4))
+        self.assertEqual(test_util.NHWCToNCHW(array_ops.zeros([1, 2, 3, 4])).shape.as_list(), [1, 4, 2, 3])
+
+
+test.main()
+'''
+
+
+def test_a_test_of_tensorflows_own_style_runs(tmp_path):
+    file = tmp_path / "modes_test.py"
+    file.write_text(_TEST)
+    result = subprocess.run([sys.executable, "-m", "weir", str(file)], capture_output=True, text=True, timeout=120)
+    assert result.returncode == 0, result.stderr
+    assert "OK (skipped=" in result.stderr

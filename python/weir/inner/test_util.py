@@ -1,0 +1,187 @@
+"""tensorflow.python.framework.test_util: decorators of TensorFlow's tests, and what they ask of the machine.
+
+Weir has graphs and sessions only. A test that TensorFlow runs in both modes runs here in a graph; one that wants eager
+execution is skipped.
+"""
+
+import contextlib
+import functools
+import gc
+import unittest
+
+from weir.framework import stack
+from weir.framework.graph import Graph, Tensor
+from weir.test import TestCase as TensorFlowTestCase  # noqa: F401
+from weir.test import assert_equal_graph_def, gpu_device_name, is_gpu_available  # noqa: F401
+
+
+def _identity_decorator(function=None, *_, **__):
+    """A decorator, with or without arguments, of something that makes no difference here."""
+    if callable(function):
+        return function
+    return lambda decorated: decorated
+
+
+def _in_graph(function):
+    @functools.wraps(function)
+    def decorated(self, *args, **kwargs):
+        with Graph().as_default():
+            function(self, *args, **kwargs)
+
+    return decorated
+
+
+def run_in_graph_and_eager_modes(func=None, config=None, use_gpu=True, reset_test=True, assert_no_eager_garbage=False):
+    def decorator(function):
+        @functools.wraps(function)
+        def decorated(self, *args, **kwargs):
+            with self.test_session(use_gpu=use_gpu, config=config):
+                function(self, *args, **kwargs)
+
+        return decorated
+
+    return decorator if func is None else decorator(func)
+
+
+def _for_all_tests(decorator):
+    """The decorator of a class that decorates each of its tests."""
+
+    def decorate(cls):
+        for name, value in list(vars(cls).items()):
+            if callable(value) and name.startswith(unittest.TestLoader.testMethodPrefix) and name != "test_session":
+                setattr(cls, name, decorator(value))
+        return cls
+
+    return decorate
+
+
+run_all_in_graph_and_eager_modes = _for_all_tests(run_in_graph_and_eager_modes)
+run_in_eager_and_graph_modes = run_in_graph_and_eager_modes
+
+
+def deprecated_graph_mode_only(func=None):
+    if isinstance(func, type):
+        return _for_all_tests(_in_graph)(func)
+    return _in_graph if func is None else _in_graph(func)
+
+
+run_deprecated_v1 = deprecated_graph_mode_only
+
+
+def run_v1_only(reason, func=None):
+    return _identity_decorator if func is None else func
+
+
+def run_v2_only(func=None):
+    skip = unittest.skip("wants the behaviour of TensorFlow 2")
+    return skip if func is None else skip(func)
+
+
+def run_gpu_only(func=None):
+    skip = unittest.skip("wants a GPU")
+    return skip if func is None else skip(func)
+
+
+run_cuda_only = run_gpu_only
+
+# Control flow is functional in Weir whatever a test asks for; there is neither XLA nor another runtime.
+enable_control_flow_v2 = enable_all_control_flow_v2 = with_control_flow_v2 = run_all_without_tensor_float_32 = \
+    disable_control_flow_v2 = disable_all_xla = disable_xla = enable_output_all_intermediates = disable_tfrt = \
+    run_without_tensor_float_32 = no_xla_auto_jit = xla_allow_fallback = disable_cudnn_autotune = \
+    enable_tf_xla_constant_folding = assert_no_new_tensors = assert_no_new_pyobjects_executing_eagerly = \
+    build_as_function_and_v1_graph = enable_v2_tensorshape = _identity_decorator
+
+
+def assert_no_garbage_created(function):
+    """Fails when a test leaves cycles that the collector cannot free."""
+
+    @functools.wraps(function)
+    def decorated(self, *args, **kwargs):
+        gc.collect()
+        before = len(gc.garbage)
+        result = function(self, *args, **kwargs)
+        gc.collect()
+        self.assertEqual(before, len(gc.garbage))
+        return result
+
+    return decorated
+
+
+def skip_if(condition):
+    def decorator(function):
+        @functools.wraps(function)
+        def decorated(self, *args, **kwargs):
+            if not (condition() if callable(condition) else condition):
+                function(self, *args, **kwargs)
+
+        return decorated
+
+    return decorator
+
+
+@contextlib.contextmanager
+def use_gpu():
+    yield
+
+
+@contextlib.contextmanager
+def force_gpu():
+    with stack.get_default_graph().device(gpu_device_name() or "/device:GPU:0"):
+        yield
+
+
+@contextlib.contextmanager
+def force_cpu():
+    with stack.get_default_graph().device("/cpu:0"):
+        yield
+
+
+def device(use_gpu):  # noqa: A002
+    return force_gpu() if use_gpu and is_gpu_available() else force_cpu()
+
+
+def IsMklEnabled():
+    return False
+
+
+def IsGoogleCudaEnabled():
+    return False
+
+
+def IsBuiltWithROCm():
+    return False
+
+
+def IsBuiltWithNvcc():
+    return False
+
+
+def GpuSupportsHalfMatMulAndConv():
+    return False
+
+
+def is_xla_enabled():
+    return False
+
+
+def _permuted(value, order):
+    from weir.ops import array_ops
+
+    if isinstance(value, Tensor):
+        return array_ops.transpose(value, order)
+    return type(value)(value[i] for i in order)
+
+
+def NHWCToNCHW(input_tensor):
+    """A tensor, or the list of its sizes, with the channels in front."""
+    rank = input_tensor.shape.ndims if hasattr(input_tensor, "shape") else len(input_tensor)
+    return _permuted(input_tensor, [0, rank - 1, *range(1, rank - 1)])
+
+
+def NCHWToNHWC(input_tensor):
+    rank = input_tensor.shape.ndims if hasattr(input_tensor, "shape") else len(input_tensor)
+    return _permuted(input_tensor, [0, *range(2, rank), 1])
+
+
+def create_local_cluster(*args, **kwargs):
+    raise NotImplementedError("Servers are not in Weir yet.")

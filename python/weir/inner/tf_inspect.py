@@ -1,0 +1,12 @@
+"""tensorflow.python.util.tf_inspect: inspect, seen through decorators."""
+
+from inspect import *  # noqa: F401,F403
+from inspect import getfullargspec, unwrap
+from collections import namedtuple
+
+ArgSpec = namedtuple("ArgSpec", "args varargs keywords defaults")
+
+
+def getargspec(obj):
+    spec = getfullargspec(unwrap(obj))
+    return ArgSpec(spec.args, spec.varargs, spec.varkw, spec.defaults)

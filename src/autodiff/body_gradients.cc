@@ -1,0 +1,39 @@
+#include "autodiff/body_gradients.h"
+
+#include "weir/ops.h"
+
+namespace weir {
+
+Output zero_gradient(const Output& x) {
+  if (x.dtype() != DType::Resource) {
+    return x.shape().is_known() ? zeros(x.graph(), x.shape(), x.dtype()) : zeros_like(x);
+  }
+  const Node* handle = x.node();
+  while (handle->op->name == "Identity") handle = handle->inputs[0].node();
+  const DType dtype = handle->attrs.get<DType>("dtype");
+  const auto& shape = handle->attrs.get<Shape>("shape");
+  if (shape.is_known()) return zeros(x.graph(), shape, dtype);
+  return zeros_like(NodeBuilder("ReadVariableOp").input(x).attr("dtype", dtype).output());
+}
+
+bool is_differentiated(const Output& input) {
+  const auto* nodes = input.graph().impl().differentiated;
+  return carries_gradient(input.dtype()) && (!nodes || nodes->contains(input.node()));
+}
+
+std::vector<Output> forward_reads(Body& gradient, const Body& forward) {
+  std::vector<Output> reads;
+  for (const Output& read : reads_between(gradient, forward)) {
+    const Node& node = *read.node();
+    if (node.op->name != "Const") {
+      reads.push_back(read);
+      continue;
+    }
+    Graph& graph = read.graph();
+    BodyScope scope(graph, &gradient);
+    replace_in_body(gradient, read, graph.add({.op = "Const", .attrs = node.attrs}).output());
+  }
+  return reads;
+}
+
+}  // namespace weir

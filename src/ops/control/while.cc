@@ -1,0 +1,264 @@
+#include <algorithm>
+#include <unordered_set>
+
+#include "autodiff/body_gradients.h"
+#include "autodiff/grad_context.h"
+#include "graph/op_def.h"
+#include "ops/control/output_shapes.h"
+#include "weir/ops.h"
+
+namespace weir::ops {
+namespace {
+
+constexpr std::string_view kIterations = "_iterations";  // which output of a While counts its iterations
+
+// Of a body's parameters, those that gradients of some of its results can flow to.
+std::vector<bool> influences(const Body& body, const std::vector<bool>& results) {
+  std::vector<bool> found(body.parameters.size(), false);
+  std::unordered_set<const Node*> seen;
+  std::vector<const Node*> todo;
+  auto look_at = [&](const Output& output) {
+    if (!carries_gradient(output.dtype())) return;
+    auto parameter = std::find(body.parameters.begin(), body.parameters.end(), output);
+    if (parameter != body.parameters.end()) {
+      found[static_cast<size_t>(parameter - body.parameters.begin())] = true;
+    } else if (seen.insert(output.node()).second) {
+      todo.push_back(output.node());
+    }
+  };
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (results[i]) look_at(body.results[i]);
+  }
+  while (!todo.empty()) {
+    const Node* node = todo.back();
+    todo.pop_back();
+    for (const Output& input : node->inputs) look_at(input);
+  }
+  return found;
+}
+
+Output element_shape(Graph& graph, const Output& element) {
+  const Shape& shape = element.shape();
+  if (!shape.has_rank()) return graph.constant(-1, int32, "element_shape");
+  std::vector<int32_t> dims;
+  for (int64_t dim : shape.dims()) dims.push_back(static_cast<int32_t>(dim));
+  return graph.constant(Tensor(dims), "element_shape");
+}
+
+// The loop that computes the gradient of a loop, going through its iterations from the last to the first. What it reads
+// of an iteration comes from lists, which become further variables of the forward loop.
+class LoopGradient {
+ public:
+  explicit LoopGradient(GradContext& c)
+      : c_(c),
+        graph_(c.graph()),
+        node_(*c.op().node()),
+        forward_(*bodies_of(node_).second),
+        count_(forward_.results.size()) {}
+
+  void run() {
+    choose();
+    if (xs_.empty()) return;
+    const std::string name = forward_.name + "_grad";
+    condition_ = &add_body(graph_, name + "_cond", true);
+    body_ = &add_body(graph_, name + "_body", true);
+    body_->gradient_of = &forward_;
+    Output left = add_variable(iterations(), Shape{}, "counter");
+    {
+      BodyScope scope(graph_, condition_);
+      condition_->results = {greater(condition_->parameters[0], 0)};
+    }
+    set_result(0, [&] { return left - 1; });
+
+    std::vector<Output> ys, grad_ys, xs;
+    for (size_t i : carried_) {
+      Output initial = c_.has_output_grad(static_cast<int>(i)) ? c_.raw_output_grad(static_cast<int>(i)).dense()
+                                                               : zero_gradient(c_.output(static_cast<int>(i)));
+      grad_ys.push_back(add_variable(initial, forward_.parameters[i].shape(), "grad"));
+      ys.push_back(forward_.results[i]);
+    }
+    for (size_t i : xs_) xs.push_back(forward_.parameters[i]);
+    std::vector<Output> grads;
+    {
+      BodyScope scope(graph_, body_);
+      grads = gradients_in_body(forward_, ys, grad_ys, xs);
+    }
+    std::vector<std::pair<size_t, size_t>> given;  // input of the forward loop, output of this one
+    for (size_t k = 0; k < xs_.size(); ++k) {
+      const size_t i = xs_[k];
+      auto carried = std::find(carried_.begin(), carried_.end(), i);
+      if (carried != carried_.end()) {
+        const size_t at = 1 + static_cast<size_t>(carried - carried_.begin());
+        set_result(at, [&] { return grads[k] ? grads[k] : zero_gradient(forward_.parameters[i]); });
+        given.emplace_back(i, at);
+      } else if (grads[k]) {  // the sum over all iterations
+        Output zero = zero_gradient(c_.input(static_cast<int>(i)));
+        Output sum = add_variable(zero, zero.shape(), "sum");
+        given.emplace_back(i, initial_.size() - 1);
+        set_result(initial_.size() - 1, [&] { return sum + grads[k]; });
+      }
+    }
+    share_shapes();
+    for (const Output& read : forward_reads(*body_, forward_)) read_from_list(read);
+
+    Operation grad = add_while(graph_, initial_, *condition_, *body_, {.is_gradient = true});
+    for (auto [input, output] : given) {
+      if (is_differentiated(c_.input(static_cast<int>(input)))) {
+        c_.set_input_grad(static_cast<int>(input), grad.output(static_cast<int>(output)));
+      }
+    }
+  }
+
+ private:
+  bool is_invariant(size_t i) const { return forward_.results[i] == forward_.parameters[i]; }
+
+  // Which loop variables have gradients that change from iteration to iteration, and which tensors have one at all.
+  void choose() {
+    std::vector<bool> active(count_, false);
+    for (size_t i = 0; i < count_; ++i) active[i] = c_.has_output_grad(static_cast<int>(i));
+    for (bool grew = true; grew;) {
+      grew = false;
+      std::vector<bool> more = influences(forward_, active);
+      for (size_t i = 0; i < count_; ++i) {
+        if (!more[i] || active[i]) continue;
+        active[i] = true;
+        grew |= !is_invariant(i);
+      }
+    }
+    for (size_t i = 0; i < count_; ++i) {
+      if (!active[i] || forward_.parameters[i].dtype() == DType::Variant) continue;
+      const bool summed = is_invariant(i) && !c_.has_output_grad(static_cast<int>(i));
+      if (summed && !is_differentiated(c_.input(static_cast<int>(i)))) continue;
+      if (!summed) carried_.push_back(i);
+      xs_.push_back(i);
+    }
+  }
+
+  // A variable of the new loop, as its body sees it.
+  Output add_variable(const Output& initial, const Shape& shape, std::string_view name) {
+    initial_.push_back(initial);
+    for (Body* body : {condition_, body_}) {
+      BodyScope scope(graph_, body);
+      body->parameters.push_back(graph_.placeholder(initial.dtype(), shape, name));
+    }
+    body_->results.push_back(body_->parameters.back());
+    return body_->parameters.back();
+  }
+
+  template <class Make>
+  void set_result(size_t index, const Make& make) {
+    BodyScope scope(graph_, body_);
+    body_->results[index] = make();
+  }
+
+  // How often the forward loop ran.
+  Output iterations() {
+    if (!node_.attrs.has(kIterations)) {
+      Output zero;
+      {
+        BodyScope scope(graph_, node_.body);
+        zero = graph_.constant(0, int32, "iterations");
+      }
+      Output counter = add_loop_variable(node_, zero, "iterations");
+      BodyScope scope(graph_, &forward_);
+      Output next = counter + 1;
+      set_forward_result(next);
+      node_.attrs.set(kIterations, static_cast<int64_t>(node_.output_types.size()) - 1);
+    }
+    return Output(&node_, static_cast<int>(node_.attrs.get<int64_t>(kIterations)));
+  }
+
+  void set_forward_result(const Output& result) {
+    std::lock_guard lock(graph_.impl().mutex);
+    forward_.results.back() = result;
+  }
+
+  // The shapes of forward tensors are taken in the forward loop: lists of them are small, those of tensors are not.
+  void share_shapes() {
+    for (size_t i = 0; i < body_->nodes.size();) {
+      Node* node = body_->nodes[i];
+      if (node->op->name != "Shape" || !forward_.encloses(node->inputs[0].node()->body)) {
+        ++i;
+        continue;
+      }
+      std::lock_guard lock(graph_.impl().mutex);
+      body_->nodes.erase(body_->nodes.begin() + static_cast<std::ptrdiff_t>(i));
+      node->body = &forward_;
+      forward_.nodes.push_back(node);
+    }
+  }
+
+  // Of the list that the forward loop keeps of a tensor: the output of the node. An earlier gradient may have made it.
+  Output list_of(const Output& tensor) {
+    for (size_t i = 0; i < forward_.results.size(); ++i) {
+      const Node& last = *forward_.results[i].node();
+      if (last.op->name == "TensorListPushBack" && last.inputs[1] == tensor &&
+          last.inputs[0] == forward_.parameters[i]) {
+        return Output(&node_, static_cast<int>(i));
+      }
+    }
+    Output empty;
+    {
+      BodyScope scope(graph_, node_.body);
+      empty = NodeBuilder("EmptyTensorList", "accumulator")
+                  .input(element_shape(graph_, tensor))
+                  .input(graph_.constant(-1, int32, "max_num_elements"))
+                  .attr("element_dtype", tensor.dtype())
+                  .output();
+    }
+    Output list = add_loop_variable(node_, empty, "accumulator");
+    BodyScope scope(graph_, &forward_);
+    set_forward_result(NodeBuilder("TensorListPushBack").input(list).input(tensor).output());
+    return Output(&node_, static_cast<int>(node_.output_types.size()) - 1);
+  }
+
+  void read_from_list(const Output& tensor) {
+    Output list = add_variable(list_of(tensor), Shape{}, "accumulator");
+    BodyScope scope(graph_, body_);
+    Operation pop = NodeBuilder("TensorListPopBack")
+                        .input(list)
+                        .input(element_shape(graph_, tensor))
+                        .attr("element_dtype", tensor.dtype())
+                        .build();
+    body_->results.back() = pop.output(0);
+    replace_in_body(*body_, tensor, pop.output(1));
+  }
+
+  GradContext& c_;
+  Graph& graph_;
+  Node& node_;
+  Body& forward_;
+  size_t count_;                      // of the forward loop's variables, before this adds some
+  std::vector<size_t> carried_, xs_;  // of those variables
+  Body *condition_ = nullptr, *body_ = nullptr;
+  std::vector<Output> initial_;
+};
+
+void gradient(GradContext& c) {
+  const AttrMap& attrs = c.op().attrs();
+  if (attrs.has(kNoBackProp)) return;
+  if (attrs.has(kIsLoopGradient)) {
+    c.op().node()->fail(Code::Unimplemented, "Second-order gradient for while loops not supported.");
+  }
+  LoopGradient(c).run();
+}
+
+constexpr std::string_view kAttrs =
+    "T:list(type)>=0; cond:func; body:func; output_shapes:list(shape)=[]; parallel_iterations:int=10";
+
+OpDef row(std::string_view name, std::string_view flags) {
+  return {.name = name,
+          .inputs = "input:T",
+          .outputs = "output:T",
+          .attrs = kAttrs,
+          .flags = flags,
+          .infer = infer_declared_shapes,
+          .gradient = gradient};
+}
+
+}  // namespace
+
+OpDef while_op() { return row("While", "stateful"); }
+OpDef stateless_while_op() { return row("StatelessWhile", ""); }
+
+}  // namespace weir::ops

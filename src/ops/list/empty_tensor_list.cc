@@ -1,0 +1,23 @@
+#include "base/errors.h"
+#include "graph/op_def.h"
+#include "ops/list/tensor_list.h"
+#include "ops/types.h"
+
+namespace weir::ops {
+namespace {
+
+void cpu(KernelContext& c) { set_list_output(c, 0, std::make_shared<TensorList>(c.node().type("element_dtype"))); }
+
+}  // namespace
+
+OpDef empty_tensor_list_op() {
+  return {.name = "EmptyTensorList",
+          .inputs = "element_shape:shape_type; max_num_elements:int32",
+          .outputs = "handle:variant",
+          .attrs = "element_dtype:type; shape_type:type{int32,int64}",
+          .infer = infer::scalar,
+          .gradient = not_differentiable,
+          .cpu = {.select = kernel_any<cpu>, .gives_outputs = true}};
+}
+
+}  // namespace weir::ops

@@ -1,0 +1,53 @@
+#include "runtime/step_work.h"
+
+#include "ops/state/variable_state.h"
+#include "runtime/cost.h"
+
+namespace weir {
+namespace {
+
+const Shape* shape_of(const Value& v) {
+  if (v.variable) return &v.variable->shape();
+  return v.shape;
+}
+
+// Also of inputs that nobody holds any more: their shapes stay.
+int64_t bytes_of(const Value& v) {
+  const Shape* shape = shape_of(v);
+  if (!shape || !shape->is_known()) return 0;
+  const DType dtype = v.variable ? v.variable->dtype() : v.dtype;
+  return dtype == DType::Resource ? 0 : shape->elements() * static_cast<int64_t>(dtype_size(dtype));
+}
+
+bool reads_rows(std::string_view op) { return op.find("Gather") != op.npos; }
+bool writes_rows(std::string_view op) { return op.find("Scatter") != op.npos || op.find("SparseApply") != op.npos; }
+
+}  // namespace
+
+void count_work(const Step& step, const Value* slots, RunTrace::Event& event) {
+  static const Shape kUnknownShape = Shape::unknown();
+  std::vector<const Shape*> inputs, outputs;
+  std::vector<int64_t> bytes;
+  auto shape = [&](const Value& v) { return shape_of(v) ? shape_of(v) : &kUnknownShape; };
+  for (int i = 0; i < step.view.input_count; ++i) {
+    const Value& v = slots[step.view.inputs[i]];
+    inputs.push_back(shape(v));
+    bytes.push_back(bytes_of(v));
+  }
+  for (int o = 0; o < step.view.output_count; ++o) {
+    const Value& v = slots[step.view.outputs[o]];
+    outputs.push_back(shape(v));
+    if (v.data && v.shape) event.output_bytes += bytes_of(v);
+  }
+  if (step.kind == Step::Kind::Alias || is_variable_read(*step.op)) return;
+  int64_t rows = -1;  // bytes of the rows of a table that are used
+  if (reads_rows(event.op)) rows = event.output_bytes;
+  if (writes_rows(event.op)) rows = *std::max_element(bytes.begin() + 1, bytes.end());
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    const bool is_table = rows >= 0 && (i == 0 || slots[step.view.inputs[i]].variable);
+    event.input_bytes += is_table ? std::min(bytes[i], rows) : bytes[i];
+  }
+  event.flops = count_flops(event.op, inputs, outputs);
+}
+
+}  // namespace weir

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "ops/kernel.h"
+
+namespace weir {
+
+// How a run's values keep, share and drop the memory that they refer to.
+
+inline void let_go(Value& v) {
+  if (v.owner) v.owner->release();
+  v.owner = nullptr;
+  v.data = nullptr;
+}
+
+inline void hold(Value& v, const Tensor& t) {
+  v.data = const_cast<void*>(t.raw());
+  v.owner = t.buffer();
+  if (v.owner) v.owner->retain();
+}
+
+inline Tensor share(const Value& v) {
+  v.owner->retain();
+  return Tensor(v.dtype, *v.shape, v.owner, v.data);
+}
+
+// Makes `to`, which holds nothing, the same value as `from`. What nobody owns (memory of an arena) stays its owner's.
+inline void refer(Value& to, const Value& from) {
+  to.data = from.data;
+  to.dtype = from.dtype;
+  to.variable = from.variable;
+  to.owner = from.owner;
+  if (to.owner) to.owner->retain();
+  if (from.shape == &from.own_shape) {
+    to.own_shape = from.own_shape;
+    to.shape = &to.own_shape;
+  } else {
+    to.shape = from.shape;
+  }
+}
+
+}  // namespace weir

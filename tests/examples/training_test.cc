@@ -1,0 +1,168 @@
+// The models of examples/cpp/models: they train, are saved, go on and can be replicated.
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <set>
+
+#include "models/cifar10.h"
+#include "models/flags.h"
+#include "models/mnist.h"
+#include "models/progress.h"
+#include "tests/support/check_op.h"
+
+namespace weir::examples {
+namespace {
+
+using testing::expect_error;
+
+class Programs : public ::testing::Test {
+ protected:
+  Programs() : folder_(::testing::TempDir() + "weir_training_" + std::to_string(getpid())) {}
+  ~Programs() override { std::filesystem::remove_all(folder_); }
+
+  TrainingOptions cifar10(const std::string& run, int64_t batch_size = 16, int64_t towers = 1) const {
+    TrainingOptions options{.data_dir = WEIR_SOURCE_DIR "/tests/data/cifar10",
+                            .train_dir = folder_ + "/" + run,
+                            .batch_size = batch_size,
+                            .towers = towers};
+    options.session.allow_soft_placement = true;
+    return options;
+  }
+  static Cifar10Training train(const TrainingOptions& options) {
+    return Cifar10Training(options, tower_devices(options.towers, 0));
+  }
+
+  std::string folder_;
+};
+
+TEST_F(Programs, Cifar10LearnsItsTrainingPictures) {
+  Cifar10Training training = train(cifar10("run", 20));
+  const float first = training.run_step();
+  EXPECT_NEAR(first, 4.68, 0.1);  // log(10) and the weight decays
+  float loss = 0;
+  while (training.step() < 40) loss = training.run_step();
+  EXPECT_LT(loss, first - 0.3f);
+  const double accuracy = training.test_accuracy();
+  EXPECT_TRUE(accuracy >= 0 && accuracy <= 1 && std::abs(accuracy * 20 - std::round(accuracy * 20)) < 1e-9) << accuracy;
+}
+
+TEST_F(Programs, Cifar10GoesOnAsIfItHadNotStopped) {
+  std::vector<float> whole, parts;
+  {
+    Cifar10Training training = train(cifar10("whole"));
+    while (training.step() < 6) whole.push_back(training.run_step());
+  }
+  for (int64_t end : {3, 6}) {
+    Cifar10Training training = train(cifar10("parts"));
+    EXPECT_EQ(training.step(), end - 3);
+    while (training.step() < end) parts.push_back(training.run_step());
+    EXPECT_EQ(training.save(), folder_ + "/parts/model.ckpt-" + std::to_string(end));
+    EXPECT_EQ(training.save(), folder_ + "/parts/model.ckpt-" + std::to_string(end)) << "saved already";
+  }
+  EXPECT_EQ(parts, whole);
+}
+
+TEST_F(Programs, Cifar10TowersTrainAsOneModelWithTheJointBatch) {
+  std::vector<std::string> checkpoints;
+  for (int64_t towers : {1, 2}) {
+    Cifar10Training training = train(cifar10(std::to_string(towers), 16 / towers, towers));
+    EXPECT_EQ(training.batch_size(), 16);
+    while (training.step() < 3) training.run_step();
+    checkpoints.push_back(training.save());
+  }
+  const train::CheckpointReader one(checkpoints[0]), two(checkpoints[1]);
+  int compared = 0;
+  for (const train::CheckpointTensor& tensor : one.tensors()) {
+    if (tensor.name.starts_with("tower_")) continue;  // averages of one tower's losses
+    const Tensor a = one.get_tensor(tensor.name), b = two.get_tensor(tensor.name);
+    ++compared;
+    if (a.dtype() != float32) continue;
+    for (size_t i = 0; i < a.data<float>().size(); ++i) {
+      ASSERT_NEAR(a.data<float>()[i], b.data<float>()[i], 1e-6) << tensor.name << " " << i;
+    }
+  }
+  EXPECT_EQ(compared, 10 + 10 + 1);  // variables, their averages, the step
+}
+
+TEST_F(Programs, Cifar10WritesWhatTheTutorialShows) {
+  {
+    Cifar10Training training = train(cifar10("run"));
+    training.run_step();
+    training.save();
+  }
+  std::set<std::string> tags;
+  for (const auto& file : std::filesystem::directory_iterator(folder_ + "/run")) {
+    if (!file.path().filename().string().starts_with("events.")) continue;
+    RecordReader reader(file.path());
+    for (std::string record; reader.next(record);) {
+      for (const auto& value : summary::Event::parse(record).values) tags.insert(value.kind + " " + value.tag);
+    }
+  }
+  for (const char* tag : {"scalar total_loss", "scalar total_loss__raw_", "scalar cross_entropy",
+                          "scalar learning_rate", "scalar local3/weight_loss", "histogram conv1/weights_1",
+                          "histogram conv1/weights/gradients", "histogram softmax_linear/biases_1"}) {
+    EXPECT_TRUE(tags.contains(tag)) << tag;
+  }
+  const train::CheckpointReader reader(folder_ + "/run/model.ckpt-1");
+  EXPECT_TRUE(reader.has_tensor("conv1/weights/ExponentialMovingAverage"));
+  EXPECT_TRUE(reader.has_tensor("tower_0/total_loss/avg"));
+  EXPECT_FALSE(reader.has_tensor("tower_0/conv1/weights"));
+}
+
+TEST_F(Programs, Cifar10LeavesNothingBehindWithoutData) {
+  TrainingOptions options = cifar10("run");
+  options.data_dir = folder_ + "/nowhere";
+  expect_error([&] { train(options); }, Code::NotFound, "nowhere/train.tfrecord");
+  EXPECT_FALSE(std::filesystem::exists(options.train_dir));
+}
+
+TEST_F(Programs, MnistLearnsAndGoesOn) {
+  const TrainingOptions options{
+      .data_dir = WEIR_SOURCE_DIR "/data/mnist", .train_dir = folder_ + "/mnist", .batch_size = 50};
+  {
+    MnistTraining training(options);
+    while (training.step() < 30) training.run_step();
+    EXPECT_GT(training.test_accuracy(), 0.5);
+    training.save();
+  }
+  EXPECT_EQ(MnistTraining(options).step(), 30);
+}
+
+TEST(TowerDevices, AreGpusOrLogicalCpusInTurn) {
+  EXPECT_EQ(tower_devices(2, 0), (std::vector<std::string>{"/gpu:0", "/gpu:1"}));
+  EXPECT_EQ(tower_devices(3, 2), (std::vector<std::string>{"/cpu:0", "/cpu:1", "/cpu:0"}));
+}
+
+TEST(Flags, TakeBothSpellings) {
+  std::string text;
+  int64_t number = 0;
+  bool on = false;
+  const std::vector<Flag> flags = {{"--train_dir", &text}, {"--virtual-gpus", &number, 0}, {"--eval", &on}};
+  auto parse = [&](const std::vector<std::string>& words) { return parse_flags(words, flags); };
+  EXPECT_EQ(parse({"a", "--train-dir=x=y", "--virtual_gpus", "0", "--eval", "b"}),
+            (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(text, "x=y");
+  EXPECT_TRUE(on);
+  for (const std::vector<std::string>& bad : {std::vector<std::string>{"--virtual-gpus", "-1"},
+                                              {"--virtual-gpus", "2x"},
+                                              {"--virtual-gpus", ""},
+                                              {"--virtual-gpus", "99999999999999999999"},
+                                              {"--virtual-gpus"},
+                                              {"--eval=1"},
+                                              {"--other"},
+                                              {"--"}}) {
+    EXPECT_THROW(parse(bad), FlagError) << bad[0];
+  }
+}
+
+TEST(Progress, SaysTimesAsPeopleDo) {
+  EXPECT_EQ(duration_text(3.21), "3.2 s");
+  EXPECT_EQ(duration_text(125), "2 min 05 s");
+  EXPECT_EQ(duration_text(3725), "1 h 02 min");
+}
+
+}  // namespace
+}  // namespace weir::examples
