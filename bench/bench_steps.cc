@@ -2,7 +2,7 @@
 //
 //   bench_steps [--callable] [--threads N] [--direct] [--profile] [--trace FILE] workload ...
 //
-// Workloads: tiny, mnist_mlp, mnist_cnn, matpow, cifar10. --profile prints the table of a step instead of its time,
+// Workloads: tiny, mnist_mlp, mnist_cnn, matpow, cifar10, loop. --profile prints the table of a step instead of its time,
 // --trace writes one for chrome://tracing, --direct does without Winograd's method.
 
 #include <weir/weir.h>
@@ -182,11 +182,22 @@ void matpow(const Options& options) {
   timed("matpow", g, total, {}, {{a, value}, {b, value.copy()}}, options);
 }
 
+// What control flow itself costs: ten thousand iterations that count.
+void loop(const Options& options) {
+  Graph g;
+  Output n = g.placeholder(int32, {});
+  std::vector<Output> last =
+      while_loop([&](const std::vector<Output>& v) { return less(v[0], n); },
+                 [](const std::vector<Output>& v) { return std::vector<Output>{v[0] + 1}; }, {g.constant(0)});
+  timed("loop", g, last[0], {}, {{n, 10000}}, options);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::vector<std::pair<std::string, void (*)(const Options&)>> workloads = {
-      {"tiny", tiny}, {"mnist_mlp", mnist_mlp}, {"mnist_cnn", mnist_cnn}, {"cifar10", cifar10}, {"matpow", matpow}};
+      {"tiny", tiny},       {"mnist_mlp", mnist_mlp}, {"mnist_cnn", mnist_cnn},
+      {"cifar10", cifar10}, {"matpow", matpow},       {"loop", loop}};
   Options options;
   std::vector<std::string> names;
   for (int i = 1; i < argc; ++i) {
@@ -212,7 +223,8 @@ int main(int argc, char** argv) {
     for (const std::string& name : names) {
       auto found = std::find_if(workloads.begin(), workloads.end(), [&](const auto& w) { return w.first == name; });
       if (found == workloads.end()) {
-        std::fprintf(stderr, "bench_steps: no workload '%s'; there are tiny, mnist_mlp, mnist_cnn, cifar10, matpow\n",
+        std::fprintf(stderr,
+                     "bench_steps: no workload '%s'; there are tiny, mnist_mlp, mnist_cnn, cifar10, matpow, loop\n",
                      name.c_str());
         return 2;
       }

@@ -4,7 +4,8 @@ Usage: ops.py [--bin BIN] [--tensorflow PYTHON] [--torch PYTHON] [--rounds N] [-
 
 BIN is the folder of bench_ops; the PYTHONs are interpreters that have TensorFlow and PyTorch (also taken from
 WEIR_BENCH_TENSORFLOW and WEIR_BENCH_TORCH). Each system is one process that stays. A row of ops.tsv is measured by all in
-turn, round after round, and the best counts, so what else the machine does hits all alike.
+turn, round after round, and the best counts, so what else the machine does hits all alike. With --threads 1 processor time is
+measured instead of wall time, which makes figures from a busy machine usable.
 
 Rates count the arithmetic of the direct method (Winograd's does less, so it can pass 100 %), or the bytes that must be
 read and written once. Shares are those of the multiply-adds a second, or of the rate of copying as many bytes, that the

@@ -38,9 +38,9 @@ add_custom_target(weir_descriptors ALL DEPENDS ${WEIR_PYTHON_DIR}/_descriptors.b
 # Stubs for editors, of names that exist only when the package runs.
 cmake_path(GET WEIR_PYTHON_DIR PARENT_PATH WEIR_PYTHON_PATH)
 add_custom_command(TARGET weir_python POST_BUILD
-  COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${WEIR_PYTHON_PATH}
+  COMMAND ${CMAKE_COMMAND} -E env --modify PYTHONPATH=path_list_prepend:${WEIR_PYTHON_PATH}
     ${Python_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/stubs.py ${WEIR_PYTHON_DIR}
-  COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${WEIR_PYTHON_PATH}
+  COMMAND ${CMAKE_COMMAND} -E env --modify PYTHONPATH=path_list_prepend:${WEIR_PYTHON_PATH}
     ${Python_EXECUTABLE} -m nanobind.stubgen -q -m weir._weir -o ${WEIR_PYTHON_DIR}/_weir.pyi)
 add_dependencies(weir_python weir_descriptors)
 

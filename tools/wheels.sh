@@ -14,12 +14,12 @@ for python in "$@"; do
   venv=$output/$tag
   "$python" -m venv --clear "$venv"
   python=$venv/bin/python
-  # A build folder that stays lets a second run compile only what has changed.
-  "$python" -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir "$output" \
+  "$python" -m pip install --quiet --disable-pip-version-check -r "$root/python/requirements.txt"
+  # Without isolation the headers have the same names each time, and a compiler cache knows them.
+  "$python" -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir "$output" \
     --config-settings=cmake.define.WEIR_PREBUILT="$library" --config-settings=build-dir="$output/build-$tag" "$root"
   wheel=$(ls -t "$output"/weir-*-"${tag/cpython-/cp}"-*.whl | head -1)
   "$python" -m pip install --quiet --disable-pip-version-check "$wheel"
   (cd "$output" && "$venv/bin/weir" run "$root/examples/python/counter.py" && "$python" -m weir --version)
-  "$python" -m pip install --quiet --disable-pip-version-check -r "$root/python/requirements.txt"
   (cd "$output" && "$python" -m pytest -q -p no:cacheprovider "$root/python/tests")
 done

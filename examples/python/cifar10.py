@@ -39,8 +39,8 @@ def name_in_tower(x):
 
 
 def activation_summary(x):
-    tf.summary.histogram(name_in_tower(x) + "/activations", x)
-    tf.summary.scalar(name_in_tower(x) + "/sparsity", tf.nn.zero_fraction(x))
+    tf.summary.histogram("activations", x)
+    tf.summary.scalar("sparsity", tf.nn.zero_fraction(x))
 
 
 def variable_on_cpu(name, shape, initializer):

@@ -33,6 +33,7 @@ using TowerModel = std::function<Output(const Tower& tower)>;
 struct TowersOptions {
   std::optional<Variable> global_step = {};  // counted up by 1 after the updates
   std::vector<Variable> var_list = {};       // empty: the graph's trainable variables
+  std::string variable_device = "/cpu:0";    // where variables stand that the model does not place; "": as its tower
   std::string scope = "tower";               // names of nodes begin with "tower_0/", "tower_1/", ...
   std::string name = {};                     // of the update; empty: the optimizer's name
 };
@@ -46,7 +47,7 @@ struct Towers {
 
 // Builds the model once for each device, averages the gradients and applies them. With towers of equal batches and a
 // loss that is a mean over its batch, a step is that of one model with the joint batch. An empty device leaves the
-// choice to the placer. What is not inside the model (averages, updates) goes where the enclosing device scope says.
+// choice to the placer. Averages go where the variables stand, updates beside each variable.
 // Throws InvalidArgument when there are no devices, when a model gives no loss, or makes variables that the first did
 // not; what the model throws passes through. Variable scopes are left as they were.
 WEIR_API Towers towers(Graph& graph, Optimizer& optimizer, const std::vector<std::string>& devices,

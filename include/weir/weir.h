@@ -6,6 +6,7 @@
 #include "weir/clip.h"
 #include "weir/control_flow.h"
 #include "weir/data.h"
+#include "weir/device.h"
 #include "weir/embedding.h"
 #include "weir/error.h"
 #include "weir/gradients.h"

@@ -46,6 +46,7 @@ NB_MODULE(_weir, m) {
   bind_session(m);
   bind_variables(m);
   bind_composed(m);
+  bind_flow(m);
   bind_functions(m);
   bind_train(m);
   bind_training(m);

@@ -208,12 +208,13 @@ void raise_build_error(const Error& error) {
   // Tensors of a wrong type are a TypeError in Python; C++ has one code for all bad arguments.
   const std::string& message = error.message();
   auto says = [&](const char* text) { return message.find(text) != std::string::npos; };
-  const bool wrong_type =
-      (says("attribute 'T") && says("; allowed are ")) || (says("input '") && says("' must be ") && says("' is "));
-  PyObject* type = error.code() == Code::Unimplemented ? PyExc_NotImplementedError
-                   : error.code() == Code::NotFound    ? PyExc_LookupError
-                   : wrong_type                        ? PyExc_TypeError
-                                                       : PyExc_ValueError;
+  const bool wrong_type = says("Second-order gradient for while loops") ||
+                          (says("attribute 'T") && says("; allowed are ")) ||
+                          (says("input '") && says("' must be ") && says("' is "));
+  PyObject* type = wrong_type                            ? PyExc_TypeError
+                   : error.code() == Code::Unimplemented ? PyExc_NotImplementedError
+                   : error.code() == Code::NotFound      ? PyExc_LookupError
+                                                         : PyExc_ValueError;
   raise(type, error.what());
 }
 

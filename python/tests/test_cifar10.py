@@ -88,6 +88,18 @@ def test_towers_train_as_one_model_with_the_joint_batch():
             np.testing.assert_allclose(a, b, atol=1e-6)
 
 
+def test_variables_of_towers_stand_on_the_cpu():
+    def replica(tower):
+        free = tf.get_variable("free", [2])
+        with tf.device("/gpu:7"):
+            return tf.reduce_sum(free * tf.get_variable("placed", [2]), name="loss")
+
+    built = tf.train.towers(tf.train.GradientDescentOptimizer(0.1), ["/gpu:0", "/gpu:1"], replica)
+    free, placed = tf.trainable_variables()
+    assert free.device == "/device:CPU:0" and placed.device == "/device:GPU:7"
+    assert built.gradients[0][0].device == built.loss.device == "/device:CPU:0"
+
+
 def test_average_gradients_of_rows_are_rows():
     w = tf.Variable([[1.0], [2.0], [3.0]])
     opt = tf.train.GradientDescentOptimizer(1.0)
@@ -131,6 +143,18 @@ def test_the_program_trains_goes_on_and_is_tested(tmp_path):
     assert "conv1/weights/ExponentialMovingAverage" in names and "local3/weights" in names
     assert not [name for name in names if re.match("tower_./conv1", name)]
     assert [name for name in os.listdir(tmp_path) if name.startswith("events.out.tfevents.")]
+
+
+def test_the_program_gives_the_same_numbers_on_virtual_gpus_and_logical_cpus(tmp_path):
+    tensors = []
+    for i, devices in enumerate(([], ["--virtual-gpus", "2"], ["--cpus", "2"])):
+        folder = str(tmp_path / str(i))
+        run(PROGRAM, "--data_dir", DATA, "--train_dir", folder, "--batch_size", "8", "--towers", "2", "--steps", "2", *devices)
+        tensors.append({name: tf.train.load_variable(folder, name) for name, _ in tf.train.list_variables(folder)})
+    for others in tensors[1:]:
+        assert others.keys() == tensors[0].keys()
+        for name, value in tensors[0].items():
+            np.testing.assert_allclose(others[name], value, atol=1e-6, err_msg=name)
 
 
 def test_weir_train_ends_with_a_summary_and_goes_on(tmp_path):

@@ -8,9 +8,8 @@
 namespace weir {
 namespace {
 
-const Output* find(const std::vector<Output>& list, const Output& output) {
-  auto it = std::find(list.begin(), list.end(), output);
-  return it == list.end() ? nullptr : &*it;
+bool contains(const std::vector<Output>& list, const Output& output) {
+  return std::find(list.begin(), list.end(), output) != list.end();
 }
 
 bool is_inside(const Body& body, const Node& node) { return body.encloses(node.body); }
@@ -31,47 +30,29 @@ void for_each_node(const Body& body, const Visit& visit) {
   }
 }
 
-bool is_ref_argument(const Node& node, size_t input) {
-  return flatten_args(node.op->inputs, node.attrs)[input].spec->is_ref;
-}
-
 // The variable behind a reference, following the operations that pass it on.
 Output variable_behind(Output ref) {
   while (!ref.node()->inputs.empty()) ref = ref.node()->inputs[0];
   return ref;
 }
 
-bool writes(const Body& body, const Output& variable) {
-  bool found = false;
-  for_each_node(body, [&](const Node& node) {
-    for (size_t i = 0; i < node.inputs.size(); ++i) {
-      const Output& input = node.inputs[i];
-      found |= input.is_ref() && is_ref_argument(node, i) && variable_behind(input) == variable;
-    }
-  });
-  return found;
-}
-
 // Collects what two bodies need from around them.
 class Captures {
  public:
-  Captures(Graph& graph, Body& first, Body& second) : graph_(graph), bodies_{&first, &second} {}
+  Captures(Body& first, Body& second) : bodies_{&first, &second} {}
 
   void collect() {
     for (Body* body : bodies_) {
       for (Node* node : body->nodes) {
         for (size_t i = 0; i < node->inputs.size(); ++i) {
-          if (!is_inside(*body, *node->inputs[i].node())) node->inputs[i] = capture(*body, *node, i);
+          if (!is_inside(*body, *node->inputs[i].node())) node->inputs[i] = capture(node->inputs[i]);
         }
         for (Node* control : node->control_inputs) {
           if (!is_inside(*body, *control)) wait_for(control);
         }
       }
       for (Output& result : body->results) {
-        if (result && !is_inside(*body, *result.node())) {
-          if (result.is_ref()) result = read(result);
-          add(result);
-        }
+        if (result && !is_inside(*body, *result.node())) result = capture(result);
       }
     }
   }
@@ -80,46 +61,25 @@ class Captures {
   const std::vector<Operation>& waits() const { return waits_; }
 
  private:
-  // References cannot be passed to a body. One that is only read is read outside, so that its value can be passed and
-  // differentiated; one that is written stays what it is, and names the variable directly.
-  Output capture(const Body& body, const Node& node, size_t input) {
-    Output source = node.inputs[input];
-    if (!source.is_ref()) {
-      add(source);
-      return source;
+  // What stands for a tensor from around the body inside it. Instead of what an assignment passes on, that is the
+  // variable itself, which the body reads or writes when it gets there.
+  Output capture(Output tensor) {
+    if (tensor.is_ref()) {
+      Output variable = variable_behind(tensor);
+      if (variable != tensor) wait_for(tensor.node());
+      tensor = variable;
     }
-    Output variable = variable_behind(source);
-    if (is_ref_argument(node, input) || writes(body, variable)) {
-      if (source != variable) wait_for(source.node());
-      return variable;
-    }
-    Output value = read(source);
-    add(value);
-    return value;
-  }
-
-  Output read(const Output& ref) {
-    for (const auto& [known, value] : reads_) {
-      if (known == ref) return value;
-    }
-    Output value = graph_.add({.op = "Identity", .name = "read", .inputs = {ref}}).output();
-    reads_.emplace_back(ref, value);
-    return value;
-  }
-
-  void add(const Output& tensor) {
-    if (!find(tensors_, tensor)) tensors_.push_back(tensor);
+    if (!contains(tensors_, tensor)) tensors_.push_back(tensor);
+    return tensor;
   }
 
   void wait_for(Node* node) {
     if (std::find(waits_.begin(), waits_.end(), Operation(node)) == waits_.end()) waits_.emplace_back(node);
   }
 
-  Graph& graph_;
   Body* bodies_[2];
   std::vector<Output> tensors_;
   std::vector<Operation> waits_;
-  std::vector<std::pair<Output, Output>> reads_;
 };
 
 // Whether running the body does more than compute its results from its parameters.
@@ -219,7 +179,7 @@ Operation add_if(Graph& graph, const Output& predicate, Body& then_branch, Body&
     throw invalid_argument("the branches give {} and {} results", then_branch.results.size(),
                            else_branch.results.size());
   }
-  Captures captures(graph, then_branch, else_branch);
+  Captures captures(then_branch, else_branch);
   captures.collect();
   std::vector<DType> types;
   std::vector<Shape> shapes;
@@ -254,7 +214,7 @@ Operation add_while(Graph& graph, const std::vector<Output>& initial, Body& cond
       condition.parameters.size() != initial.size() || condition.results.size() != 1) {
     throw invalid_argument("a loop over {} variables has a body of {} results", initial.size(), body.results.size());
   }
-  Captures captures(graph, condition, body);
+  Captures captures(condition, body);
   captures.collect();
   std::vector<Output> inputs = initial;
   inputs.insert(inputs.end(), captures.tensors().begin(), captures.tensors().end());

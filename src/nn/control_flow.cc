@@ -1,4 +1,4 @@
-#include "weir/control_flow.h"
+#include "nn/control_flow.h"
 
 #include "base/errors.h"
 #include "graph/bodies.h"
@@ -144,9 +144,14 @@ Output case_(const std::vector<Case>& cases, const std::function<Output()>& othe
 std::vector<Output> while_loop(const LoopCondition& condition, const LoopBody& body, const InList& initial,
                                const WhileOptions& options) {
   if (initial.values().empty()) throw invalid_argument("No loop variables provided");
+  return nn::while_loop(ops::graph_of(initial), condition, body, initial.values(), options,
+                        initial.values()[0].where());
+}
+
+std::vector<Output> nn::while_loop(Graph& graph, const LoopCondition& condition, const LoopBody& body,
+                                   const std::vector<In>& initial, const WhileOptions& options, In::Where where) {
+  if (initial.empty()) throw invalid_argument("No loop variables provided");
   if (options.parallel_iterations < 1) throw invalid_argument("parallel_iterations must be a positive integer.");
-  Graph& graph = ops::graph_of(initial);
-  const In::Where where = initial.values()[0].where();
   Scope scope = graph.name_scope(options.name.empty() ? "while" : options.name);
   const std::string base = graph.current_name_scope();
 
@@ -156,19 +161,19 @@ std::vector<Output> while_loop(const LoopCondition& condition, const LoopBody& b
   {
     std::optional<LineScope> line = line_of(graph, where);
     if (options.maximum_iterations) {
-      limit = nn::as_output(graph, *options.maximum_iterations, int32, "maximum_iterations");
+      limit = as_output(graph, *options.maximum_iterations, int32, "maximum_iterations");
       if (limit.shape().has_rank() && limit.shape().rank() != 0) {
         throw invalid_argument("maximum_iterations must be a scalar, saw shape: {}", python_shape(limit.shape()));
       }
       variables.push_back(graph.constant(0, limit.dtype(), "iteration_counter"));
       invariants.emplace_back();
     }
-    for (const In& value : initial.values()) variables.push_back(ops::to_output(graph, value, "Const"));
+    for (const In& value : initial) variables.push_back(ops::to_output(graph, value, "Const"));
   }
   const size_t first = limit ? 1 : 0;  // of the program's variables
-  if (!options.shape_invariants.empty() && options.shape_invariants.size() != initial.values().size()) {
+  if (!options.shape_invariants.empty() && options.shape_invariants.size() != initial.size()) {
     throw invalid_argument("{} shape_invariants are given for {} loop variables", options.shape_invariants.size(),
-                           initial.values().size());
+                           initial.size());
   }
   for (size_t i = first; i < variables.size(); ++i) {
     const Shape& enters = variables[i].shape();

@@ -29,8 +29,6 @@ class Builder {
   Builder(std::span<const Output> feeds, std::span<const FeedSpec> values, const Body* body) : body_(body) {
     for (size_t i = 0; i < feeds.size(); ++i) {
       const Node& node = *feeds[i].node();
-      // The handle of a variable is looked up by name wherever it is wanted.
-      if (body && node.op->name == "VarHandleOp") continue;
       const FeedSpec& value = values[i];
       if (!feeds[i].shape().compatible(value.shape)) {
         node.fail(Code::InvalidArgument, fmt::format("a value of shape {} is fed; '{}' has shape {}", value.shape.str(),
@@ -79,7 +77,7 @@ class Builder {
         if (waits_for(**it)) stack.emplace_back(*it, false);
       }
       for (auto it = node->inputs.rbegin(); it != node->inputs.rend(); ++it) {
-        if (!feeds_.count(*it)) stack.emplace_back(it->node(), false);
+        if (!feeds_.count(*it) && !is_passed_handle(*node, *it)) stack.emplace_back(it->node(), false);
       }
     }
   }
@@ -93,12 +91,13 @@ class Builder {
     for (const Node* control : node->control_inputs) {
       if (waits_for(*control)) ir_node.control.push_back(nodes_.at(control));
     }
-    if (is_if(*node->op) || is_while(*node->op)) ir_node.flow = snapshot(*node);
+    if (is_flow(*node)) ir_node.flow = snapshot(*node);
     // An Identity of a reference is the read itself: it happens when the Identity's turn comes.
     bool reads = node->op->name == "Identity" && node->inputs[0].is_ref() && !feeds_.count(node->inputs[0]);
     if (reads) ir_node.op = find_op("_Read");
     std::vector<FlatArg> args = flatten_args(node->op->inputs, node->attrs);
     for (size_t i = 0; i < node->inputs.size(); ++i) {
+      if (is_passed_handle(*node, node->inputs[i])) continue;
       bool by_ref = args[i].spec->is_ref || reads;
       ir_node.inputs.push_back(by_ref ? edge(node->inputs[i]) : value_edge(node->inputs[i], &ir_node.control));
       if (args[i].spec->is_ref && feeds_.count(node->inputs[i])) {
@@ -113,14 +112,37 @@ class Builder {
   // What a body waits for outside of itself has happened before its If or While runs.
   bool waits_for(const Node& control) const { return !body_ || body_->encloses(control.body); }
 
+  static bool is_flow(const Node& node) { return is_if(*node.op) || is_while(*node.op); }
+
+  // Variables are known to the whole session: bodies look them up for themselves, and no value needs to exist before.
+  static bool is_handle(const Output& output) {
+    return output.node()->inputs.empty() && (output.is_ref() || output.dtype() == DType::Resource) &&
+           output.node()->op->name != "Placeholder";
+  }
+  static bool is_passed_handle(const Node& reader, const Output& input) { return is_flow(reader) && is_handle(input); }
+
   static std::shared_ptr<Flow> snapshot(const Node& node) {
     auto flow = std::make_shared<Flow>();
     flow->is_loop = is_while(*node.op);
     auto [first, second] = bodies_of(node);
-    flow->bodies[0] = {first, first->parameters, first->results, first->targets};
-    flow->bodies[1] = {second, second->parameters, second->results, second->targets};
     flow->writes = writes_variables(*first) || writes_variables(*second);
-    for (int i = 0; i < static_cast<int>(node.output_types.size()); ++i) flow->outputs.push_back(i);
+    const Body* bodies[2] = {first, second};
+    for (int b = 0; b < 2; ++b) {
+      const Body& body = *bodies[b];
+      flow->bodies[b] = {&body, {}, {}, body.targets};
+      const size_t before = flow->is_loop ? 0 : 1;  // the predicate
+      for (size_t i = 0; i < body.parameters.size(); ++i) {
+        if (is_handle(node.inputs[i + before])) continue;
+        flow->bodies[b].parameters.push_back(body.parameters[i]);
+        if (!flow->is_loop || b == 0) continue;
+        flow->bodies[b].results.push_back(body.results[i]);
+        flow->outputs.push_back(static_cast<int>(i));
+      }
+      if (!flow->is_loop || b == 0) flow->bodies[b].results = body.results;
+    }
+    if (!flow->is_loop) {
+      for (int i = 0; i < static_cast<int>(node.output_types.size()); ++i) flow->outputs.push_back(i);
+    }
     return flow;
   }
 

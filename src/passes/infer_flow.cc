@@ -120,7 +120,9 @@ void prune_while(IrNode& node, const std::vector<bool>& read) {
   Flow& flow = *node.flow;
   FlowBody &condition = flow.bodies[0], &body = flow.bodies[1];
   std::vector<bool> needed = needed_parameters(condition, condition.results);
-  for (size_t i = 0; i < needed.size(); ++i) needed[i] = needed[i] || read[i];
+  for (size_t i = 0; i < needed.size(); ++i) {
+    needed[i] = needed[i] || read[static_cast<size_t>(flow.outputs[i])];
+  }
   for (bool grew = true; grew;) {
     std::vector<Output> results;
     for (size_t i = 0; i < needed.size(); ++i) results.push_back(needed[i] ? body.results[i] : Output());
@@ -176,8 +178,9 @@ void infer_flow(Ir& ir, IrNode& node, PassContext& context) {
   }
   std::vector<FeedSpec> specs = loop_invariants(*node.flow, specs_of_inputs(ir, node, 0), context);
   for (size_t i = 0; i < specs.size(); ++i) {
-    node.shapes[i] = specs[i].shape;
-    if (node.op->pure()) node.values[i] = specs[i].value;
+    const auto output = static_cast<size_t>(node.flow->outputs[i]);
+    node.shapes[output] = specs[i].shape;
+    if (node.op->pure()) node.values[output] = specs[i].value;
   }
 }
 

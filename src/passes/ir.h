@@ -31,6 +31,7 @@ struct FlowBody {
   std::vector<Output> parameters, results;  // a result that nobody needs is empty
   std::vector<Operation> targets;
 };
+// Handles of variables are not among the parameters and the node's inputs any more: bodies look them up themselves.
 struct Flow {
   bool is_loop = false;
   FlowBody bodies[2];        // then and else, or condition and body
@@ -50,9 +51,9 @@ struct IrNode {
   std::vector<Shape> shapes;   // with this plan's feeds; unknown where only the run will tell
   std::vector<Tensor> values;  // per output: its value when it is the same in every run, else invalid
   int feed = -1;               // index of the feed that this node stands for
+  std::shared_ptr<Flow> flow;  // of an If or While
   int device = 0;              // that runs it: its number in the session's DeviceSet; see place.h
   int to = -1;                 // of a _Copy: the device whose memory it writes
-  std::shared_ptr<Flow> flow;  // of an If or While
   bool dead = false;
 
   bool is(std::string_view op_name) const { return op->name == op_name; }

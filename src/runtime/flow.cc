@@ -87,6 +87,24 @@ FlowStep::Plans& FlowStep::plans_for(std::span<const Value> values) {
   return *plans_.back();
 }
 
+size_t FlowStep::trim() {
+  std::lock_guard lock(mutex_);
+  size_t freed = 0;
+  for (const auto& plans : plans_) {
+    for (const auto& plan : plans->bodies) freed += plan ? plan->trim() : 0;
+  }
+  return freed;
+}
+
+size_t FlowStep::frame_bytes() {
+  std::lock_guard lock(mutex_);
+  size_t bytes = 0;
+  for (const auto& plans : plans_) {
+    for (const auto& plan : plans->bodies) bytes += plan ? plan->frame_bytes() : 0;
+  }
+  return bytes;
+}
+
 std::unique_ptr<FlowStep::Iteration> FlowStep::acquire() {
   {
     std::lock_guard lock(mutex_);

@@ -13,11 +13,16 @@ namespace weir {
 // Thread-safe.
 class FlowStep {
  public:
-  // `inputs` says what is known of the bodies' parameters, `wanted` which outputs of the node are read.
+  // `device` is where the node stands, `inputs` says what is known of the bodies' parameters, `wanted` which outputs of
+  // the node are read.
   FlowStep(const Plan& plan, const Flow& flow, int device, std::vector<FeedSpec> inputs, std::vector<bool> wanted);
   ~FlowStep();
 
   void run(const StepView& step, Value* slots, const RunControl& control, Tracer* tracer);
+
+  // Of the bodies' plans; see Plan.
+  size_t trim();
+  size_t frame_bytes();
 
  private:
   // The bodies' plans for certain shapes of the parameters.

@@ -146,12 +146,15 @@ size_t Plan::trim() {
   size_t freed = free_frames_.size() * arena_bytes_;
   frames_ -= free_frames_.size();
   free_frames_.clear();
+  for (const Step& step : steps_) freed += step.flow ? step.flow->trim() : 0;
   return freed;
 }
 
 size_t Plan::frame_bytes() const {
   std::lock_guard lock(mutex_);
-  return frames_ * arena_bytes_;
+  size_t bytes = frames_ * arena_bytes_;
+  for (const Step& step : steps_) bytes += step.flow ? step.flow->frame_bytes() : 0;
+  return bytes;
 }
 
 void Plan::begin(Frame& frame, std::span<const Tensor* const> feed_values) const {

@@ -36,12 +36,13 @@ struct Slot {
   Tensor constant;
 };
 
+class FlowStep;
+
 // Steps of another part that must have been done before a step begins.
 struct Wait {
   int part;
   int steps;
 };
-class FlowStep;
 
 // One kernel call. Everything it needs is worked out; running it follows pointers only.
 struct Step {
@@ -67,19 +68,6 @@ struct Step {
   std::shared_ptr<FlowStep> flow;  // of kind Flow: an If or While, see flow.h
 };
 
-// A run that is being traced. Thread-safe.
-struct Tracer {
-  RunTrace& trace;
-  std::chrono::steady_clock::time_point begin;
-  std::mutex mutex = {};
-
-  void add(RunTrace::Event event) {
-    std::lock_guard lock(mutex);
-    trace.events.push_back(std::move(event));
-  }
-};
-Tracer start_trace(RunTrace& trace, size_t arena_bytes);
-
 // What one device does: its steps in order, on a lane of their own, and the memory for the values that live there.
 struct Part {
   int device = 0;
@@ -99,12 +87,25 @@ struct Frame {
   char* arena(size_t part) { return static_cast<char*>(arenas[part].mutable_raw()); }
 };
 
+// A run that is being traced. Thread-safe.
+struct Tracer {
+  RunTrace& trace;
+  std::chrono::steady_clock::time_point begin;
+  std::mutex mutex = {};
+
+  void add(RunTrace::Event event) {
+    std::lock_guard lock(mutex);
+    trace.events.push_back(std::move(event));
+  }
+};
+Tracer start_trace(RunTrace& trace, size_t arena_bytes);
+
 // What a plan is made with.
 struct PlanOptions {
   PassOptions passes;
   int inter_op_threads = 1;
-  bool allow_soft_placement = false;
   bool direct_convolutions = false;
+  bool allow_soft_placement = false;
 };
 
 // Where a plan is made: in a session, or inside the plan whose control flow runs it. Outlives the plan.
@@ -135,7 +136,7 @@ class Plan {
   const std::vector<Part>& parts() const { return parts_; }
   const std::vector<Step>& steps() const { return steps_; }
   const std::vector<Region>& regions() const { return regions_; }
-  // A plan for a body of one of this plan's nodes, which runs on `device`: it has the same session and options.
+  // A plan for a body of one of this plan's nodes, which stands on `device`: it has the same session and options.
   std::unique_ptr<Plan> make_body_plan(const PlanRequest& request, int device) const;
   // What its loop's parameters look like in every iteration.
   std::vector<FeedSpec> loop_specs(const Flow& flow, std::vector<FeedSpec> first) const;

@@ -193,7 +193,6 @@ void Plan::Builder::find_last_uses() {
     for (size_t n = 0; n < step.slots.size(); ++n) {
       const int r = root(step.slots[n]);
       const bool reads = n < static_cast<size_t>(step.view.input_count);
-      life(step.slots[n]).read |= reads;
       if (memory(r).place != Place::Arena || memory(r).part == part_of(i)) {
         life(r).last_use = std::max(life(r).last_use, i);
       } else if (reads) {
@@ -230,6 +229,10 @@ void Plan::Builder::prepare_steps() {
 }
 
 void Plan::Builder::prepare_flow() {
+  std::vector<bool> read(plan_.slots_.size(), false);
+  for (const Step& step : plan_.steps_) {
+    for (int n = 0; n < step.view.input_count; ++n) read[static_cast<size_t>(step.view.inputs[n])] = true;
+  }
   for (size_t i = 0; i < plan_.steps_.size(); ++i) {
     Step& step = plan_.steps_[i];
     if (step.kind != Step::Kind::Flow) continue;
@@ -241,8 +244,8 @@ void Plan::Builder::prepare_flow() {
     }
     std::vector<bool> wanted;
     for (int o = 0; o < step.view.output_count; ++o) {
-      const Life& output = life(step.view.outputs[o]);
-      wanted.push_back(output.fetched || output.read);
+      const int output = step.view.outputs[o];
+      wanted.push_back(life(output).fetched || read[static_cast<size_t>(output)]);
     }
     step.flow = std::make_shared<FlowStep>(plan_, flow, step.device, std::move(inputs), std::move(wanted));
   }

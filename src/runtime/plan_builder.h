@@ -22,7 +22,6 @@ class Plan::Builder {
     int root = -1;
     int last_use = -1;  // kNever: read by other parts, so that it keeps its place for the whole run
     bool fetched = false;
-    bool read = false;
   };
   static constexpr int kNever = std::numeric_limits<int>::max();
 

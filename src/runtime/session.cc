@@ -123,8 +123,8 @@ struct Session::Impl {
             .resources = resources,
             .options = {.passes = options.passes,
                         .inter_op_threads = inter > 0 ? std::min(inter, threads) : threads,
-                        .allow_soft_placement = options.allow_soft_placement,
-                        .direct_convolutions = options.direct_convolutions},
+                        .direct_convolutions = options.direct_convolutions,
+                        .allow_soft_placement = options.allow_soft_placement},
             .placement_log = placement_log ? &*placement_log : nullptr,
             .reclaim = [this] { trim_idle_plans(); }};
   }

@@ -4,6 +4,7 @@
 
 #include "graph/variables.h"
 #include "nn/convert.h"
+#include "weir/control_flow.h"
 #include "weir/ops.h"
 #include "weir/variable_scope.h"
 
@@ -40,6 +41,17 @@ Output debiased_update(const Variable& variable, const In& value, const Output& 
   return assign(variable, sum / factor, {}, name);
 }
 
+// What the variable holds when it has a value, as after a restore; else what it is about to be given.
+Output initialized_value(const Variable& v) {
+  return cond(
+      is_variable_initialized(v),
+      [&] {
+        if (!v.is_resource()) return identity(v.handle(), "read");
+        return NodeBuilder("ReadVariableOp").input(v.handle()).attr("dtype", v.dtype()).output();
+      },
+      [&] { return v.initial_value(); });
+}
+
 }  // namespace
 
 Output assign_moving_average(const Variable& variable, const In& value, const In& decay,
@@ -68,11 +80,12 @@ ExponentialMovingAverage::Key ExponentialMovingAverage::key(const AveragedList::
 Variable ExponentialMovingAverage::make_average(const AveragedList::Item& item) const {
   Graph& g = item.value.graph();
   Scope no_control = g.clear_control_dependencies();
+  const Output start = item.variable ? initialized_value(item.variable) : Output();
   const std::string& owner = item.variable ? item.variable.name() : item.value.op().name();
   VariableScope scope = g.variable_scope(owner + "/" + options_.name, {.unique = true});
   if (item.variable) {
     Scope beside = g.colocate_with(item.variable.handle().op());
-    return make_variable(g, scope.name() + "/", false, [&] { return item.variable.initial_value(); },
+    return make_variable(g, scope.name() + "/", false, [&] { return start; },
                          {.trainable = false, .use_resource = item.variable.is_resource()});
   }
   if (!item.value.shape().is_known()) {

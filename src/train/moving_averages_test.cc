@@ -29,8 +29,12 @@ TEST(ExponentialMovingAverage, FollowsVariablesAsTensorFlowDoes) {
   const int64_t made = g.version();
   Operation update = ema.apply({w, b});
   EXPECT_EQ(nodes(g, made),
+            // TensorFlow has a Switch and a Merge where these have an If.
+            "IsVariableInitialized:IsVariableInitialized cond/read:Identity cond/If:If cond/Merge:Identity "
             "W/ExponentialMovingAverage:VariableV2 W/ExponentialMovingAverage/Assign:Assign "
-            "W/ExponentialMovingAverage/read:Identity b/ExponentialMovingAverage:VariableV2 "
+            "W/ExponentialMovingAverage/read:Identity "
+            "IsVariableInitialized_1:IsVariableInitialized cond_1/read:Identity cond_1/If:If cond_1/Merge:Identity "
+            "b/ExponentialMovingAverage:VariableV2 "
             "b/ExponentialMovingAverage/Assign:Assign b/ExponentialMovingAverage/read:Identity "
             "ExponentialMovingAverage/decay:Const ExponentialMovingAverage/num_updates:Cast "
             "ExponentialMovingAverage/add/x:Const ExponentialMovingAverage/add:AddV2 "
@@ -57,6 +61,21 @@ TEST(ExponentialMovingAverage, FollowsVariablesAsTensorFlowDoes) {
   EXPECT_EQ(names.at("gs").name(), "gs");
   EXPECT_FALSE(names.contains("W"));
   EXPECT_EQ(names.size(), 3u);
+}
+
+TEST(ExponentialMovingAverage, BeginsWithTheValueOfAVariableThatHasOne) {
+  for (bool resource : {false, true}) {
+    Graph g;
+    Variable w = g.variable("W", 1.f, {.use_resource = resource});
+    ExponentialMovingAverage ema(0.9f);
+    ema.apply({w});
+    Session session(g);
+    session.run(ema.average(w).initializer());
+    EXPECT_EQ(session.run(ema.average(w).value()).scalar<float>(), 1);
+    session.run(assign(w, 5.f).op());  // as a restore does
+    session.run(ema.average(w).initializer());
+    EXPECT_EQ(session.run(ema.average(w).value()).scalar<float>(), 5);
+  }
 }
 
 TEST(ExponentialMovingAverage, CorrectsAveragesOfTensorsThatBeginAtZero) {

@@ -1,5 +1,7 @@
 #include "weir/towers.h"
 
+#include <algorithm>
+
 #include "base/errors.h"
 #include "graph/graph_impl.h"
 #include "weir/ops.h"
@@ -20,9 +22,17 @@ Gradient mean(const std::vector<Gradient>& grads) {
     }
     return IndexedSlices{concat(values, 0) / towers, concat(indices, 0), grads[0].slices().dense_shape};
   }
-  std::vector<Output> dense;
-  for (const Gradient& grad : grads) dense.push_back(grad.dense());
+  std::vector<Output> dense(grads.size());
+  std::ranges::transform(grads, dense.begin(), &Gradient::dense);
   return add_n(dense) / towers;
+}
+
+// Sends the variables that the scopes inside it do not place to `device`; "" leaves them alone.
+Scope variables_on(Graph& graph, const std::string& device) {
+  return graph.device([device](const NodeArgs& node) {
+    const bool variable = node.op == "VariableV2" || node.op == "VarHandleOp";
+    return variable && node.device.empty() ? device : node.device;
+  });
 }
 
 }  // namespace
@@ -55,6 +65,7 @@ Towers towers(Graph& graph, Optimizer& optimizer, const std::vector<std::string>
     std::optional<size_t> variables;
     for (size_t i = 0; i < devices.size(); ++i) {
       Scope device = graph.device(devices[i]);
+      Scope variable_device = variables_on(graph, options.variable_device);
       Scope scope = graph.name_scope(fmt::format("{}_{}", options.scope, i));
       Output loss = model({.graph = graph, .index = i, .device = devices[i], .scope = scope.name()});
       if (!loss) throw invalid_argument("the model of tower {} gives no loss", i);
@@ -70,10 +81,11 @@ Towers towers(Graph& graph, Optimizer& optimizer, const std::vector<std::string>
       gradients.push_back(optimizer.compute_gradients(loss, {.var_list = options.var_list}, where));
     }
   }
-  const auto count = static_cast<double>(devices.size());
-  result.loss = devices.size() == 1 ? result.losses[0] : add_n(result.losses) / count;
   {
+    Scope device = graph.device(options.variable_device);
     Scope scope = graph.name_scope("average_gradients");
+    const auto count = static_cast<double>(devices.size());
+    result.loss = devices.size() == 1 ? result.losses[0] : add_n(result.losses) / count;
     result.gradients = average_gradients(gradients);
   }
   result.train =

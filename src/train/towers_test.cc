@@ -36,7 +36,9 @@ Output loss_of(const Output& images, const Output& targets) {
 }
 
 // The variables after some steps of that many towers, all of which together see twelve rows.
-std::vector<Tensor> train_towers(size_t count, std::vector<Tensor>* gradients = nullptr) {
+std::vector<Tensor> train_towers(const std::vector<std::string>& devices, std::vector<Tensor>* gradients = nullptr,
+                                 const SessionOptions& session_options = {}) {
+  const size_t count = devices.size();
   Graph g;
   Variable step = g.variable("global_step", Tensor(int64_t{0}), {.trainable = false});
   const auto rows = static_cast<int64_t>(12 / count);
@@ -49,7 +51,7 @@ std::vector<Tensor> train_towers(size_t count, std::vector<Tensor>* gradients = 
                                                  slice(g.constant(targets), {first, 0}, {rows, 3}));
                                 },
                                 {.global_step = step});
-  Session session(g);
+  Session session(g, session_options);
   session.run(g.global_variables_initializer());
   if (gradients) {
     for (const auto& [gradient, variable] : towers.gradients) gradients->push_back(session.run(gradient.dense()));
@@ -74,12 +76,20 @@ void expect_near(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
 
 TEST(Towers, GiveTheGradientsOfOneModelWithTheJointBatch) {
   std::vector<Tensor> one_gradients, two_gradients, three_gradients;
-  const std::vector<Tensor> one = train_towers(1, &one_gradients);
+  const std::vector<Tensor> one = train_towers({""}, &one_gradients);
   EXPECT_EQ(one.size(), 4u);
-  expect_near(train_towers(2, &two_gradients), one);
-  expect_near(train_towers(3, &three_gradients), one);
+  expect_near(train_towers({"/cpu:0", "/cpu:0"}, &two_gradients), one);
+  expect_near(train_towers({"", "", ""}, &three_gradients), one);
   expect_near(two_gradients, one_gradients);
   expect_near(three_gradients, one_gradients);
+}
+
+TEST(Towers, GiveTheSameNumbersWhereverTheyStand) {
+  const std::vector<Tensor> expected = train_towers({"", ""});
+  const std::vector<Tensor> gpus =
+      train_towers({"/gpu:0", "/gpu:1"}, nullptr, {.virtual_gpus = {.count = 2, .allow_growth = true}});
+  expect_near(gpus, expected);
+  expect_near(train_towers({"/cpu:0", "/cpu:1"}, nullptr, {.device_count = {{"CPU", 2}}}), expected);
 }
 
 TEST(Towers, NodesCarryTheirTowersNameAndDevice) {
@@ -93,12 +103,33 @@ TEST(Towers, NodesCarryTheirTowersNameAndDevice) {
     return loss;
   });
   EXPECT_EQ(seen, (std::vector<std::string>{"tower_0/|/cpu:0|0", "tower_1/||1"}));
-  EXPECT_NE(towers.losses[0].op().device(), "");
+  EXPECT_EQ(towers.losses[0].op().device(), "/device:CPU:0");
   EXPECT_EQ(towers.losses[1].op().device(), "");
   EXPECT_EQ(towers.losses.size(), 2u);
   EXPECT_EQ(towers.gradients.size(), 1u);
   EXPECT_EQ(g.trainable_variables().size(), 1u);
   EXPECT_FALSE(g.variable_scope().reuse()) << "sharing ends with the towers";
+}
+
+TEST(Towers, VariablesAndAveragesStandOnTheirOwnDevice) {
+  Graph g;
+  GradientDescent optimizer(0.1f);
+  auto model = [&](const Tower&) {
+    Variable free = g.get_variable("free", {2});
+    auto device = g.device("/gpu:7");
+    return reduce_sum(free * g.get_variable("placed", {2}));
+  };
+  Towers towers = train::towers(g, optimizer, {"/gpu:0", "/gpu:1"}, model);
+  EXPECT_EQ(g.operation("free").device(), "/device:CPU:0");
+  EXPECT_EQ(g.operation("placed").device(), "/device:GPU:7");
+  EXPECT_EQ(g.operation("tower_1/mul").device(), "/device:GPU:7");
+  EXPECT_EQ(towers.gradients[0].first.dense().op().device(), "/device:CPU:0");
+  EXPECT_EQ(towers.loss.op().device(), "/device:CPU:0");
+
+  Graph other;
+  train::towers(other, optimizer, {"/gpu:1"}, [&](const Tower&) { return reduce_sum(other.get_variable("free", {2})); },
+                {.variable_device = ""});
+  EXPECT_EQ(other.operation("free").device(), "/device:GPU:1");
 }
 
 TEST(Towers, UseVariablesOfTheScopeTheyStandIn) {

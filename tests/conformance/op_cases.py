@@ -890,6 +890,8 @@ ACCEPTED = [
      'TensorFlow 1.15 ignores the dilations here (its Python function does them)'),
     ('Multinomial', 'bfloat16', '', 'TensorFlow 1.15 gives other numbers at every run, whatever the seed'),
     ('MaxPoolGradGrad', 'bfloat16', '', 'TensorFlow 1.15 gives zeros'),
+    ('TruncateDiv', 'float32', 'special values', 'by infinity: TensorFlow 1.15 gives NaN'),
+    ('UnsortedSegmentProd', 'complex.*', 'gradient', 'TensorFlow does not conjugate the product of the others'),
     ('FloorMod', 'float64', 'special values', '0 mod -inf: NaN, as TensorFlow has it for float32'),
 ]
 

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdlib>
 
+#include "weir/control_flow.h"
 #include "weir/weir.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -119,6 +120,25 @@ TEST_F(SteadyState, ConvolutionalNetworkWithDropoutAndAdamAllocatesNothing) {
       reduce_mean(nn::sparse_softmax_cross_entropy_with_logits(labels, logits)) + 0.01f * nn::l2_loss(weights);
   Operation train = train::Adam(1e-3f).minimize(loss);
   expect_none(g, loss, train, {{x, ramp({32, 12, 12, 3})}, {labels, Tensor::zeros(int64, {32})}});
+}
+
+TEST_F(SteadyState, BranchesAndLoopsAllocateNothing) {
+  Graph g;
+  using List = std::vector<Output>;
+  Output x = g.placeholder(float32, {16}), p = g.placeholder(boolean, {});
+  Output h = x * 2;
+  Output y = cond(
+      p,
+      [&] {
+        return while_loop([](const List& v) { return less(v[0], 10); },
+                          [&](const List& v) {
+                            return List{v[0] + 1, v[1] * x};
+                          },
+                          {0, h})[1];
+      },
+      [&] { return h; });
+  expect_none(g, reduce_sum(y), g.no_op(), {{x, ramp({16})}, {p, Tensor(true)}});
+  expect_none(g, reduce_sum(y), g.no_op(), {{x, ramp({16})}, {p, Tensor(false)}});
 }
 
 }  // namespace

@@ -23,13 +23,6 @@ std::vector<Output> in_scope(const Graph& g, std::string_view collection, std::s
   return found;
 }
 
-// A name without "tower_0/", so that curves of runs with different towers lie on one another.
-std::string name_in_tower(const Output& x) {
-  std::string name = x.op().name();
-  if (name.starts_with("tower_")) name.erase(0, name.find('/') + 1);
-  return name;
-}
-
 Variable variable_on_cpu(Graph& g, std::string_view name, const Shape& shape, const Initializer& initializer) {
   auto cpu = g.device("/cpu:0");
   return g.get_variable(name, shape, {.initializer = initializer});
@@ -46,8 +39,8 @@ Variable biases(Graph& g, int64_t size, double value) {
 }
 
 void summarize_activations(const Output& x) {
-  summary::histogram(name_in_tower(x) + "/activations", x);
-  summary::scalar(name_in_tower(x) + "/sparsity", nn::zero_fraction(x));
+  summary::histogram("activations", x);
+  summary::scalar("sparsity", nn::zero_fraction(x));
 }
 
 Output convolution(Output x, std::string_view name, double bias) {
@@ -99,6 +92,13 @@ TowerLoss tower_loss(const Output& images, const Output& labels, std::string_vie
   TowerLoss loss{.parts = in_scope(g, "losses", scope), .total = {}};
   loss.total = add_n(loss.parts, "total_loss");
   return loss;
+}
+
+// A name without "tower_0/", so that curves of runs with different towers lie on one another.
+std::string name_in_tower(const Output& x) {
+  std::string name = x.op().name();
+  if (name.starts_with("tower_")) name.erase(0, name.find('/') + 1);
+  return name;
 }
 
 // Updates the moving averages of the losses; both are shown.
@@ -169,10 +169,9 @@ Cifar10Training::Cifar10Training(const TrainingOptions& options, const std::vect
          .train = train,
          .global_step = global_step});
   batches_ = std::make_unique<data::DistortedBatches>(
-      std::move(pictures),
-      data::DistortedBatchesOptions{.batch_size = options.batch_size,
-                                    .seed = static_cast<uint64_t>(options.seed),
-                                    .first_batch = step() * options.towers});
+      std::move(pictures), data::DistortedBatchesOptions{.batch_size = options.batch_size,
+                                                         .seed = static_cast<uint64_t>(options.seed),
+                                                         .first_batch = step() * options.towers});
 }
 
 void Cifar10Training::next_batch(std::vector<Tensor>& feeds) {

@@ -132,9 +132,10 @@ class Variable(_weir.Variable):
         return _weir.read_variable(self, None if self._is_resource else "read")
 
     def initialized_value(self):
-        import weir
+        from weir.ops import control_flow_ops
 
-        return weir.cond(is_variable_initialized(self), self.read_value, lambda: self.initial_value)
+        with control_flow_ops.init_scope():
+            return control_flow_ops.cond(is_variable_initialized(self), self.read_value, lambda: self.initial_value)
 
     def eval(self, session=None):
         return _session_for(self.graph, session, "evaluate variable", "eval(session=sess)").run(self)

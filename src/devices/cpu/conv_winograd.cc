@@ -43,26 +43,23 @@ struct Tiling {
 };
 
 // One plane: rows of a times the panels of b, in slices whose panels stay in the first-level cache.
-void multiply_plane(const GemmKernels<float>& kernels, GemmBlock<float> block, int64_t depth, int64_t columns,
+void multiply_plane(const GemmKernels<float>& kernels, GemmPanel<float> panel, int64_t depth, int64_t columns,
                     int64_t panel_step) {
-  const int64_t zero = 0;
   const int64_t slice = divide_up(depth, divide_up(depth, kernels.depth));
-  const float* a = block.a;
-  const float* b = block.b;
-  float* c = block.c;
-  const bool accumulate = block.accumulate;
-  block.a_segments = block.b_segments = &zero;
-  block.segment_count = 1;
-  block.b_step = kernels.columns;
+  const float* a = panel.a;
+  const float* b = panel.b;
+  float* c = panel.c;
+  const bool accumulate = panel.accumulate;
+  panel.b_step = kernels.columns;
   for (int64_t k = 0; k < depth; k += slice) {
-    block.a = a + k * block.a_step;
-    block.length = std::min(slice, depth - k);
-    block.accumulate = accumulate || k > 0;
+    panel.a = a + k * panel.a_step;
+    panel.depth = std::min(slice, depth - k);
+    panel.accumulate = accumulate || k > 0;
     for (int64_t j = 0; j < columns; j += kernels.columns) {
-      block.columns = std::min(kernels.columns, columns - j);
-      block.b = b + j / kernels.columns * panel_step + k * kernels.columns;
-      block.c = c + j;
-      kernels.block(block);
+      panel.columns = std::min(kernels.columns, columns - j);
+      panel.b = b + j / kernels.columns * panel_step + k * kernels.columns;
+      panel.c = c + j;
+      kernels.panel(panel);
     }
   }
 }
@@ -138,21 +135,18 @@ class WinogradGather {
   void run_block(int64_t begin, int64_t end, const float* source, const Epilogue<float>& epilogue, float* dest,
                  float* transformed, float* products) const {
     const float* from[kPlanes];
-    int64_t a_rows[kMaxBlock], c_rows[kMaxBlock];
     for (int64_t tile = begin; tile < end; ++tile) {
       source_.pixels(tile, source, zeros_, from);
       winograd_.data(from, depth_, transformed + (tile - begin) * source_tile_, depth_);
-      a_rows[tile - begin] = (tile - begin) * source_tile_;
-      c_rows[tile - begin] = (tile - begin) * dest_tile_;
     }
     for (int64_t i = 0; i < kPlanes; ++i) {
       multiply_plane(kernels_,
                      {.rows = end - begin,
                       .a = transformed + i * depth_,
-                      .a_rows = a_rows,
+                      .a_row = source_tile_,
                       .b = panels_ + i * panel_plane_,
                       .c = products + i * columns_,
-                      .c_rows = c_rows},
+                      .c_row = dest_tile_},
                      depth_, columns_, panel_step_);
     }
     float* to[kPlanes];
@@ -194,8 +188,6 @@ class WinogradFilterGrad {
     chunk_ = std::min(chunk_, tiles_);
 
     Carver carver(scratch);
-    a_rows_ = carver.take<int64_t>(p.in_c);
-    c_rows_ = carver.take<int64_t>(p.in_c);
     zeros_ = carver.take<float>(std::max(p.in_c, p.out_c));
     input_plane_ = odd_lines(chunk_ * p.in_c);
     inputs_ = carver.take<float>(kPlanes * input_plane_);
@@ -213,10 +205,6 @@ class WinogradFilterGrad {
 
   void run(ThreadPool& pool, const float* input, const float* output_grad, float* filter_grad) {
     std::fill_n(zeros_, std::max(p_.in_c, p_.out_c), 0.0f);
-    for (int64_t c = 0; c < p_.in_c; ++c) {
-      a_rows_[c] = c;
-      c_rows_[c] = c * p_.out_c;
-    }
     for (int64_t first = 0; first < tiles_; first += chunk_) {
       const int64_t count = std::min(chunk_, tiles_ - first);
       transform_chunk(pool, first, count, input, output_grad);
@@ -264,11 +252,11 @@ class WinogradFilterGrad {
       multiply_plane(kernels_,
                      {.rows = p_.in_c,
                       .a = inputs_ + i * input_plane_,
-                      .a_rows = a_rows_,
+                      .a_row = 1,
                       .a_step = p_.in_c,
                       .b = grads_ + i * grad_plane_,
                       .c = results_ + i * result_plane_,
-                      .c_rows = c_rows_,
+                      .c_row = p_.out_c,
                       .accumulate = accumulate},
                      count, p_.out_c, panel_step_);
     });
@@ -279,8 +267,6 @@ class WinogradFilterGrad {
   const WinogradKernels& winograd_;
   Tiling input_, grad_;
   int64_t tiles_ = 0, chunk_ = 0;
-  int64_t* a_rows_ = nullptr;
-  int64_t* c_rows_ = nullptr;
   float* zeros_ = nullptr;   // a pixel beyond the image
   float* inputs_ = nullptr;  // transformed
   float* grads_ = nullptr;   // transformed, in panels

@@ -202,67 +202,67 @@ class Product {
 
   int64_t panel_step() const { return (plan_.slice | 1) * kernels_.columns; }
 
+  // Columns that the first tile packs while it multiplies: whole panels of rows of b.
+  int64_t fused_columns(const Task<T>& task) const {
+    return g_.transpose_b ? 0 : task.columns / kernels_.columns * kernels_.columns;
+  }
+
   void multiply_blocks(const Task<T>& task, T* packed_b, T* copied_a) const {
     for (int64_t k = 0; k == 0 || k < task.depth; k += plan_.slice) {
       const int64_t depth = std::min(plan_.slice, task.depth - k), first = task.k + k;
       const T* b = task.b + (g_.transpose_b ? task.column * g_.ldb + first : first * g_.ldb + task.column);
-      kernels_.pack(b, g_.ldb, g_.transpose_b, depth, task.columns, packed_b, panel_step());
+      const int64_t packing = fused_columns(task);
+      kernels_.pack(b + packing, g_.ldb, g_.transpose_b, depth, task.columns - packing,
+                    packed_b + packing / kernels_.columns * panel_step(), panel_step());
       const bool last = k + depth == task.depth;
       // Equal pieces, not full ones and a rest.
       const int64_t pieces = divide_up(task.rows, kMaxRows);
       const int64_t piece = std::min(kMaxRows, round_up(divide_up(task.rows, pieces), kernels_.rows));
       for (int64_t row = 0; row < task.rows; row += piece) {
         multiply_rows(task, task.row + row, std::min(piece, task.rows - row), first, depth, task.accumulate || k > 0,
-                      last, packed_b, copied_a);
+                      last, row == 0 ? b : nullptr, packed_b, copied_a);
       }
     }
   }
 
+  // b is where it lies unpacked, for the first rows.
   void multiply_rows(const Task<T>& task, int64_t row, int64_t rows, int64_t k, int64_t depth, bool accumulate,
-                     bool last, const T* packed_b, T* copied_a) const {
-    int64_t a_rows[kMaxRows], c_rows[kMaxRows];
-    const int64_t segment = 0;
-    GemmBlock<T> block = {.rows = rows,
-                          .a_rows = a_rows,
-                          .a_segments = &segment,
-                          .b_segments = &segment,
-                          .segment_count = 1,
-                          .length = depth,
-                          .b_step = kernels_.columns,
-                          .c_rows = c_rows,
+                     bool last, const T* b, T* packed_b, T* copied_a) const {
+    GemmPanel<T> panel = {.rows = rows,
+                          .depth = depth,
+                          .c_row = task.ldc,
                           .accumulate = accumulate,
                           .activation = last ? task.epilogue.activation : Activation::None};
-    int64_t row_step = 0;
-    locate_a(task.a, row, rows, k, depth, copied_a, block, row_step);
-    for (int64_t i = 0; i < rows; ++i) {
-      a_rows[i] = i * row_step;
-      c_rows[i] = i * task.ldc;
-    }
+    locate_a(task.a, row, rows, k, depth, copied_a, panel);
     for (int64_t j = 0; j < task.columns; j += kernels_.columns) {
-      block.columns = std::min(kernels_.columns, task.columns - j);
-      block.b = packed_b + j / kernels_.columns * panel_step();
-      block.c = task.c + row * task.ldc + task.column + j;
-      block.bias = last && task.epilogue.bias ? task.epilogue.bias + task.column + j : nullptr;
-      kernels_.block(block);
+      panel.columns = std::min(kernels_.columns, task.columns - j);
+      T* packed = packed_b + j / kernels_.columns * panel_step();
+      const bool packs = b && j < fused_columns(task);
+      panel.b = packs ? b + j : packed;
+      panel.b_step = packs ? g_.ldb : kernels_.columns;
+      panel.packed = packs && task.rows > kernels_.rows ? packed : nullptr;
+      panel.next_b = j + kernels_.columns < fused_columns(task) ? panel.b + kernels_.columns : nullptr;
+      panel.c = task.c + row * task.ldc + task.column + j;
+      panel.bias = last && task.epilogue.bias ? task.epilogue.bias + task.column + j : nullptr;
+      kernels_.panel(panel);
     }
   }
 
-  // Points the block at op(a)[row.., k..], or at a copy of it in one piece when it is used for many columns.
-  void locate_a(const T* a, int64_t row, int64_t rows, int64_t k, int64_t depth, T* copy, GemmBlock<T>& block,
-                int64_t& row_step) const {
+  // Points the panel at op(a)[row.., k..], or at a copy of it in one piece when it is used for many columns.
+  void locate_a(const T* a, int64_t row, int64_t rows, int64_t k, int64_t depth, T* copy, GemmPanel<T>& panel) const {
     const T* from = a + (g_.transpose_a ? k * g_.lda + row : row * g_.lda + k);
     int64_t step = g_.lda;
-    block.a = from;
+    panel.a = from;
     if (plan_.copy_a) {
       const int64_t lines = g_.transpose_a ? depth : rows, length = g_.transpose_a ? rows : depth;
       step = length + kRowPad;
       for (int64_t i = 0; i < lines; ++i) {
         std::memcpy(copy + i * step, from + i * g_.lda, static_cast<size_t>(length) * sizeof(T));
       }
-      block.a = copy;
+      panel.a = copy;
     }
-    row_step = g_.transpose_a ? 1 : step;
-    block.a_step = g_.transpose_a ? step : 1;
+    panel.a_row = g_.transpose_a ? 1 : step;
+    panel.a_step = g_.transpose_a ? step : 1;
   }
 
   // A matrix times a vector reads each element of the matrix once, so nothing is packed.

@@ -39,6 +39,31 @@ struct GemmBlock {
   Activation activation = Activation::None;
 };
 
+// The same for rows that lie at equal distances, with an inner dimension in one piece: what matrix products are, and
+// with less to look up for each tile, which counts when the inner dimension is short.
+//
+//   c[i * c_row + j] = act(bias[j] + (accumulate ? c[i * c_row + j] : 0)
+//                          + sum over t of a[i * a_row + t * a_step] * b[t * b_step + j])
+template <class T>
+struct GemmPanel {
+  int64_t rows = 0;
+  int64_t columns = 0;  // as in a block
+  int64_t depth = 0;
+  const T* a = nullptr;
+  int64_t a_row = 0, a_step = 1;
+  const T* b = nullptr;
+  int64_t b_step = 0;
+  // Null, or where the first tile puts a copy of b, [depth, GemmKernels::columns], from which the others read: copying
+  // is free beside the multiplications. REQUIRES: all columns.
+  T* packed = nullptr;
+  const T* next_b = nullptr;  // b of the next panel, at the same steps, to be brought nearer meanwhile; or null
+  T* c = nullptr;
+  int64_t c_row = 0;
+  bool accumulate = false;
+  const T* bias = nullptr;  // null: none
+  Activation activation = Activation::None;
+};
+
 // One build of the hot loops, for one instruction set.
 template <class T>
 struct GemmKernels {
@@ -48,6 +73,7 @@ struct GemmKernels {
   int64_t depth;    // inner dimension for which a panel and a tile's rows stay in the first-level cache
 
   void (*block)(const GemmBlock<T>& block);
+  void (*panel)(const GemmPanel<T>& panel);
 
   // Copies b[k, n] into panels [k, columns] that begin panel_step elements from each other; the last is filled with
   // zeros. transposed: b is stored as [n, k]. `step` is the distance of its rows. A panel_step that is an odd multiple

@@ -277,6 +277,65 @@ TYPED_TEST(GemmOf, EveryBuildOfTheKernelsAgrees) {
   }
 }
 
+// A panel is a block with its rows in order; packing on the way changes where b is read from, and nothing else.
+TYPED_TEST(GemmOf, PanelsGiveTheBitsOfBlocks) {
+  for (int level = 0; level <= static_cast<int>(isa()); ++level) {
+    const auto& kernels = gemm_kernels<TypeParam>(static_cast<Isa>(level));
+    const int64_t width = kernels.columns;
+    for (int64_t k : {0, 1, 3, 4, 21}) {
+      for (int64_t rows = 1; rows <= 29; ++rows) {
+        const auto a = random_values<TypeParam>(static_cast<size_t>(rows * (k + 2)), 5);
+        const auto b = random_values<TypeParam>(static_cast<size_t>(k * (2 * width + 3) + width), 6);
+        const auto bias = random_values<TypeParam>(static_cast<size_t>(width), 7);
+        for (int64_t columns : {int64_t{1}, width / 2, width / 2 + 1, width}) {
+          std::vector<int64_t> a_rows, c_rows;
+          for (int64_t i = 0; i < rows; ++i) {
+            a_rows.push_back(i * (k + 2));
+            c_rows.push_back(i * columns);
+          }
+          const int64_t zero = 0, size = rows * columns;
+          std::vector<TypeParam> expected(static_cast<size_t>(size), TypeParam(1)), got = expected;
+          kernels.block({.rows = rows,
+                         .columns = columns,
+                         .a = a.data(),
+                         .a_rows = a_rows.data(),
+                         .a_segments = &zero,
+                         .b_segments = &zero,
+                         .segment_count = 1,
+                         .length = k,
+                         .b = b.data(),
+                         .b_step = 2 * width + 3,
+                         .c = expected.data(),
+                         .c_rows = c_rows.data(),
+                         .accumulate = true,
+                         .bias = bias.data(),
+                         .activation = Activation::Relu});
+          std::vector<TypeParam> packed(static_cast<size_t>(k * width));
+          for (bool packs : {false, true}) {
+            if (packs && columns < width) continue;
+            std::fill(got.begin(), got.end(), TypeParam(1));
+            kernels.panel({.rows = rows,
+                           .columns = columns,
+                           .depth = k,
+                           .a = a.data(),
+                           .a_row = k + 2,
+                           .b = b.data(),
+                           .b_step = 2 * width + 3,
+                           .packed = packs ? packed.data() : nullptr,
+                           .next_b = packs ? b.data() + width : nullptr,
+                           .c = got.data(),
+                           .c_row = columns,
+                           .accumulate = true,
+                           .bias = bias.data(),
+                           .activation = Activation::Relu});
+            ASSERT_EQ(got, expected) << isa_name(static_cast<Isa>(level)) << " " << rows << "x" << columns << "x" << k;
+          }
+        }
+      }
+    }
+  }
+}
+
 template <class T>
 class GenericGemmOf : public testing::Test {};
 using GenericTypes = testing::Types<int32_t, int64_t, float, double, std::complex<float>, std::complex<double>>;

@@ -93,6 +93,10 @@ TEST(GatherNd, TakesSlicesAtCoordinates) {
 }
 
 TEST(ScatterNd, AddsUpdatesThatMeet) {
+  check_op({.op = "ScatterNd",
+            .inputs = {{{1}, {0}, {1}}, {"a", "b", "c"}, {3}},
+            .outputs = {{"b", "ac", ""}},
+            .types = {string}});
   check_op({.op = "ScatterNd", .inputs = {{{4}, {3}, {4}}, {9, 10, 1}, {6}}, .outputs = {{0, 0, 0, 10, 10, 0}}});
   check_op({.op = "ScatterNd",
             .inputs = {{{1}, {0}}, {{1, 2}, {3, 4}}, {3, 2}},

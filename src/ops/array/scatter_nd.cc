@@ -28,7 +28,7 @@ void infer(InferContext& c) {
 
 void gradient(GradContext& c) { c.set_input_grad(1, gather_nd(c.output_grad(), c.input(0))); }
 
-// One row after the other: rows may name the same slice, and sums must not depend on the threads.
+// One row after the other: rows may name the same slice, and sums must not depend on the threads. Strings are joined.
 struct Cpu {
   template <class T>
   static void run(KernelContext& c) {
@@ -52,7 +52,7 @@ OpDef scatter_nd_op() {
           .attrs = "T:type; Tindices:type{int32,int64}",
           .infer = infer,
           .gradient = gradient,
-          .cpu = {.select = kernel_for<PodTypes, Cpu>}};
+          .cpu = {.select = kernel_for<AllTypes, Cpu>}};
 }
 
 }  // namespace weir::ops

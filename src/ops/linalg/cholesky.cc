@@ -74,7 +74,7 @@ OpDef cholesky_op() {
           .attrs = kMatrixTypes,
           .infer = infer_square_result,
           .gradient = gradient,
-          .cpu = {.select = kernel_for<MatrixTypes, Cpu>, .prepare = prepared<prepare>}};
+          .cpu = {.select = kernel_for<MatrixTypesWithHalf, Cpu>, .prepare = prepared<prepare>}};
 }
 
 }  // namespace weir::ops

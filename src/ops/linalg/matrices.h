@@ -6,12 +6,14 @@
 
 #include "graph/infer_context.h"
 #include "ops/kernel.h"
+#include "ops/math/functors.h"
 #include "ops/types.h"
 
 // What the operations on batches of matrices share.
 namespace weir::ops {
 
 using MatrixTypes = Types<float, double, std::complex<float>, std::complex<double>>;
+using MatrixTypesWithHalf = decltype(MatrixTypes{} + Types<Half>{});
 inline constexpr std::string_view kMatrixTypes = "T:type{double,float,half,complex64,complex128}";
 
 // The type that matrices are factored in: sums of many products need more than single precision.
@@ -58,7 +60,7 @@ void load(const T* from, int64_t rows, int64_t columns, bool adjoint, PreciseOf<
 }
 template <class T>
 void store(const PreciseOf<T>* from, int64_t n, T* to) {
-  for (int64_t i = 0; i < n; ++i) to[i] = static_cast<T>(from[i]);
+  for (int64_t i = 0; i < n; ++i) to[i] = static_cast<T>(static_cast<Wide<T>>(from[i]));
 }
 
 // Factors a (n x n) into P^-1 L U in place, with partial pivoting; order[i] is the row of a that stands at i. Gives the

@@ -52,7 +52,7 @@ OpDef matrix_inverse_op() {
           .attrs = "adjoint:bool=False; T:type{double,float,half,complex64,complex128}",
           .infer = infer_square_result,
           .gradient = gradient,
-          .cpu = {.select = kernel_for<MatrixTypes, Cpu>, .prepare = prepared<prepare>}};
+          .cpu = {.select = kernel_for<MatrixTypesWithHalf, Cpu>, .prepare = prepared<prepare>}};
 }
 
 }  // namespace weir::ops

@@ -54,7 +54,7 @@ OpDef matrix_triangular_solve_op() {
           .attrs = "lower:bool=True; adjoint:bool=False; T:type{double,float,half,complex64,complex128}",
           .infer = infer_solve,
           .gradient = gradient,
-          .cpu = {.select = kernel_for<MatrixTypes, Cpu>, .prepare = prepared<prepare>}};
+          .cpu = {.select = kernel_for<MatrixTypesWithHalf, Cpu>, .prepare = prepared<prepare>}};
 }
 
 }  // namespace weir::ops

@@ -8,6 +8,7 @@
 namespace weir::testing {
 namespace {
 
+constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 struct BinaryCase {
@@ -93,16 +94,18 @@ TEST(Binary, DivisionsOfNegativeNumbersAreTensorFlows) {
   check_op({.op = "FloorMod", .inputs = {i, j}, .outputs = {{1, 2, -2, -1, 0, 0}}, .gradient = false});
   check_op({.op = "TruncateMod", .inputs = {i, j}, .outputs = {{1, -1, 1, -1, 0, 0}}});
   check_op({.op = "FloorDiv", .inputs = {i, j}, .outputs = {{2, -3, -3, 2, -2, -2}}});
-  check_op({.op = "TruncateDiv", .inputs = {i, j}, .outputs = {{2, -2, -2, 2, -2, -2}}});
-  check_op({.op = "Div",
-            .inputs = {i, j},
-            .outputs = {{2, -2, -2, 2, -2, -2}},
-            .types = {int32, int64, int8},
-            .gradient = false});
+  for (const char* op : {"Div", "RealDiv", "TruncateDiv"}) {
+    check_op({.op = op,
+              .inputs = {i, j},
+              .outputs = {{2, -2, -2, 2, -2, -2}},
+              .types = {int32, int64, int8},
+              .gradient = false});
+    check_op({.op = op, .inputs = {{7.0, -7.0}, {2.0, 4.0}}, .outputs = {{3.5, -1.75}}, .types = kFloatingTypes});
+  }
 }
 
 TEST(Binary, IntegersThatCannotBeDividedAreReported) {
-  for (const char* op : {"Div", "TruncateDiv", "FloorDiv", "FloorMod", "Mod", "TruncateMod"}) {
+  for (const char* op : {"Div", "RealDiv", "TruncateDiv", "FloorDiv", "FloorMod", "Mod", "TruncateMod"}) {
     check_op({.op = op, .bad = {{.inputs = {{1, 2}, {1, 0}}, .message = "Integer division by zero", .type = int32}}});
     // Nothing is divided where nothing is stored.
     check_op({.op = op, .inputs = {zeros({0}), {0}}, .outputs = {zeros({0})}, .types = {int32}, .gradient = false});
@@ -175,6 +178,27 @@ TEST(Logic, BroadcastsTruthValues) {
       {.op = "LogicalAnd", .inputs = {{{true}, {false}}, {true, false}}, .outputs = {{{true, false}, {false, false}}}});
   check_op(
       {.op = "LogicalOr", .inputs = {{{true}, {false}}, {true, false}}, .outputs = {{{true, true}, {true, false}}}});
+}
+
+// As TensorFlow 1.15.5 answered.
+TEST(Binary, ZetaAndPolygammaAreTensorFlows) {
+  check_op({.op = "Zeta",
+            .inputs = {{2.0, 1.0, 0.5, 3.5, 4.0, 2.5, 2.0}, {1.0, 2.0, 2.0, 0.3, -1.5, -0.5, -2.0}},
+            .outputs = {{1.6449340668482266, kInf, kNan, 68.10265605243227, 32.4323793698646, kNan, kInf}},
+            .gradient = false});
+  check_op({.op = "Polygamma",
+            .inputs = {{0.0, 1.0, 1.0, 2.0, 3.0, 2.5, 1.0}, {2.0, 0.5, -1.5, 3.0, 0.25, 1.0, 30.0}},
+            .outputs = {{0.42278433509846747, 4.93480220054468, 9.379246644989124, -0.15411380631918856,
+                         1538.782144009189, kNan, 0.033895060357739946}},
+            .gradient = false});
+  check_op({.op = "Zeta",
+            .inputs = {{2.0, 3.0}, {0.75, 2.0}},
+            .outputs = {{2.541879647671607, 0.2020569031595942}},
+            .gradient_inputs = {1}});
+  check_op({.op = "Polygamma",
+            .inputs = {{{1.0}, {2.0}}, {0.75, 2.0}},
+            .outputs = {{{2.541879647671607, 0.6449340668482264}, {-5.302630616617466, -0.4041138063191885}}},
+            .gradient_inputs = {1}});
 }
 
 }  // namespace

@@ -1,16 +1,8 @@
-#include "ops/math/binary.h"
+#include "ops/math/division.h"
 #include "ops/math/unary.h"
 
 namespace weir::ops {
 namespace {
-
-struct RealDiv {
-  static constexpr auto kTile = cpu::BinaryFn::Div;
-  template <class T>
-  T operator()(T x, T y) const {
-    return x / y;
-  }
-};
 
 void gradient(GradContext& c) {
   Output dz = c.output_grad(), x = conj(c.input(0)), y = conj(c.input(1));
@@ -22,7 +14,7 @@ void gradient(GradContext& c) {
 }  // namespace
 
 OpDef real_div_op() {
-  return binary_op<RealDiv, FloatComplexTypes>({.name = "RealDiv", .attrs = kArithmeticT, .gradient = gradient});
+  return binary_op<Division, ArithmeticTypes>({.name = "RealDiv", .attrs = kArithmeticT, .gradient = gradient});
 }
 
 }  // namespace weir::ops

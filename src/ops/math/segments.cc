@@ -1,6 +1,7 @@
 #include "ops/math/segments.h"
 
 #include "base/errors.h"
+#include "weir/index_ops.h"
 #include "weir/ops.h"
 
 namespace weir::ops {
@@ -65,6 +66,9 @@ struct Dropping {
   Output clipped, positive;
 
   Dropping(const Output& ids, const Output& like) : clipped(maximum(ids, zeros_like(ids))) {
+    if (!like.shape().has_rank() || !ids.shape().has_rank()) {
+      throw error(Code::Unimplemented, "the ranks of '{}' and '{}' must be known", like.name(), ids.name());
+    }
     Output is_positive = greater_equal(ids, 0);
     for (int i = ids.shape().rank(); i < like.shape().rank(); ++i) is_positive = expand_dims(is_positive, -1);
     positive = logical_and(is_positive, ones_like(like, boolean));
@@ -79,14 +83,26 @@ struct Dropping {
 
 void unsorted_segment_extremum_gradient(GradContext& c) {
   Output data = c.input(0), ids = c.input(1), grad = c.output_grad();
-  if (!data.shape().has_rank() || !ids.shape().has_rank()) {
-    throw error(Code::Unimplemented, "the ranks of '{}' and '{}' must be known", data.name(), ids.name());
-  }
   Dropping rows(ids, data);
   Output is_selected = logical_and(equal(data, rows.gather_rows(c.output(0))), rows.positive);
   Output num_selected = unsorted_segment_sum(cast(is_selected, grad.dtype()), ids, c.input(2));
   Output gathered = rows.gather_rows(divide(grad, num_selected));
   c.set_input_grad(0, where(is_selected, gathered, zeros_like(gathered)));
+}
+
+// The product divided by the element, which needs care where it is zero: with one zero in a segment only that one has a
+// gradient, the product of the others; with more none has.
+void unsorted_segment_prod_gradient(GradContext& c) {
+  Output data = c.input(0), ids = c.input(1), segments = c.input(2), grad = c.output_grad();
+  Output is_zero = equal(data, zeros_like(data));
+  Output num_zeros = unsorted_segment_sum(cast(is_zero, int32), ids, segments);
+  Output too_many = greater(num_zeros, 1);
+  grad = where(too_many, zeros_like(grad), grad);
+  Output others = unsorted_segment_prod(where(is_zero, ones_like(data), data), ids, segments);
+  Dropping rows(ids, data);
+  Output divided = divide(gather(c.output(0), rows.clipped), data);
+  Output partial = where(is_zero, gather(others, rows.clipped), divided);
+  c.set_input_grad(0, rows.gather_rows(grad) * (is_complex(data.dtype()) ? conj(partial) : partial));
 }
 
 }  // namespace weir::ops

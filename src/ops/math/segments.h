@@ -17,6 +17,20 @@ void infer_unsorted_segments(InferContext& c);
 // For max and min: rows that hold the extremum share the gradient.
 void segment_extremum_gradient(GradContext& c);
 void unsorted_segment_extremum_gradient(GradContext& c);
+// For a product: the others of the segment.
+void unsorted_segment_prod_gradient(GradContext& c);
+
+// The largest finite number of a type.
+template <class T>
+Wide<T> largest() {
+  if constexpr (std::is_same_v<T, Half>) {
+    return 65504;
+  } else if constexpr (std::is_same_v<T, BFloat16>) {
+    return 3.38953139e38f;
+  } else {
+    return std::numeric_limits<T>::max();
+  }
+}
 
 struct SegmentMax {
   template <class T>
@@ -26,8 +40,8 @@ struct SegmentMax {
   }
   // What an unsorted segment without rows gives.
   template <class T>
-  static T of_nothing() {
-    return std::numeric_limits<T>::lowest();
+  static Wide<T> of_nothing() {
+    return std::numeric_limits<T>::is_integer ? std::numeric_limits<T>::lowest() : -largest<T>();
   }
   template <class T>
   static T combine(T a, T b) {
@@ -40,8 +54,8 @@ struct SegmentMin {
     return std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
   }
   template <class T>
-  static T of_nothing() {
-    return std::numeric_limits<T>::max();
+  static Wide<T> of_nothing() {
+    return largest<T>();
   }
   template <class T>
   static T combine(T a, T b) {
@@ -54,8 +68,8 @@ struct SegmentProd {
     return T(1);
   }
   template <class T>
-  static T of_nothing() {
-    return T(1);
+  static Wide<T> of_nothing() {
+    return Wide<T>(1);
   }
   template <class T>
   static T combine(T a, T b) {
@@ -107,7 +121,7 @@ struct UnsortedSegments {
   static void run(KernelContext& c) {
     const int64_t rows = c.elements(1), segments = int_at(c, 2), width = rows > 0 ? c.elements(0) / rows : 0;
     T* out = c.output<T>();
-    std::fill_n(out, c.output_elements(), static_cast<T>(Op::template of_nothing<Wide<T>>()));
+    std::fill_n(out, c.output_elements(), static_cast<T>(Op::template of_nothing<T>()));
     for (int64_t i = 0; i < rows; ++i) {
       const int64_t id = unsorted_id(c, i, segments);
       if (id < 0) continue;

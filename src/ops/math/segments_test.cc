@@ -26,7 +26,30 @@ TEST(UnsortedSegmentOps, ReduceRowsAndDropNegativeIds) {
             .inputs = {{{1, 6}, {3, 2}, {5, 7}}, {0, 0, -1}, 1},
             .outputs = {{{1, 2}}},
             .unknown_shapes = false});
-  check_op({.op = "UnsortedSegmentProd", .inputs = {{1, 6, 3}, {2, 2, 0}, 3}, .outputs = {{3, 1, 6}}});
+  check_op({.op = "UnsortedSegmentProd",
+            .inputs = {{1, 6, 3, 9}, {2, 2, 0, -1}, 3},
+            .outputs = {{3, 1, 6}},
+            .gradient_inputs = {0},
+            .unknown_shapes = false});
+  // Zeros: one in a segment, and two.
+  check_op({.op = "UnsortedSegmentProd",
+            .inputs = {{{2, 0}, {0, 0}, {5, 4}}, {0, 0, 0}, 1},
+            .outputs = {{{0, 0}}},
+            .gradient_inputs = {0},
+            .unknown_shapes = false});
+}
+
+TEST(UnsortedSegmentOps, GiveTheLargestFiniteNumberForNothing) {
+  check_op({.op = "UnsortedSegmentMax",
+            .inputs = {{1}, {0}, 2},
+            .outputs = {{1.0, -65504.0}},
+            .types = {float16},
+            .gradient = false});
+  check_op({.op = "UnsortedSegmentMin",
+            .inputs = {{1}, {0}, 2},
+            .outputs = {{1.0, 3.3895313892515355e38}},
+            .types = {bfloat16},
+            .gradient = false});
 }
 
 TEST(Bincount, CountsOrAddsWeights) {

@@ -9,11 +9,11 @@
   row(floor_mod) row(fused_elementwise) row(greater) row(greater_equal) row(imag) row(inv) \
   row(inv_grad) row(is_finite) row(is_inf) row(is_nan) row(l2_loss) row(less) row(less_equal) row(lgamma) row(log) \
   row(log1p) row(logical_and) row(logical_not) row(logical_or) row(mat_mul) row(max) row(maximum) row(mean) \
-  row(min) row(minimum) row(mod) row(mul) row(mul_no_nan) row(neg) row(not_equal) row(pow) row(prod) row(real) \
+  row(min) row(minimum) row(mod) row(mul) row(mul_no_nan) row(neg) row(not_equal) row(polygamma) row(pow) row(prod) row(real) \
   row(real_div) row(reciprocal) row(reciprocal_grad) row(rint) row(round) row(rsqrt) row(rsqrt_grad) \
   row(segment_sum) row(select) row(select_v2) row(sigmoid) row(sigmoid_grad) row(sign) row(sin) row(sinh) row(sqrt) \
   row(sqrt_grad) row(square) row(squared_difference) row(sub) row(sum) row(tan) row(tanh) row(tanh_grad) \
-  row(truncate_div) row(truncate_mod) row(xdivy) row(xlogy) \
+  row(truncate_div) row(truncate_mod) row(xdivy) row(xlogy) row(zeta) \
   row(bincount) row(segment_mean) row(segment_max) row(segment_min) row(segment_prod) \
   row(unsorted_segment_max) row(unsorted_segment_min) row(unsorted_segment_prod)
 // clang-format on

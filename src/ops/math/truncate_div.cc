@@ -1,23 +1,10 @@
-#include "ops/math/binary.h"
+#include "ops/math/division.h"
 
 namespace weir::ops {
-namespace {
 
-struct TruncateDiv {
-  template <class T>
-  T operator()(T x, T y) const {
-    return wrapping_div(x, y);
-  }
-  template <class T>
-  static void check(const KernelContext& c, const T* y) {
-    check_divisor(c, y);
-  }
-};
-
-}  // namespace
-
+// Of floating-point numbers nothing is truncated, in TensorFlow neither.
 OpDef truncate_div_op() {
-  return binary_op<TruncateDiv, SmallIntTypes>(
+  return binary_op<Division, ArithmeticTypes>(
       {.name = "TruncateDiv", .attrs = kArithmeticT, .gradient = not_differentiable});
 }
 

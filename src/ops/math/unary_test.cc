@@ -89,7 +89,15 @@ TEST(Unary, SpecialValuesAreTensorFlows) {
   check_op({.op = "Digamma",
             .inputs = {{0.5, 1.0, -0.5, 0.0, -1.0, 30.0}},
             .outputs = {{-1.9635100260214227, -0.5772156649015323, 0.03648997397857645, kInf, kInf, 3.384438132685525}},
-            .tolerance = 1e-6});
+            .tolerance = 1e-6,
+            .gradient = false});
+  check_op(
+      {.op = "Digamma", .inputs = {{-1e-30}}, .outputs = {{1e30}}, .types = {float32, float64}, .gradient = false});
+  check_op({.op = "Digamma",
+            .inputs = {{0.5, 1.0, -0.5, 30.0}},
+            .outputs = {{-1.9635100260214227, -0.5772156649015323, 0.03648997397857645, 3.384438132685525}},
+            .tolerance = 1e-6,
+            .types = {float32, float64}});
   check_op({.op = "Lgamma",
             .inputs = {{0.5, -0.5, 0.0, 100.0}},
             .outputs = {{0.5723649429247001, 1.2655121234846454, kInf, 359.13420536957545}},

@@ -9,6 +9,7 @@ OpDef unsorted_segment_prod_op() {
           .outputs = "output:T",
           .attrs = "T:numbertype; Tindices:type{int32,int64}; Tnumsegments:type{int32,int64}=int32",
           .infer = infer_unsorted_segments,
+          .gradient = unsorted_segment_prod_gradient,
           .cpu = {.select = kernel_for<NumberTypes, UnsortedSegments<SegmentProd>>}};
 }
 

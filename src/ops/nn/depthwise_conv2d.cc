@@ -53,22 +53,22 @@ struct Cpu {
   }
 };
 
-Output backprop(const GradContext& c, std::string_view op, const Output& a, const Output& b, const Output& dy) {
+void gradient(GradContext& c) {
+  Output x = c.input(0), filter = c.input(1), dy = c.output_grad();
+  c.set_input_grad(0, depthwise_node(c, "DepthwiseConv2dNativeBackpropInput", {shape(x), filter, dy}));
+  c.set_input_grad(1, depthwise_node(c, "DepthwiseConv2dNativeBackpropFilter", {x, shape(filter), dy}));
+}
+
+}  // namespace
+
+Output depthwise_node(const GradContext& c, std::string_view op, const std::vector<Output>& inputs) {
   NodeBuilder node(op);
-  node.input(a).input(b).input(dy);
+  for (const Output& input : inputs) node.input(input);
   for (const char* name : {"strides", "padding", "data_format", "dilations"}) {
     node.attr(name, *c.op().attrs().find(name));
   }
   return node.output();
 }
-
-void gradient(GradContext& c) {
-  Output x = c.input(0), filter = c.input(1), dy = c.output_grad();
-  c.set_input_grad(0, backprop(c, "DepthwiseConv2dNativeBackpropInput", shape(x), filter, dy));
-  c.set_input_grad(1, backprop(c, "DepthwiseConv2dNativeBackpropFilter", x, shape(filter), dy));
-}
-
-}  // namespace
 
 OpDef depthwise_conv2d_op() {
   return {.name = "DepthwiseConv2dNative",

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "autodiff/grad_context.h"
 #include "graph/infer_context.h"
 #include "ops/kernel.h"
 #include "ops/math/functors.h"
@@ -38,6 +39,9 @@ inline DepthwiseGeometry depthwise_geometry(const Shape& input, const Shape& fil
   with_paddings.set("explicit_paddings", std::vector<int64_t>{});
   return {conv_geometry(input, filter, with_paddings)};
 }
+
+// A node of one of the three operations with the attributes of the one whose gradient is being made.
+Output depthwise_node(const GradContext& c, std::string_view op, const std::vector<Output>& inputs);
 
 constexpr int64_t kDepthwiseChunk = 64;  // channels summed up at a time
 

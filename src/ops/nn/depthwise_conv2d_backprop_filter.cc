@@ -2,6 +2,7 @@
 #include "graph/infer_context.h"
 #include "ops/nn/depthwise_conv2d.h"
 #include "ops/types.h"
+#include "weir/ops.h"
 
 namespace weir::ops {
 namespace {
@@ -56,6 +57,12 @@ struct Cpu {
   }
 };
 
+void gradient(GradContext& c) {
+  Output x = c.input(0), dy = c.input(2), grad = c.output_grad();
+  c.set_input_grad(0, depthwise_node(c, "DepthwiseConv2dNativeBackpropInput", {shape(x), grad, dy}));
+  c.set_input_grad(2, depthwise_node(c, "DepthwiseConv2dNative", {x, grad}));
+}
+
 }  // namespace
 
 OpDef depthwise_conv2d_backprop_filter_op() {
@@ -64,6 +71,7 @@ OpDef depthwise_conv2d_backprop_filter_op() {
           .outputs = "output:T",
           .attrs = kDepthwiseAttrs,
           .infer = infer,
+          .gradient = gradient,
           .cpu = {.select = kernel_for<FloatTypes, Cpu>, .prepare = prepared<prepare>}};
 }
 

@@ -2,6 +2,7 @@
 #include "graph/infer_context.h"
 #include "ops/nn/depthwise_conv2d.h"
 #include "ops/types.h"
+#include "weir/ops.h"
 
 namespace weir::ops {
 namespace {
@@ -63,6 +64,12 @@ struct Cpu {
   }
 };
 
+void gradient(GradContext& c) {
+  Output filter = c.input(1), dy = c.input(2), grad = c.output_grad();
+  c.set_input_grad(1, depthwise_node(c, "DepthwiseConv2dNativeBackpropFilter", {grad, shape(filter), dy}));
+  c.set_input_grad(2, depthwise_node(c, "DepthwiseConv2dNative", {grad, filter}));
+}
+
 }  // namespace
 
 OpDef depthwise_conv2d_backprop_input_op() {
@@ -71,6 +78,7 @@ OpDef depthwise_conv2d_backprop_input_op() {
           .outputs = "output:T",
           .attrs = kDepthwiseAttrs,
           .infer = infer,
+          .gradient = gradient,
           .cpu = {.select = kernel_for<FloatTypes, Cpu>, .prepare = prepared<prepare>}};
 }
 

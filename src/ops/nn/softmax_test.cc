@@ -57,6 +57,22 @@ TEST(Softmax, DoesNotOverflow) {
             .gradient = false});
 }
 
+TEST(SoftmaxCrossEntropy, StretchesLabelsAndLogits) {
+  const Tensor logits = scattered({3, 4}, -2, 2);
+  In labels = {{0.0, 0.5, 0.5, 0.0}};
+  const Tensor whole = Tensor::from<double>({0, 0.5, 0.5, 0, 0, 0.5, 0.5, 0, 0, 0.5, 0.5, 0}, {3, 4});
+  check_op({.op = "SoftmaxCrossEntropyWithLogits",
+            .inputs = {logits, labels},
+            .reference = [&](const Tensors& in) { return cross_entropy(in[0], whole); },
+            .gradient = false});
+  Graph g;
+  Output x = g.placeholder(float64, {3, 4}), z = g.placeholder(float64, {1, 4});
+  Operation node = g.add({.op = "SoftmaxCrossEntropyWithLogits", .inputs = {x, z}});
+  std::vector<Gradient> grads = gradients({node.output(0)}, {x, z});
+  EXPECT_EQ(grads[0].dense().shape().str(), "[3,4]");
+  EXPECT_EQ(grads[1].dense().shape().str(), "[1,4]");
+}
+
 TEST(Softmax, RejectsScalar) {
   check_op({.op = "Softmax",
             .inputs = {{1, 1}},

@@ -90,16 +90,15 @@ struct Cpu {
 }  // namespace
 
 OpDef edit_distance_op() {
-  return {
-      .name = "EditDistance",
-      .inputs =
-          "hypothesis_indices:int64; hypothesis_values:T; hypothesis_shape:int64; truth_indices:int64; "
-          "truth_values:T; truth_shape:int64",
-      .outputs = "output:float",
-      .attrs = "normalize:bool=True; T:type",
-      .infer = infer,
-      .gradient = not_differentiable,
-      .cpu = {.select = kernel_for<decltype(RealTypes{} + Types<std::string>{}), Cpu>, .prepare = prepared<prepare>}};
+  return {.name = "EditDistance",
+          .inputs =
+              "hypothesis_indices:int64; hypothesis_values:T; hypothesis_shape:int64; truth_indices:int64; "
+              "truth_values:T; truth_shape:int64",
+          .outputs = "output:float",
+          .attrs = "normalize:bool=True; T:type",
+          .infer = infer,
+          .gradient = not_differentiable,
+          .cpu = {.select = kernel_for<AllTypes, Cpu>, .prepare = prepared<prepare>}};
 }
 
 }  // namespace weir::ops

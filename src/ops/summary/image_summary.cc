@@ -64,8 +64,8 @@ void normalise(const T* values, int64_t pixels, int64_t depth, const std::vector
       continue;
     }
     for (int64_t j = i; j < i + depth; ++j) {
-      const auto value = static_cast<float>(static_cast<T>(static_cast<T>(values[j] * scale) + offset));
-      bytes[j] = value > 0 ? static_cast<uint8_t>(std::min(value, 255.0f)) : 0;  // also when the scale overflowed
+      const auto value = static_cast<double>(static_cast<T>(static_cast<T>(values[j] * scale) + offset));
+      bytes[j] = value > 0 ? static_cast<uint8_t>(std::min(value, 255.0)) : 0;  // also when the scale overflowed
     }
   }
 }

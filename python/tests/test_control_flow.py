@@ -1,0 +1,250 @@
+"""tf.cond, tf.while_loop and tf.case. Names, messages and values are TensorFlow 1.15.5's."""
+
+import collections
+
+import numpy as np
+import pytest
+
+import weir as tf
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with tf.Graph().as_default() as g:
+        yield g
+
+
+def run(fetches, feed_dict=None):
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        return session.run(fetches, feed_dict)
+
+
+@pytest.fixture
+def pred():
+    return tf.placeholder(tf.bool, [], name="pred")
+
+
+@pytest.fixture
+def x():
+    return tf.placeholder(tf.float32, [2], name="x")
+
+
+FEED = [1.0, 2.0]
+
+
+def test_cond_runs_one_branch_and_has_tensorflows_names(pred, x):
+    y = tf.cond(pred, lambda: x + 1, lambda: x * 2)
+    assert y.name == "cond/Merge:0" and y.shape.as_list() == [2]
+    assert run(y, {pred: True, x: FEED}).tolist() == [2, 3]
+    assert run(y, {pred: False, x: FEED}).tolist() == [2, 4]
+
+
+def test_cond_takes_the_argument_names_of_all_eras(pred, x):
+    for kwargs in ({"true_fn": lambda: x, "false_fn": lambda: x * 2}, {"fn1": lambda: x, "fn2": lambda: x * 2}):
+        assert run(tf.cond(pred, **kwargs), {pred: False, x: FEED}).tolist() == [2, 4]
+
+
+def test_cond_gives_nested_structures_and_unpacks_singletons(pred, x):
+    pair = collections.namedtuple("pair", "a b")
+    y = tf.cond(pred, lambda: pair(x, [{"k": x + 1}]), lambda: pair(x * 2, [{"k": x}]))
+    assert isinstance(y, pair) and y.b[0]["k"].name == "cond/Merge_1:0"
+    assert run(y.b[0]["k"], {pred: True, x: FEED}).tolist() == [2, 3]
+    assert isinstance(tf.cond(pred, lambda: [x], lambda: [x]), tf.Tensor)
+    assert isinstance(tf.cond(pred, lambda: [x], lambda: [x], strict=True), list)
+
+
+def test_cond_runs_operations(pred):
+    v = tf.Variable(1.0)
+    op = tf.cond(pred, lambda: v.assign(5.0).op, lambda: tf.no_op())
+    assert op.dtype == tf.bool and op.name == "cond/Merge:0"
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(op, {pred: False})
+        assert session.run(v) == 1
+        session.run(op, {pred: True})
+        assert session.run(v) == 5
+
+
+def test_cond_takes_numbers_and_variables(pred):
+    v = tf.Variable(3.0)
+    assert run(tf.cond(pred, lambda: v, lambda: 2.0), {pred: True}) == 3
+    assert run(tf.cond(pred, lambda: 1, lambda: 2), {pred: False}) == 2
+
+
+@pytest.mark.parametrize("call, error, message", [
+    (lambda p, x: tf.cond(True, lambda: x, lambda: x), TypeError, "pred must not be a Python bool"),
+    (lambda p, x: tf.cond(p, x, lambda: x), TypeError, "true_fn must be callable."),
+    (lambda p, x: tf.cond(p, lambda: x, 3), TypeError, "false_fn must be callable."),
+    (lambda p, x: tf.cond(p, lambda: x), TypeError, "cond\\(\\): false_fn argument required"),
+    (lambda p, x: tf.cond(p, lambda: x, lambda: x, fn1=lambda: x), TypeError, "may not be set simultaneously"),
+    (lambda p, x: tf.cond(p, lambda: None, lambda: x), ValueError, "true_fn must have a return value."),
+    (lambda p, x: tf.cond(p, lambda: x, lambda: None), ValueError, "false_fn must have a return value."),
+    (lambda p, x: tf.cond(p, lambda: x, lambda: (x, x)), ValueError, "don't have the same nested structure"),
+    (lambda p, x: tf.cond(p, lambda: 1.0, lambda: 2), ValueError,
+     "Outputs of true_fn and false_fn must have the same type: float32, int32"),
+    (lambda p, x: tf.cond(x, lambda: x, lambda: x), TypeError, "does not match expected type of bool"),
+    (lambda p, x: tf.while_loop(lambda i: i < 3, lambda i: i + 1, []), ValueError, "No loop variables provided"),
+    (lambda p, x: tf.while_loop(3, lambda i: i + 1, [0]), TypeError, "cond must be callable."),
+    (lambda p, x: tf.while_loop(lambda i: i < 3, 4, [0]), TypeError, "body must be callable."),
+    (lambda p, x: tf.while_loop(lambda i: 3, lambda i: i + 1, [0]), TypeError, "does not match expected type of bool"),
+    (lambda p, x: tf.while_loop(lambda i: i < 3, lambda i: i + 1, [0], parallel_iterations=0), TypeError,
+     "parallel_iterations must be a positive integer."),
+    (lambda p, x: tf.while_loop(lambda i, j: i < 3, lambda i, j: (i + 1,), (0, x)), ValueError,
+     "The two structures don't have the same"),
+    (lambda p, x: tf.while_loop(lambda i, j: i < 3, lambda i, j: (i + 1, tf.concat([j, j], 0)), (0, x)), ValueError,
+     r"enters the loop with shape \(2,\), but has shape \(4,\) after one iteration"),
+    (lambda p, x: tf.while_loop(lambda i: i < 3, lambda i: i + 1, [0], [tf.TensorShape([2])]), ValueError,
+     "The shape invariant specified for while/Const:0 is not compatible with the initial shape"),
+    (lambda p, x: tf.case([(1, lambda: x)]), TypeError, "pred must be a Tensor, got: 1"),
+    (lambda p, x: tf.case([(p, x)]), TypeError, "fn for pred pred:0 must be callable."),
+    (lambda p, x: tf.case([(p,)]), TypeError, "Each entry in pred_fn_pairs must be a 2-tuple"),
+])
+def test_mistakes_are_told_as_tensorflow_tells_them(pred, x, call, error, message):
+    with pytest.raises(error, match=message):
+        call(pred, x)
+
+
+def test_exceptions_of_callbacks_come_out_as_they_are_and_leave_the_graph_usable(pred, x):
+    class Mine(Exception):
+        pass
+
+    def fail(*args):
+        raise Mine("here")
+
+    for call in (lambda: tf.cond(pred, fail, lambda: x), lambda: tf.while_loop(fail, lambda i: i, [0]),
+                 lambda: tf.while_loop(lambda i: i < 1, fail, [0])):
+        with pytest.raises(Mine, match="here"):
+            call()
+    assert tf.get_default_graph().get_name_scope() == ""
+    assert run(tf.cond(pred, lambda: x, lambda: x + 1), {pred: False, x: FEED}).tolist() == [2, 3]
+
+
+def test_while_loop_counts_and_keeps_the_bodys_structure(x):
+    i, state = tf.while_loop(lambda i, s: i < 3, lambda i, s: (i + 1, {"v": s["v"] * 2}), (0, {"v": x}))
+    assert i.name == "while/Exit:0" and state["v"].name == "while/Exit_1:0"
+    assert [v.tolist() for v in run([i, state["v"]], {x: FEED})] == [3, [8, 16]]
+    assert run(tf.while_loop(lambda i: i < 3, lambda i: i + 1, [0])) == 3
+    assert run(tf.while_loop(lambda i: i < 3, lambda i: [i + 1], [0], return_same_structure=True)) == [3]
+
+
+def test_while_loop_takes_shape_invariants_and_maximum_iterations():
+    start = tf.constant([[1.0, 2.0]])
+    _, grown = tf.while_loop(lambda i, v: i < 3, lambda i, v: (i + 1, tf.concat([v, v], 0)), [0, start],
+                             shape_invariants=[tf.TensorShape([]), tf.TensorShape([None, 2])])
+    assert grown.shape.as_list() == [None, 2]
+    assert run(grown).shape == (8, 2)
+    assert run(tf.while_loop(lambda i: True, lambda i: i * 2, [1], maximum_iterations=5)) == 32
+    i, j = tf.while_loop(lambda i, j: i < 100, lambda i, j: (i + 1, j + i), (0, 0), maximum_iterations=tf.constant(4))
+    assert run([i, j]) == [4, 6]
+
+
+def test_tensors_of_a_loop_stay_inside():
+    inside = []
+
+    def body(i):
+        inside.append(i + 1)
+        return inside[0]
+
+    y = tf.while_loop(lambda i: i < 3, body, [0])
+    with pytest.raises(ValueError, match="Cannot use 'while/add' as input to 'add' because 'while/add' is in a while loop."):
+        inside[0] + 1
+    with tf.Session() as session:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="has been marked as not fetchable"):
+            session.run(inside[0])
+        with pytest.raises(tf.errors.InvalidArgumentError, match="may not be fed"):
+            session.run(y, {inside[0]: 1})
+
+
+def test_case_takes_the_first_true_predicate():
+    n = tf.placeholder(tf.int32, [])
+    pairs = [(n < 1, lambda: tf.constant(10)), (n < 5, lambda: tf.constant(20))]
+    y, exclusive = tf.case(pairs, default=lambda: tf.constant(30)), tf.case(pairs, exclusive=True)
+    assert y.name == "case/cond/Merge:0"
+    with tf.Session() as session:
+        assert [session.run(y, {n: k}) for k in (0, 3, 7)] == [10, 20, 30]
+        assert session.run(exclusive, {n: 3}) == 20
+        with pytest.raises(tf.errors.InvalidArgumentError, match="exclusive=True"):
+            session.run(exclusive, {n: 0})
+        with pytest.raises(tf.errors.InvalidArgumentError, match="None of conditions evaluated as True"):
+            session.run(exclusive, {n: 7})
+
+
+def test_get_variable_inside_a_body_makes_it_outside(pred, x):
+    def branch():
+        return x * tf.get_variable("w", [2], initializer=tf.ones_initializer())
+
+    y = tf.cond(pred, branch, lambda: x)
+    assert [v.name for v in tf.trainable_variables()] == ["w:0"]
+    assert run(y, {pred: True, x: FEED}).tolist() == FEED
+
+    def body(i, v):
+        return i + 1, v * tf.get_variable("k", [], initializer=tf.constant_initializer(3.0))
+
+    assert run(tf.while_loop(lambda i, v: i < 2, body, (0, x))[1], {x: FEED}).tolist() == [9, 18]
+
+
+def test_initialized_value_reads_or_initialises():
+    v = tf.Variable(tf.random_normal([3]))
+    w = tf.Variable(v.initialized_value() * 2)
+    with tf.Session() as session:
+        session.run(w.initializer)  # v has no value yet
+        session.run(v.initializer)
+        session.run(w.initializer)
+        a, b = session.run([v, w])
+        np.testing.assert_allclose(b, 2 * a)
+
+
+def test_gradients_of_cond_and_while_loop(pred, x):
+    y = tf.cond(pred, lambda: tf.exp(x) * x, lambda: x * x)
+    dx, = tf.gradients(y, x)
+    np.testing.assert_allclose(run(dx, {pred: True, x: FEED}), [2 * np.e, 3 * np.e ** 2], rtol=1e-6)
+    np.testing.assert_allclose(run(dx, {pred: False, x: FEED}), [2, 4])
+    z = tf.while_loop(lambda i, v: i < 3, lambda i, v: (i + 1, v * x), (0, x))[1]
+    dz, = tf.gradients(z, x)
+    assert run(dz, {x: FEED}).tolist() == [4, 32]
+    with pytest.raises(TypeError, match="Second-order gradient for while loops not supported."):
+        tf.gradients(dz, x)
+    stopped = tf.while_loop(lambda i, v: i < 3, lambda i, v: (i + 1, v * x), (0, x), back_prop=False)[1]
+    assert tf.gradients(stopped, x) == [None]
+
+
+def test_gradients_inside_bodies(x):
+    def body(i, v):  # Newton's method for v * v == x
+        slope, = tf.gradients(v * v, v)
+        return i + 1, v - (v * v - x) / slope
+
+    _, root = tf.while_loop(lambda i, v: i < 20, body, (0, tf.ones([2])))
+    np.testing.assert_allclose(run(root, {x: [2.0, 9.0]}), [2 ** 0.5, 3], rtol=1e-6)
+
+
+def test_training_through_a_loop_learns():
+    steps = tf.placeholder(tf.int32, [])
+    w = tf.get_variable("w", [2, 2], initializer=tf.constant_initializer(0.5))
+    _, h = tf.while_loop(lambda i, h: i < steps, lambda i, h: (i + 1, tf.tanh(tf.matmul(h, w))), (0, tf.ones([3, 2])))
+    loss = tf.reduce_sum(tf.square(h - [[0.3, -0.2]]))
+    train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        first = session.run(loss, {steps: 3})
+        for _ in range(50):
+            session.run(train, {steps: 3})
+        assert session.run(loss, {steps: 3}) < first / 10
+
+
+def test_training_inside_a_branch(pred):
+    v = tf.Variable(1.0)
+    train = tf.cond(pred, lambda: tf.train.GradientDescentOptimizer(0.5).minimize(tf.square(v)), lambda: tf.no_op())
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(train, {pred: False})
+        assert session.run(v) == 1
+        session.run(train, {pred: True})
+        assert session.run(v) == 0
+
+
+def test_dropout_in_a_branch_draws_one_mask(pred):
+    x = tf.ones([64])
+    y = tf.cond(pred, lambda: tf.nn.dropout(x, 0.5), lambda: x)
+    value, slope = run([y, tf.gradients(y, x)[0]], {pred: True})
+    np.testing.assert_array_equal(value, slope)
