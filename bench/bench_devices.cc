@@ -50,7 +50,7 @@ double copy_rate(const SessionOptions& options) {
   Output x = g.placeholder(float32, {4 << 20}), y, sum;
   {
     Scope gpu = g.device("/gpu:0");
-    y = neg(x, "y");
+    y = negative(x, "y");
   }
   {
     Scope gpu = g.device("/gpu:1");

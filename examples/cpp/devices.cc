@@ -38,7 +38,7 @@ void run(int gpus) {
     largest = reduce_max(c, {}, "largest");
     e = add(largest, reduce_sum(d, {}, "sum"), "e");
   }
-  Output f = neg(e, "f");  // goes where there is room: to the first GPU
+  Output f = negative(e, "f");  // goes where there is room: to the first GPU
   for (const Output& output : {a, c, d, largest, e, f}) {
     const std::string& device = output.op().device();
     std::printf("%s: %s\n", output.op().name().c_str(), device.empty() ? "anywhere" : device.c_str());

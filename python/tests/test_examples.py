@@ -55,7 +55,7 @@ def test_devices():
         "/device:CPU:0", "/device:GPU:0", "/device:GPU:1",
         "a: /device:CPU:0", "c: /job:localhost/task:0/device:GPU:0", "d: /job:localhost/task:0/device:GPU:1",
         "largest: /cpu:0", "e: /gpu:1", "f: anywhere",
-        "c = [[22.0, 28.0], [49.0, 64.0]]", "f = -243",
+        "c = [[22.0, 28.0], [49.0, 64.0]]", "f = -298",
         "there is no /device:GPU:7: True", "somewhere else g = 1"]
     assert log[0] == "Device mapping:"
     host = "/job:localhost/replica:0/task:0/device:"

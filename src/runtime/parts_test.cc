@@ -203,7 +203,7 @@ TEST(Parts, LoopsAndBranchesRunOnTheirDevices) {
     Variable counter;
     {
       Scope cpu = g.device("/cpu:0");
-      counter = g.variable("counter", 0.f, {.use_resource = true});
+      counter = g.variable("counter", 0.f);
     }
     Output looped, chosen, counted;
     {
@@ -226,7 +226,7 @@ TEST(Parts, LoopsAndBranchesRunOnTheirDevices) {
                              Scope after = g.control_dependencies({add});
                              return std::vector<Output>{v[0] + 1};
                            },
-                           {0})[0];
+                           {g.constant(0, int32)})[0];
     }
     Output loss = reduce_sum(square(chosen));
     Output grad = gradients({loss}, {x})[0].dense();
@@ -402,6 +402,21 @@ TEST(Parts, AFullGpuNamesWhoHoldsItsMemory) {
     }
   }
   EXPECT_EQ(session.run(small).elements(), 1024);
+}
+
+TEST(Parts, PlansThatNobodyRunsGiveTheirMemoryBack) {
+  Graph g;
+  Scope gpu = g.device("/gpu:0");
+  Output x = g.placeholder(float32, {1024, 1024});
+  Output a = reduce_sum(exp(x)), b = reduce_sum(tanh(x)), c = reduce_sum(square(x));
+  Session session(g, {.virtual_gpus = {.count = 1, .memory_limit = 11 << 20}});
+  auto third = session.make_callable({.feeds = {x}, .fetches = {c}});
+  const Tensor xs = numbers({1024, 1024});
+  for (int run = 0; run < 3; ++run) {  // each plan needs more than half of the memory
+    EXPECT_NO_THROW(session.run(a, {{x, xs}}));
+    EXPECT_NO_THROW(session.run(b, {{x, xs}}));
+    EXPECT_NO_THROW(third(xs));
+  }
 }
 
 TEST(Parts, VariablesAreWrittenWhereTheyStand) {
