@@ -41,6 +41,14 @@ foreach(folder IN LISTS folders)
   set_tests_properties(${name} PROPERTIES TIMEOUT 1800 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 endforeach()
 
+# Small programs that end by themselves and need no data.
+if(WEIR_PROGRAMS)
+  add_test(NAME example_devices COMMAND devices)
+  add_test(NAME example_matpow COMMAND matpow --size 100 --runs 2 --virtual-gpus 2 --devices /gpu:0,/gpu:1)
+  set_tests_properties(example_devices PROPERTIES PASS_REGULAR_EXPRESSION "somewhere else g = 1")
+  set_tests_properties(example_matpow PROPERTIES PASS_REGULAR_EXPRESSION "the sums agree: True")
+endif()
+
 # Against an installed copy. The user's program is no sanitizer build, so the library must not be one either.
 if(NOT WEIR_SANITIZE)
   add_test(NAME test_install

@@ -11,18 +11,20 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 MNIST = os.path.join(ROOT, "data", "mnist")
 
 
-def start(program, *args):
-    command = [sys.executable, "-m", "weir", os.path.join(ROOT, "examples", "python", program), *args]
+def start(program, *args, options=()):
+    command = [sys.executable, "-m", "weir", *options, os.path.join(ROOT, "examples", "python", program), *args]
     path = os.path.join(ROOT, "python") + os.pathsep + os.environ.get("PYTHONPATH", "")
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
                             env=dict(os.environ, PYTHONPATH=path, PYTHONUNBUFFERED="1"))
 
 
-def run(program, *args):
-    """The lines that a program prints; it must end well."""
-    process = start(program, *args)
+def run(program, *args, options=(), stderr=None):
+    """The lines that a program prints; it must end well. Lines of its standard error are added to ``stderr``."""
+    process = start(program, *args, options=options)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
+    if stderr is not None:
+        stderr += err.splitlines()
     return out.splitlines()
 
 
@@ -45,6 +47,27 @@ def test_sharing():
     assert lines[:2] == ["['net/weights:0']", "net/MatMul:0 net_1/MatMul:0 net_2/MatMul:0"]
     assert lines[2:4] == ["ValueError names the variable: True"] * 2
     assert lines[4:] == ["[[3.0, 3.0]]", "[[6.0, 6.0]]", "[[9.0, 9.0]]"]
+
+
+def test_devices():
+    log = []
+    assert run("devices.py", options=["--virtual-gpus", "2"], stderr=log) == [
+        "/device:CPU:0", "/device:GPU:0", "/device:GPU:1",
+        "a: /device:CPU:0", "c: /job:localhost/task:0/device:GPU:0", "d: /job:localhost/task:0/device:GPU:1",
+        "largest: /cpu:0", "e: /gpu:1", "f: anywhere",
+        "c = [[22.0, 28.0], [49.0, 64.0]]", "f = -298",
+        "there is no /device:GPU:7: True", "somewhere else g = 1"]
+    assert log[0] == "Device mapping:"
+    host = "/job:localhost/replica:0/task:0/device:"
+    for line in (f"c: (MatMul): {host}GPU:0", f"d: (MatMul): {host}GPU:1", f"largest: (Max): {host}CPU:0",
+                 f"f: (Neg): {host}GPU:0", f"a: (Placeholder): {host}CPU:0"):
+        assert log.count(line) == 1, log
+
+
+def test_matpow():
+    assert run("matpow.py", "--size=100", "--runs=2")[-1] == "the sums agree: True"
+    gpus = run("matpow.py", "--size=100", "--runs=2", "--devices=/gpu:0,/gpu:1", options=["--virtual-gpus=2"])
+    assert [line.split(":")[0] for line in gpus] == ["one device", "two devices", "the sums agree"]
 
 
 def test_linear_prints_what_tensorflow_prints_and_writes_events(tmp_path):

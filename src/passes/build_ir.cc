@@ -13,6 +13,17 @@ struct OutputHash {
   }
 };
 
+bool writes_variables(const Body& body) {
+  return std::any_of(body.nodes.begin(), body.nodes.end(), [](const Node* node) {
+    if (is_if(*node->op) || is_while(*node->op)) {
+      auto [first, second] = bodies_of(*node);
+      return writes_variables(*first) || writes_variables(*second);
+    }
+    const bool takes_handle = !node->inputs.empty() && node->inputs[0].dtype() == DType::Resource;
+    return !is_variable_read(*node->op) && (node->op->has_ref_input() || (node->op->stateful && takes_handle));
+  });
+}
+
 class Builder {
  public:
   Builder(std::span<const Output> feeds, std::span<const FeedSpec> values, const Body* body) : body_(body) {
@@ -114,6 +125,7 @@ class Builder {
     auto flow = std::make_shared<Flow>();
     flow->is_loop = is_while(*node.op);
     auto [first, second] = bodies_of(node);
+    flow->writes = writes_variables(*first) || writes_variables(*second);
     const Body* bodies[2] = {first, second};
     for (int b = 0; b < 2; ++b) {
       const Body& body = *bodies[b];

@@ -35,6 +35,7 @@ struct FlowBody {
 struct Flow {
   bool is_loop = false;
   FlowBody bodies[2];        // then and else, or condition and body
+  bool writes = false;       // a body, or one inside it, changes variables
   int selected = -1;         // the branch, when the predicate is known
   std::vector<int> outputs;  // of the node, one for every result (of a loop's body: for every parameter, too)
 };

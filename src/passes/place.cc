@@ -72,7 +72,8 @@ class Placer {
       if (skip(i)) continue;
       const IrNode& node = ir_[i];
       for (const IrEdge& input : node.inputs) {
-        if (!skip(input.node) && refers(input)) join(i, input.node);
+        // Control flow hands references on to its bodies, wherever those run.
+        if (!skip(input.node) && refers(input) && !node.flow) join(i, input.node);
       }
       for (const std::string& name : node.origin->colocation) {
         auto known = by_name.find(name);
@@ -131,7 +132,7 @@ class Placer {
       for (int i = 0; i < ir_.size(); ++i) {
         if (skip(i)) continue;
         const IrNode& node = ir_[i];
-        const bool uses = !node.inputs.empty() && refers(node.inputs[0]);
+        const bool uses = !node.inputs.empty() && !node.flow && refers(node.inputs[0]);
         if (uses != (pass == 1)) continue;
         if (!is_variable_read(*node.op)) add(i, *node.origin, uses);
       }

@@ -10,6 +10,19 @@ namespace {
 struct Accesses {
   int writer = -1;
   std::vector<int> readers;
+
+  // Enters a step, and what it has to come after into `before`.
+  void add(int step, bool writes, std::vector<int>& before) {
+    if (writer >= 0 && writer != step) before.push_back(writer);
+    if (writes) {
+      // Also after those who hold snapshots, so that the write can happen in place.
+      before.insert(before.end(), readers.begin(), readers.end());
+      writer = step;
+      readers.clear();
+    } else {
+      readers.push_back(step);
+    }
+  }
 };
 
 }  // namespace
@@ -20,6 +33,7 @@ std::vector<StepFacts> Plan::Builder::step_facts() const {
   std::vector<int> producer(plan_.slots_.size(), -1);  // step of each slot
   std::vector<int> variable(plan_.slots_.size(), -1);  // slot -> slot of the handle it refers to, or was read from
   std::vector<Accesses> accesses(plan_.slots_.size());
+  Accesses in_bodies;                                            // of control flow
   std::vector<std::vector<int>> steps_behind(ir_.nodes.size());  // node -> the steps that its readers wait for
   for (const Step& step : plan_.once_) {
     for (int o = 0; o < step.view.output_count; ++o)
@@ -61,6 +75,7 @@ std::vector<StepFacts> Plan::Builder::step_facts() const {
         estimate_microseconds(step.op->name, all.first(inputs), all.subspan(inputs));
 
     facts[static_cast<size_t>(i)].alone = step.kind == Step::Kind::Flow;  // its bodies read and write variables unseen
+    const Flow* flow = ir_[step_nodes_[static_cast<size_t>(i)]].flow.get();
     for (int control : ir_[step_nodes_[static_cast<size_t>(i)]].control) {
       const auto& list = steps_behind[static_cast<size_t>(control)];
       before.insert(before.end(), list.begin(), list.end());
@@ -72,14 +87,14 @@ std::vector<StepFacts> Plan::Builder::step_facts() const {
       if (handle < 0) continue;
       Accesses& access = accesses[static_cast<size_t>(handle)];
       bool writes = plan_.slots_[static_cast<size_t>(s)].place == Place::Nowhere && !is_variable_read(*step.op);
-      if (access.writer >= 0 && access.writer != i) before.push_back(access.writer);
-      if (writes) {
-        // Also after those who hold snapshots, so that the write can happen in place.
-        before.insert(before.end(), access.readers.begin(), access.readers.end());
-        access = {i, {}};
-      } else {
-        access.readers.push_back(i);
+      if (!flow) access.add(i, writes, before);
+    }
+    if (flow) {
+      // The variables that its bodies use are not seen here: it may be any.
+      for (size_t s = 0; s < accesses.size(); ++s) {
+        if (variable[s] == static_cast<int>(s)) accesses[s].add(i, flow->writes, before);
       }
+      in_bodies.add(i, flow->writes, before);
     }
     for (int o = 0; o < step.view.output_count; ++o) {
       auto out = static_cast<size_t>(step.view.outputs[o]);

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/errors.h"
 #include "runtime/spin.h"
 
 namespace weir {
@@ -28,8 +29,9 @@ void PartRun::run(LanePool& lanes, std::span<const int> parts, FunctionRef<void(
     running_.fetch_add(1, std::memory_order_relaxed);
     try {
       lanes.start(lanes_[static_cast<size_t>(part)]);
-    } catch (...) {  // no thread to be had
-      fail(std::current_exception());
+    } catch (const std::exception& e) {
+      fail(std::make_exception_ptr(
+          error(Code::ResourceExhausted, "no thread can be had for a part of the plan: {}", e.what())));
       running_.fetch_sub(1, std::memory_order_relaxed);
       break;
     }
@@ -55,10 +57,10 @@ void PartRun::leave() {
   if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1) running_.notify_all();
 }
 
-void PartRun::fail(std::exception_ptr error) {
+void PartRun::fail(std::exception_ptr raised) {
   {
     std::lock_guard lock(mutex_);
-    if (!error_) error_ = std::move(error);
+    if (!error_) error_ = std::move(raised);
   }
   failed_.store(true);
   for (int i = 0; i < parts_; ++i) {

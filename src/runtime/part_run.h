@@ -40,7 +40,7 @@ class PartRun {
   };
   void work(int part) noexcept;
   void leave();
-  void fail(std::exception_ptr error);
+  void fail(std::exception_ptr raised);
 
   const int parts_;
   std::unique_ptr<Progress[]> progress_;

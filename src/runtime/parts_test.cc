@@ -8,6 +8,7 @@
 #include <set>
 #include <thread>
 
+#include "weir/control_flow.h"
 #include "weir/weir.h"
 
 namespace weir {
@@ -194,6 +195,57 @@ TEST(Parts, ShapesThatOnlyTheRunKnowsCrossToo) {
   }
 }
 
+TEST(Parts, LoopsAndBranchesRunOnTheirDevices) {
+  std::vector<Tensor> expected;
+  for (const Machine& machine : machines()) {
+    Graph g;
+    Output x = g.placeholder(float32, {8, 8}), p = g.placeholder(boolean, {});
+    Variable counter;
+    {
+      Scope cpu = g.device("/cpu:0");
+      counter = g.variable("counter", 0.f);
+    }
+    Output looped, chosen, counted;
+    {
+      Scope device = g.device(machine.devices[0]);
+      looped = while_loop([](const std::vector<Output>& v) { return less(v[0], 5); },
+                          [&](const std::vector<Output>& v) {
+                            Output y = tanh(matmul(v[1], x));
+                            Scope other = g.device(machine.devices[1]);
+                            return std::vector<Output>{v[0] + 1, y + 0.5f};
+                          },
+                          {0, x})[1];
+    }
+    {
+      Scope device = g.device(machine.devices[1]);
+      chosen = cond(
+          p, [&] { return matmul(looped, x); }, [&] { return exp(x); });
+      counted = while_loop([](const std::vector<Output>& v) { return less(v[0], 3); },
+                           [&](const std::vector<Output>& v) {
+                             Operation add = assign_add(counter, 1.f).op();
+                             Scope after = g.control_dependencies({add});
+                             return std::vector<Output>{v[0] + 1};
+                           },
+                           {g.constant(0, int32)})[0];
+    }
+    Output loss = reduce_sum(square(chosen));
+    Output grad = gradients({loss}, {x})[0].dense();
+    Session session(g, machine.options);
+    session.run(g.global_variables_initializer());
+    std::vector<Tensor> results;
+    for (bool predicate : {true, false}) {
+      const std::vector<Feed> feeds = {{x, numbers({8, 8}, 0.3f)}, {p, predicate}};
+      for (const Tensor& value : session.run(std::vector<Output>{looped, chosen, grad}, feeds, {counted.op()})) {
+        results.push_back(value);
+      }
+    }
+    results.push_back(session.run(counter));
+    EXPECT_EQ(results.back().scalar<float>(), 6) << machine.name;
+    if (expected.empty()) expected = results;
+    expect_near(results, expected, machine.name);
+  }
+}
+
 TEST(Parts, StringsAndHandlesCrossWithoutACopy) {
   Graph g;
   Variable v;
@@ -350,6 +402,21 @@ TEST(Parts, AFullGpuNamesWhoHoldsItsMemory) {
     }
   }
   EXPECT_EQ(session.run(small).elements(), 1024);
+}
+
+TEST(Parts, PlansThatNobodyRunsGiveTheirMemoryBack) {
+  Graph g;
+  Scope gpu = g.device("/gpu:0");
+  Output x = g.placeholder(float32, {1024, 1024});
+  Output a = reduce_sum(exp(x)), b = reduce_sum(tanh(x)), c = reduce_sum(square(x));
+  Session session(g, {.virtual_gpus = {.count = 1, .memory_limit = 11 << 20}});
+  auto third = session.make_callable({.feeds = {x}, .fetches = {c}});
+  const Tensor xs = numbers({1024, 1024});
+  for (int run = 0; run < 3; ++run) {  // each plan needs more than half of the memory
+    EXPECT_NO_THROW(session.run(a, {{x, xs}}));
+    EXPECT_NO_THROW(session.run(b, {{x, xs}}));
+    EXPECT_NO_THROW(third(xs));
+  }
 }
 
 TEST(Parts, VariablesAreWrittenWhereTheyStand) {

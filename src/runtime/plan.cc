@@ -71,6 +71,15 @@ bool Plan::accepts(std::span<const Tensor* const> feed_values) const {
   return true;
 }
 
+std::vector<Tensor> Plan::allocate_arenas() const {
+  std::vector<Tensor> arenas;
+  for (const Part& part : parts_) {
+    const Shape bytes{static_cast<int64_t>(part.arena_bytes)};
+    arenas.push_back(environment_.devices[part.device].allocate(DType::UInt8, bytes, holder_));
+  }
+  return arenas;
+}
+
 std::unique_ptr<Frame> Plan::acquire() {
   {
     std::lock_guard lock(mutex_);
@@ -81,9 +90,12 @@ std::unique_ptr<Frame> Plan::acquire() {
     }
   }
   auto frame = std::make_unique<Frame>();
-  for (const Part& part : parts_) {
-    frame->arenas.push_back(environment_.devices[part.device].allocate(
-        DType::UInt8, Shape{static_cast<int64_t>(part.arena_bytes)}, holder_));
+  try {
+    frame->arenas = allocate_arenas();
+  } catch (const Error& e) {
+    if (e.code() != Code::ResourceExhausted || !environment_.reclaim) throw;
+    environment_.reclaim();
+    frame->arenas = allocate_arenas();
   }
   if (active_parts_.size() > 1) {
     frame->parts = std::make_unique<PartRun>(static_cast<int>(parts_.size()));
@@ -158,8 +170,6 @@ void Plan::take_fetch_buffers(Frame& frame) const {
     v.owner = fetch.pool->acquire();
     v.data = v.owner->data();
   }
-  for (size_t i = 0; i < shared_held_.size(); ++i)
-    frame.readers[i].store(shared_held_[i].parts, std::memory_order_relaxed);
 }
 
 void Plan::clear(Frame& frame) const {
@@ -185,6 +195,8 @@ void Plan::run(std::span<const Tensor* const> feed_values, std::span<Tensor> res
   if (trace) {
     Tracer tracer = start_trace(*trace, arena_bytes_);
     execute(*frame, control, &tracer);
+    std::stable_sort(trace->events.begin(), trace->events.end(),
+                     [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
   } else {
     execute(*frame, control, nullptr);
   }
@@ -223,6 +235,8 @@ const Value& Plan::Call::result(size_t fetch) const {
 
 void Plan::execute(Frame& frame, const RunControl& control, Tracer* tracer) const {
   if (active_parts_.size() > 1) {
+    for (size_t i = 0; i < shared_held_.size(); ++i)
+      frame.readers[i].store(shared_held_[i].parts, std::memory_order_relaxed);
     frame.parts->run(environment_.lanes, active_parts_, [&](int part) { run_part(part, frame, control, tracer); });
   } else if (tracer) {
     run_part(active_parts_[0], frame, control, tracer);

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -115,6 +116,7 @@ struct PlanEnvironment {
   PlanOptions options;
   PlacementLog* placement_log = nullptr;
   int home = 0;  // the device that feeds come from, fetches go to and whose part the caller's thread runs
+  std::function<void()> reclaim = {};  // frees the memory that plans which nobody runs have kept
 };
 
 // How a run with certain feeds (and their shapes), fetches and targets is done. Immutable after construction but for
@@ -166,6 +168,7 @@ class Plan {
   friend class Builder;
 
   std::unique_ptr<Frame> acquire();
+  std::vector<Tensor> allocate_arenas() const;
   void give_back(std::unique_ptr<Frame> frame);
   void begin(Frame& frame, std::span<const Tensor* const> feed_values) const;
   void take_fetch_buffers(Frame& frame) const;

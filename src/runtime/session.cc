@@ -33,6 +33,11 @@ struct Signature {
            std::equal(feeds.begin(), feeds.end(), other_feeds.begin(), other_feeds.end(),
                       [](const Output& a, const Feed& b) { return a == b.output; });
   }
+
+  void trim() {
+    std::lock_guard lock(mutex);
+    for (const auto& plan : plans) plan->trim();
+  }
 };
 
 size_t hash_of(std::span<const Output> fetches, std::span<const Feed> feeds, std::span<const Operation> targets) {
@@ -72,6 +77,7 @@ struct Session::Impl {
 
   std::mutex mutex;
   std::unordered_multimap<size_t, std::unique_ptr<Signature>> signatures;
+  std::vector<Signature*> callables;  // those that Callables own
   std::atomic<Signature*> last{nullptr};
 
   void check(std::span<const Output> fetches, std::span<const Output> feeds, std::span<const Operation> targets) const {
@@ -119,7 +125,8 @@ struct Session::Impl {
                         .inter_op_threads = inter > 0 ? std::min(inter, threads) : threads,
                         .direct_convolutions = options.direct_convolutions,
                         .allow_soft_placement = options.allow_soft_placement},
-            .placement_log = placement_log ? &*placement_log : nullptr};
+            .placement_log = placement_log ? &*placement_log : nullptr,
+            .reclaim = [this] { trim_idle_plans(); }};
   }
 
   std::unique_ptr<Signature> make_signature(std::span<const Output> fetches, std::vector<Output> feeds,
@@ -199,6 +206,12 @@ struct Session::Impl {
     plan(s, feeds)->run(feeds, results, control, run_options.trace);
   }
 
+  void trim_idle_plans() {
+    std::lock_guard lock(mutex);
+    for (const auto& entry : signatures) entry.second->trim();
+    for (Signature* signature : callables) signature->trim();
+  }
+
   void close() {
     closed.store(true);
     for (int n = running.load(); n > 0; n = running.load()) running.wait(n);
@@ -242,13 +255,21 @@ void Session::run(const Operation& target, const Feeds& feeds, const RunOptions&
 }
 
 struct Session::Callable::Impl {
+  Impl(Session::Impl& s, std::unique_ptr<Signature> owned) : session(s), signature(std::move(owned)) {
+    std::lock_guard lock(session.mutex);
+    session.callables.push_back(signature.get());
+  }
+  ~Impl() {
+    std::lock_guard lock(session.mutex);
+    std::erase(session.callables, signature.get());
+  }
   Session::Impl& session;
   std::unique_ptr<Signature> signature;
 };
 
 Session::Callable Session::make_callable(const CallableSpec& spec) {
   auto signature = impl_->make_signature(spec.fetches, spec.feeds, spec.targets);
-  return Callable(std::make_shared<Callable::Impl>(Callable::Impl{*impl_, std::move(signature)}));
+  return Callable(std::make_shared<Callable::Impl>(*impl_, std::move(signature)));
 }
 
 size_t Session::Callable::fetches() const { return impl_->signature->fetches.size(); }

@@ -67,7 +67,7 @@ std::string RunTrace::step_stats() const {
     node->set_timeline_label(event.node + " = " + event.op + "()");
     node->set_thread_id(static_cast<uint32_t>(event.thread));
     proto::AllocatorMemoryUsed* memory = node->add_memory();
-    memory->set_allocator_name("cpu");
+    memory->set_allocator_name(event.device.find("GPU") == std::string::npos ? "cpu" : "gpu");
     memory->set_total_bytes(event.output_bytes);
     memory->set_peak_bytes(event.output_bytes);
   }
@@ -76,6 +76,13 @@ std::string RunTrace::step_stats() const {
 
 std::string RunTrace::chrome_trace() const {
   std::string json = "{\"traceEvents\":[";
+  std::map<int, std::string> lanes;
+  for (const Event& e : events) lanes.emplace(e.thread, e.device);
+  for (const auto& [lane, device] : lanes) {
+    json += fmt::format(R"({{"ph":"M","name":"thread_name","pid":0,"tid":{},"args":{{"name":{}}}}},)", lane,
+                        json_string(device)) +
+            "\n";
+  }
   for (size_t i = 0; i < events.size(); ++i) {
     const Event& e = events[i];
     if (i) json += ",\n";
