@@ -76,7 +76,7 @@ def print_table(rows):
 
 
 def main():
-    sys.path.insert(0, os.path.join(ROOT, "python"))
+    sys.path.append(os.path.join(ROOT, "python"))  # an installed package comes first
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--missing", action="store_true", help="list the missing names, most used first")
     parser.add_argument("--minimum", type=int, default=0, help="fail when fewer names are present")

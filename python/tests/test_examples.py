@@ -7,13 +7,16 @@ import subprocess
 import sys
 import time
 
+import weir
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MNIST = os.path.join(ROOT, "data", "mnist")
+PYTHON_PATH = os.path.dirname(os.path.dirname(os.path.abspath(weir.__file__)))  # of the package that is tested
 
 
 def start(program, *args, options=()):
     command = [sys.executable, "-m", "weir", *options, os.path.join(ROOT, "examples", "python", program), *args]
-    path = os.path.join(ROOT, "python") + os.pathsep + os.environ.get("PYTHONPATH", "")
+    path = PYTHON_PATH + os.pathsep + os.environ.get("PYTHONPATH", "")
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
                             env=dict(os.environ, PYTHONPATH=path, PYTHONUNBUFFERED="1"))
 

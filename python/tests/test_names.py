@@ -11,6 +11,7 @@ import weir as tf
 from weir import _lazy
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PYTHON_PATH = os.path.dirname(os.path.dirname(os.path.abspath(tf.__file__)))  # of the package that is tested
 KNOWN_MISSING = os.path.join(ROOT, "tests", "data", "api-missing.txt")
 
 
@@ -18,7 +19,7 @@ def _coverage():
     """The rows of tools/api_coverage.py, from a process of its own: it installs the alias `tensorflow`."""
     program = ("import sys; sys.path.insert(0, 'tools'); import api_coverage as c\n"
                "for symbol, repos, present in c.coverage(): print(symbol, repos, int(present))")
-    environment = dict(os.environ, PYTHONPATH=os.path.join(ROOT, "python"))
+    environment = dict(os.environ, PYTHONPATH=PYTHON_PATH)
     output = subprocess.run([sys.executable, "-c", program], cwd=ROOT, env=environment, capture_output=True, text=True,
                             check=True).stdout
     return [(symbol, int(repos), present == "1") for symbol, repos, present in map(str.split, output.splitlines())]
@@ -106,7 +107,7 @@ try:
 except ImportError as error:
     print(error)
 """
-    environment = dict(os.environ, PYTHONPATH=os.path.join(ROOT, "python"))
+    environment = dict(os.environ, PYTHONPATH=PYTHON_PATH)
     result = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     assert result.stdout == ("Weir has no tensorflow.contrib.no_such_module yet\n"

@@ -27,6 +27,25 @@ def must_run_on_cpu(node, pin_variables_on_cpu=False):
     return False
 
 
+def write_graph(graph_or_graph_def, logdir, name, as_text=True):
+    """Writes a GraphDef, as text or binary, to the file ``name`` in a folder; gives the path."""
+    import os
+
+    from weir import file_io
+
+    graph_def = graph_or_graph_def.as_graph_def() if hasattr(graph_or_graph_def, "as_graph_def") else graph_or_graph_def
+    os.makedirs(logdir, exist_ok=True)
+    path = os.path.join(logdir, name)
+    if as_text:
+        from google.protobuf import text_format
+
+        data = text_format.MessageToString(graph_def)
+    else:
+        data = graph_def.SerializeToString()
+    file_io.atomic_write_string_to_file(path, data)
+    return path
+
+
 def _source(name):
     """The node that an input's name refers to."""
     name = name[1:] if name.startswith("^") else name

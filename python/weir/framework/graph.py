@@ -1,10 +1,12 @@
-"""Graph, Operation and Tensor."""
+"""Graph, its scopes and its collections."""
 
 import sys
 
 from weir import _weir
-from weir.framework import dtypes, stack
-from weir.framework.tensor_shape import TensorShape
+from weir.framework import stack
+from weir.framework.conversion import (_convert, convert_n_to_tensor, convert_to_tensor,  # noqa: F401: asked for here
+                                       convert_to_tensor_or_indexed_slices, register_tensor_conversion_function)
+from weir.framework.tensor import IndexedSlices, Operation, Tensor, _session_for  # noqa: F401
 
 
 class _Entered:
@@ -21,135 +23,6 @@ class _Entered:
         scope, self._scope = self._scope, None
         scope.exit()
         return False
-
-
-class Tensor(_weir.Tensor):
-    """A value that a run of the graph computes: one output of an operation."""
-
-    __array_priority__ = 100  # numpy leaves `array * tensor` to us
-    __hash__ = object.__hash__
-    OVERLOADABLE_OPERATORS = frozenset()
-
-    @property
-    def shape(self):
-        return TensorShape(self._shape_tuple())
-
-    def get_shape(self):
-        return TensorShape(self._shape_tuple())
-
-    def set_shape(self, shape):
-        """Adds knowledge of the shape; raises ValueError when it contradicts what is known."""
-        self._set_shape(TensorShape(shape)._dims)
-
-    @property
-    def dtype(self):
-        dtype = _weir.Tensor.dtype.__get__(self)
-        return dtype._as_ref if self._is_ref else dtype
-
-    def eval(self, feed_dict=None, session=None):
-        return _session_for(self.graph, session, "evaluate tensor", "eval(session=sess)").run(self, feed_dict)
-
-    def _as_graph_element(self):
-        return self
-
-    def _shape_as_list(self):
-        dims = self._shape_tuple()
-        return None if dims is None else list(dims)
-
-    def __eq__(self, other):
-        return self is other
-
-    def __ne__(self, other):
-        return self is not other
-
-    def __iter__(self):
-        raise TypeError("'Tensor' object is not iterable.")
-
-    def __len__(self):
-        raise TypeError("object of type 'Tensor' has no len()")
-
-    def __bool__(self):
-        raise TypeError(
-            "Using a `tf.Tensor` as a Python `bool` is not allowed. Use `if t is not None:` instead of `if t:` to test "
-            "if a tensor is defined, and use TensorFlow ops such as tf.cond to execute subgraphs conditioned on the "
-            "value of a tensor.")
-
-    def __array__(self, *args, **kwargs):
-        raise NotImplementedError(f"Cannot convert a symbolic Tensor ({self.name}) to a numpy array.")
-
-    def __str__(self):
-        shape = "" if self._shape_tuple() is None else f", shape={self.shape}"
-        device = f", device={self.device}" if self.device else ""
-        return f'Tensor("{self.name}"{shape}, dtype={self.dtype.name}{device})'
-
-    def __repr__(self):
-        dims = self._shape_tuple()
-        return f"<tf.Tensor '{self.name}' shape={TensorShape(dims)} dtype={self.dtype.name}>"
-
-    def __copy__(self):
-        return self
-
-    def __deepcopy__(self, memo):
-        return self
-
-
-class Operation(_weir.Operation):
-    """A node of a graph."""
-
-    __hash__ = object.__hash__
-
-    def run(self, feed_dict=None, session=None):
-        _session_for(self.graph, session, "execute operation", "run(session=sess)").run(self, feed_dict)
-
-    def values(self):
-        return tuple(self.outputs)
-
-    def get_attr(self, name):
-        """An attribute as Python sees it: numbers, bytes, DType, lists; shapes and tensors as messages."""
-        value = self._attr(name)
-        if isinstance(value, tuple) or value is None:
-            return TensorShape(value).as_proto()
-        if hasattr(value, "dtype") and hasattr(value, "shape"):
-            return self.node_def.attr[name].tensor
-        return value
-
-    @property
-    def node_def(self):
-        from weir import protos
-
-        return protos.NodeDef.FromString(self._node_def())
-
-    @property
-    def op_def(self):
-        from weir import protos
-
-        inputs, _, outputs = _weir.op_spec(self.type)
-        definition = protos.OpDef(name=self.type)
-        for name in inputs:
-            definition.input_arg.add().name = name
-        for name in outputs:
-            definition.output_arg.add().name = name
-        return definition
-
-    @property
-    def traceback(self):
-        file, line = self._line
-        return [(file, line, "<module>", "")]
-
-    def _as_graph_element(self):
-        return None
-
-    def __str__(self):
-        return str(self.node_def)
-
-    def __repr__(self):
-        return f"<tf.Operation '{self.name}' type={self.type}>"
-
-    def __copy__(self):
-        return self
-
-    def __deepcopy__(self, memo):
-        return self
 
 
 class Graph(_weir.Graph):
@@ -404,44 +277,6 @@ def _control_input(graph, item):
     return graph.as_graph_element(item) if isinstance(item, str) else item
 
 
-def _session_for(graph, session, what, how):
-    if session is None:
-        session = stack.get_default_session()
-        if session is None:
-            raise ValueError(f"Cannot {what} using `{how.split('(')[0]}()`: No default session is registered. Use `with "
-                             f"sess.as_default()` or pass an explicit session to `{how}`")
-        if session.graph is not graph:
-            raise ValueError(f"Cannot use the default session to {what}: the tensor's graph is different from the "
-                             f"session's graph. Pass an explicit session to `{how}`.")
-    elif session.graph is not graph:
-        raise ValueError(f"Cannot use the given session to {what}: the tensor's graph is different from the session's "
-                         "graph.")
-    return session
-
-
-class IndexedSlices:
-    """Rows ``indices`` of a larger tensor: what the gradient of a gather is."""
-
-    def __init__(self, values, indices, dense_shape=None):
-        self._values, self._indices, self._dense_shape = values, indices, dense_shape
-
-    values = property(lambda self: self._values)
-    indices = property(lambda self: self._indices)
-    dense_shape = property(lambda self: self._dense_shape)
-    name = property(lambda self: self._values.name)
-    device = property(lambda self: self._values.device)
-    op = property(lambda self: self._values.op)
-    dtype = property(lambda self: self._values.dtype)
-    graph = property(lambda self: self._values.graph)
-
-    def __neg__(self):
-        return IndexedSlices(-self._values, self._indices, self._dense_shape)
-
-    def __str__(self):
-        shape = f", dense_shape={self._dense_shape}" if self._dense_shape is not None else ""
-        return f"IndexedSlices(indices={self._indices}, values={self._values}{shape})"
-
-
 class GraphKeys:
     """The names of the standard collections."""
 
@@ -559,55 +394,6 @@ def get_seed(op_seed):
     if graph.seed is None and op_seed is None:
         return None, None
     return graph._next_seeds(op_seed)
-
-
-_conversions = []  # (priority, type, function)
-
-
-def register_tensor_conversion_function(base_type, conversion_func, priority=100):
-    _conversions.append((priority, base_type, conversion_func))
-    _conversions.sort(key=lambda row: row[0])
-
-
-def _convert(value, dtype, name):
-    """A Tensor for an object that the extension does not know, or None."""
-    if isinstance(value, IndexedSlices):
-        from weir.ops import array_ops
-
-        return array_ops.densify(value, name or None)
-    for _, base_type, function in _conversions:
-        if isinstance(value, base_type):
-            result = function(value, dtype=dtype, name=name, as_ref=False)
-            if result is not NotImplemented:
-                return result
-    if hasattr(value, "_as_graph_element"):
-        return value._as_graph_element()
-    return None
-
-
-def convert_to_tensor(value, dtype=None, name=None, preferred_dtype=None, dtype_hint=None, as_ref=False):
-    """A Tensor of ``value``: itself, or a constant. Raises ValueError when it is one of another type."""
-    if dtype is not None:
-        dtype = dtypes.as_dtype(dtype).base_dtype
-    elif (preferred_dtype or dtype_hint) is not None and not isinstance(value, (Tensor, _weir.Variable)):
-        try:
-            return _weir.convert_to_tensor(stack.get_default_graph(), value,
-                                           dtypes.as_dtype(preferred_dtype or dtype_hint).base_dtype, name)
-        except (TypeError, ValueError):
-            pass  # only preferred
-    tensor = _weir.convert_to_tensor(stack.get_default_graph(), value, dtype, name)
-    if dtype is not None and tensor.dtype.base_dtype != dtype:
-        raise ValueError(f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype {tensor.dtype.name}: "
-                         f"{str(tensor)!r}")
-    return tensor
-
-
-def convert_to_tensor_or_indexed_slices(value, dtype=None, name=None):
-    return value if isinstance(value, IndexedSlices) else convert_to_tensor(value, dtype, name)
-
-
-def convert_n_to_tensor(values, dtype=None, name=None):
-    return [convert_to_tensor(value, dtype, None if name is None else f"{name}_{i}") for i, value in enumerate(values)]
 
 
 def import_graph_def(graph_def, input_map=None, return_elements=None, name=None, op_dict=None, producer_op_list=None):

@@ -10,7 +10,8 @@ import gc
 import unittest
 
 from weir.framework import stack
-from weir.framework.graph import Graph, Tensor
+from weir.framework.graph import Graph
+from weir.framework.tensor import Tensor
 from weir.test import TestCase as TensorFlowTestCase  # noqa: F401
 from weir.test import assert_equal_graph_def, gpu_device_name, is_gpu_available  # noqa: F401
 

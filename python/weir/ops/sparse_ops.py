@@ -2,11 +2,12 @@
 
 from weir.framework import dtypes
 from weir.framework.graph import Tensor, convert_to_tensor, name_scope
+from weir.framework.op_functions import apply
 from weir.framework.tensor_shape import TensorShape
 from weir.framework.values import SparseTensorValue
 from weir.framework.variables import Variable
 from weir.ops import array_ops, public_names
-from weir.ops.simple import needs
+from weir.ops.simple import either, needs
 
 
 class SparseTensor:
@@ -108,6 +109,46 @@ def sparse_retain(sp_input, to_retain):
     where_true = array_ops.reshape(array_ops.where(convert_to_tensor(to_retain)), [-1])
     return SparseTensor(array_ops.gather(sp_input.indices, where_true), array_ops.gather(sp_input.values, where_true),
                         array_ops.identity(sp_input.dense_shape))
+
+
+def _sparse(value):
+    if isinstance(value, SparseTensorValue):
+        return SparseTensor.from_value(value)
+    if not isinstance(value, SparseTensor):
+        raise TypeError("Input must be a SparseTensor.")
+    return value
+
+
+def sparse_to_dense(sparse_indices, output_shape, sparse_values, default_value=0, validate_indices=True, name=None):
+    return apply("SparseToDense", (sparse_indices, output_shape, sparse_values, default_value),
+                 {"validate_indices": validate_indices}, name)
+
+
+def sparse_tensor_to_dense(sp_input, default_value=None, validate_indices=True, name=None):
+    sp_input = _sparse(sp_input)
+    if default_value is None:
+        default_value = array_ops.zeros([], dtype=sp_input.dtype)
+    return sparse_to_dense(sp_input.indices, sp_input.dense_shape, sp_input.values, default_value, validate_indices, name)
+
+
+@needs("SparseTensorDenseMatMul")
+def sparse_tensor_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None):
+    sp_a = _sparse(sp_a)
+    with name_scope(name, "SparseTensorDenseMatMul", [sp_a.indices, sp_a.values, b]) as scope:
+        return apply("SparseTensorDenseMatMul",
+                     (sp_a.indices, sp_a.values, sp_a.dense_shape, convert_to_tensor(b, name="b")),
+                     {"adjoint_a": adjoint_a, "adjoint_b": adjoint_b}, scope)
+
+
+def string_split(source, sep=None, skip_empty=True, delimiter=None, result_type="SparseTensor"):
+    """The words of each string, in the rows of a SparseTensor."""
+    delimiter = either("sep", sep, "delimiter", delimiter)
+    if result_type != "SparseTensor":
+        raise NotImplementedError("tf.string_split into a ragged tensor is not in Weir yet.")
+    delimiter = convert_to_tensor(" " if delimiter is None else delimiter, dtype=dtypes.string)
+    indices, values, shape = apply("StringSplit", (convert_to_tensor(source, dtype=dtypes.string), delimiter),
+                                   {"skip_empty": skip_empty}, None)
+    return SparseTensor(indices, values, shape)
 
 
 @needs("ListDiff")

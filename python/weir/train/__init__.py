@@ -23,5 +23,6 @@ __getattr__ = _lazy.resolver(__name__, {
     **{name: ("weir.train.data_parallel", name) for name in ("average_gradients", "towers")},
     **{name: ("weir.train.schedules", name) for name in _SCHEDULES},
     **{name: ("weir.summary", name) for name in ("SummaryWriter", "summary_iterator")},
+    "write_graph": ("weir.graph_util", "write_graph"),
     **{name: ("weir.protos", name) for name in _MESSAGES},
 })

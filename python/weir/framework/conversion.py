@@ -1,0 +1,53 @@
+"""Values into tensors."""
+
+from weir import _weir
+from weir.framework import dtypes, stack
+from weir.framework.tensor import IndexedSlices, Tensor
+
+_conversions = []  # (priority, type, function)
+
+
+def register_tensor_conversion_function(base_type, conversion_func, priority=100):
+    _conversions.append((priority, base_type, conversion_func))
+    _conversions.sort(key=lambda row: row[0])
+
+
+def _convert(value, dtype, name):
+    """A Tensor for an object that the extension does not know, or None."""
+    if isinstance(value, IndexedSlices):
+        from weir.ops import array_ops
+
+        return array_ops.densify(value, name or None)
+    for _, base_type, function in _conversions:
+        if isinstance(value, base_type):
+            result = function(value, dtype=dtype, name=name, as_ref=False)
+            if result is not NotImplemented:
+                return result
+    if hasattr(value, "_as_graph_element"):
+        return value._as_graph_element()
+    return None
+
+
+def convert_to_tensor(value, dtype=None, name=None, preferred_dtype=None, dtype_hint=None, as_ref=False):
+    """A Tensor of ``value``: itself, or a constant. Raises ValueError when it is one of another type."""
+    if dtype is not None:
+        dtype = dtypes.as_dtype(dtype).base_dtype
+    elif (preferred_dtype or dtype_hint) is not None and not isinstance(value, (Tensor, _weir.Variable)):
+        try:
+            return _weir.convert_to_tensor(stack.get_default_graph(), value,
+                                           dtypes.as_dtype(preferred_dtype or dtype_hint).base_dtype, name)
+        except (TypeError, ValueError):
+            pass  # only preferred
+    tensor = _weir.convert_to_tensor(stack.get_default_graph(), value, dtype, name)
+    if dtype is not None and tensor.dtype.base_dtype != dtype:
+        raise ValueError(f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype {tensor.dtype.name}: "
+                         f"{str(tensor)!r}")
+    return tensor
+
+
+def convert_to_tensor_or_indexed_slices(value, dtype=None, name=None):
+    return value if isinstance(value, IndexedSlices) else convert_to_tensor(value, dtype, name)
+
+
+def convert_n_to_tensor(values, dtype=None, name=None):
+    return [convert_to_tensor(value, dtype, None if name is None else f"{name}_{i}") for i, value in enumerate(values)]

@@ -1,0 +1,172 @@
+"""Tensor, IndexedSlices and Operation: the parts of a graph."""
+
+from weir import _weir
+from weir.framework import stack
+from weir.framework.tensor_shape import TensorShape
+
+
+def _session_for(graph, session, what, how):
+    if session is None:
+        session = stack.get_default_session()
+        if session is None:
+            raise ValueError(f"Cannot {what} using `{how.split('(')[0]}()`: No default session is registered. Use `with "
+                             f"sess.as_default()` or pass an explicit session to `{how}`")
+        if session.graph is not graph:
+            raise ValueError(f"Cannot use the default session to {what}: the tensor's graph is different from the "
+                             f"session's graph. Pass an explicit session to `{how}`.")
+    elif session.graph is not graph:
+        raise ValueError(f"Cannot use the given session to {what}: the tensor's graph is different from the session's "
+                         "graph.")
+    return session
+
+
+class Tensor(_weir.Tensor):
+    """A value that a run of the graph computes: one output of an operation."""
+
+    __array_priority__ = 100  # numpy leaves `array * tensor` to us
+    __hash__ = object.__hash__
+    OVERLOADABLE_OPERATORS = frozenset()
+
+    @property
+    def shape(self):
+        return TensorShape(self._shape_tuple())
+
+    def get_shape(self):
+        return TensorShape(self._shape_tuple())
+
+    def set_shape(self, shape):
+        """Adds knowledge of the shape; raises ValueError when it contradicts what is known."""
+        self._set_shape(TensorShape(shape)._dims)
+
+    @property
+    def dtype(self):
+        dtype = _weir.Tensor.dtype.__get__(self)
+        return dtype._as_ref if self._is_ref else dtype
+
+    def eval(self, feed_dict=None, session=None):
+        return _session_for(self.graph, session, "evaluate tensor", "eval(session=sess)").run(self, feed_dict)
+
+    def _as_graph_element(self):
+        return self
+
+    def _shape_as_list(self):
+        dims = self._shape_tuple()
+        return None if dims is None else list(dims)
+
+    def __eq__(self, other):
+        return self is other
+
+    def __ne__(self, other):
+        return self is not other
+
+    def __iter__(self):
+        raise TypeError("'Tensor' object is not iterable.")
+
+    def __len__(self):
+        raise TypeError("object of type 'Tensor' has no len()")
+
+    def __bool__(self):
+        raise TypeError(
+            "Using a `tf.Tensor` as a Python `bool` is not allowed. Use `if t is not None:` instead of `if t:` to test "
+            "if a tensor is defined, and use TensorFlow ops such as tf.cond to execute subgraphs conditioned on the "
+            "value of a tensor.")
+
+    def __array__(self, *args, **kwargs):
+        raise NotImplementedError(f"Cannot convert a symbolic Tensor ({self.name}) to a numpy array.")
+
+    def __str__(self):
+        shape = "" if self._shape_tuple() is None else f", shape={self.shape}"
+        device = f", device={self.device}" if self.device else ""
+        return f'Tensor("{self.name}"{shape}, dtype={self.dtype.name}{device})'
+
+    def __repr__(self):
+        dims = self._shape_tuple()
+        return f"<tf.Tensor '{self.name}' shape={TensorShape(dims)} dtype={self.dtype.name}>"
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+
+class IndexedSlices:
+    """Rows ``indices`` of a larger tensor: what the gradient of a gather is."""
+
+    def __init__(self, values, indices, dense_shape=None):
+        self._values, self._indices, self._dense_shape = values, indices, dense_shape
+
+    values = property(lambda self: self._values)
+    indices = property(lambda self: self._indices)
+    dense_shape = property(lambda self: self._dense_shape)
+    name = property(lambda self: self._values.name)
+    device = property(lambda self: self._values.device)
+    op = property(lambda self: self._values.op)
+    dtype = property(lambda self: self._values.dtype)
+    graph = property(lambda self: self._values.graph)
+
+    def __neg__(self):
+        return IndexedSlices(-self._values, self._indices, self._dense_shape)
+
+    def __str__(self):
+        shape = f", dense_shape={self._dense_shape}" if self._dense_shape is not None else ""
+        return f"IndexedSlices(indices={self._indices}, values={self._values}{shape})"
+
+
+class Operation(_weir.Operation):
+    """A node of a graph."""
+
+    __hash__ = object.__hash__
+
+    def run(self, feed_dict=None, session=None):
+        _session_for(self.graph, session, "execute operation", "run(session=sess)").run(self, feed_dict)
+
+    def values(self):
+        return tuple(self.outputs)
+
+    def get_attr(self, name):
+        """An attribute as Python sees it: numbers, bytes, DType, lists; shapes and tensors as messages."""
+        value = self._attr(name)
+        if isinstance(value, tuple) or value is None:
+            return TensorShape(value).as_proto()
+        if hasattr(value, "dtype") and hasattr(value, "shape"):
+            return self.node_def.attr[name].tensor
+        return value
+
+    @property
+    def node_def(self):
+        from weir import protos
+
+        return protos.NodeDef.FromString(self._node_def())
+
+    @property
+    def op_def(self):
+        from weir import protos
+
+        inputs, _, outputs = _weir.op_spec(self.type)
+        definition = protos.OpDef(name=self.type)
+        for name in inputs:
+            definition.input_arg.add().name = name
+        for name in outputs:
+            definition.output_arg.add().name = name
+        return definition
+
+    @property
+    def traceback(self):
+        file, line = self._line
+        return [(file, line, "<module>", "")]
+
+    def _as_graph_element(self):
+        return None
+
+    def __str__(self):
+        return str(self.node_def)
+
+    def __repr__(self):
+        return f"<tf.Operation '{self.name}' type={self.type}>"
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
