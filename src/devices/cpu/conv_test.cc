@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -220,6 +221,56 @@ TEST(Winograd, MatchesDoubleReference) {
         p.pad_left = 7;
         Case<float>(p).check(10);
       }
+    }
+  }
+}
+
+// What the documentation promises: no error above 1e-4 of the largest value, at any scale of the data.
+TEST(Winograd, ErrorsStayBelowTheirBound) {
+  auto worst = [](const std::vector<float>& got, const std::vector<double>& expected) {
+    double largest = 0, error = 0;
+    for (size_t i = 0; i < got.size(); ++i) {
+      largest = std::max(largest, std::abs(expected[i]));
+      error = std::max(error, std::abs(got[i] - expected[i]));
+    }
+    return error / largest;
+  };
+  for (int64_t k : {3, 5}) {
+    for (auto [size, in_c, out_c] : {std::array<int64_t, 3>{12, 32, 32}, {13, 16, 37}, {17, 67, 16}}) {
+      for (float scale : {1e-6f, 1e5f}) {
+        for (float offset : {0.0f, 3.0f}) {  // images after and before normalisation
+          Case<float> c(
+              same({.batch = 4, .in_h = size, .in_w = size, .in_c = in_c, .k_h = k, .k_w = k, .out_c = out_c}));
+          for (float& v : c.input) v = (v + offset) * scale;
+          for (float& v : c.output_grad) v *= scale;
+          std::vector<double> output, input_grad, filter_grad;
+          c.reference(output, input_grad, filter_grad);
+          const auto r = c.run(2);
+          const auto what = testing::Message() << size << "x" << in_c << "x" << out_c << " filter " << k << " scale "
+                                               << scale << " offset " << offset;
+          EXPECT_LT(worst(r.output, output), 1e-4) << what;
+          EXPECT_LT(worst(r.input_grad, input_grad), 1e-4) << what;
+          EXPECT_LT(worst(r.filter_grad, filter_grad), 1e-4) << what;
+        }
+      }
+    }
+  }
+}
+
+// Single pixels, rows and channels, prime sizes, no images: whichever method is chosen.
+TYPED_TEST(ConvOf, MatchesDoubleReferenceAtTheEdges) {
+  for (int64_t k : {1, 3, 5}) {
+    for (auto [batch, h, w, in_c, out_c] : {std::array<int64_t, 5>{1, 1, 1, 1, 1},
+                                            {3, 1, 1, 17, 19},
+                                            {2, 1, 31, 16, 16},
+                                            {2, 29, 1, 16, 16},
+                                            {0, 7, 7, 16, 16},
+                                            {17, 2, 2, 16, 16},
+                                            {5, 7, 11, 1, 13},
+                                            {5, 13, 7, 23, 1},
+                                            {7, 5, 3, 31, 37}}) {
+      Case<TypeParam>(same({.batch = batch, .in_h = h, .in_w = w, .in_c = in_c, .k_h = k, .k_w = k, .out_c = out_c}))
+          .check(10);
     }
   }
 }

@@ -76,10 +76,11 @@ int64_t next_count(int64_t count) {
   return (count & (count - 1)) == 0 && count > 1 ? count / 2 * 3 : (count * 4 + 2) / 3;
 }
 
-// Rows of a lie on many pages and in few sets of the cache: a copy pays as soon as some panels use it.
+// Rows of a large matrix lie on many pages and in few sets of the cache: a copy pays as soon as some panels use it.
 template <class T>
-bool pays_to_copy(const GemmKernels<T>& kernels, int64_t columns) {
-  return columns > 6 * kernels.columns;
+bool pays_to_copy(const Gemm<T>& g, const GemmKernels<T>& kernels, int64_t columns) {
+  constexpr int64_t kSmallBytes = 280 << 10;  // stays in the second-level cache
+  return columns > 6 * kernels.columns && g.m * g.k * static_cast<int64_t>(sizeof(T)) > kSmallBytes;
 }
 
 template <class T>
@@ -88,7 +89,7 @@ void choose_tasks(const Gemm<T>& g, const GemmKernels<T>& kernels, int threads, 
   // one, each task packs its own piece of b and copies its own piece of a, and tiles on rows that are not copied lose
   // some percent to the cache.
   auto cost = [&](int64_t rows, int64_t columns) {
-    const bool copies = pays_to_copy(kernels, columns);
+    const bool copies = pays_to_copy(g, kernels, columns);
     const int64_t tiles = divide_up(rows, kernels.rows) * divide_up(columns, kernels.columns);
     const double multiply = static_cast<double>(tiles * kernels.rows) * (copies ? 1 : 1.07);
     const double pack = static_cast<double>(columns) * (g.transpose_b ? 0.6 : 0.3);
@@ -130,7 +131,7 @@ Plan make_plan(const Gemm<T>& g, const GemmKernels<T>& kernels, int threads) {
   plan.slice = divide_up(std::max<int64_t>(plan.part_depth, 1), slices);
   choose_tasks(g, kernels, threads, plan);
   plan.packed_b = round_up((plan.slice | 1) * round_up(plan.columns, kernels.columns), 16);
-  plan.copy_a = pays_to_copy(kernels, plan.columns);
+  plan.copy_a = pays_to_copy(g, kernels, plan.columns);
   if (plan.copy_a) {
     const int64_t rows = std::min(plan.rows, kMaxRows);
     plan.copied_a = round_up(g.transpose_a ? plan.slice * (rows + kRowPad) : rows * (plan.slice + kRowPad), 16);

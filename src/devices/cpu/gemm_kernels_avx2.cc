@@ -3,6 +3,6 @@
 #define WEIR_VECTOR_BYTES 32
 #define WEIR_TILE_ROWS 6
 #define WEIR_SLIM_ROWS 8
-#define WEIR_PANEL_BYTES 20480
+#define WEIR_PANEL_BYTES 32768
 #include "devices/cpu/gemm_kernels.inc"
 #endif

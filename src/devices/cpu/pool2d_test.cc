@@ -162,6 +162,27 @@ std::vector<Pool2dShape> shapes() {
                    .window_width = 4,
                    .stride_height = 1,
                    .stride_width = 1});
+    all.push_back({.batch = 2,
+                   .in_height = 6,
+                   .in_width = 8,
+                   .out_height = 3,
+                   .out_width = 4,
+                   .channels = channels,
+                   .window_height = 2,
+                   .window_width = 2,
+                   .stride_height = 2,
+                   .stride_width = 2});  // every element in one window
+    all.push_back({.batch = 2,
+                   .in_height = 6,
+                   .in_width = 6,
+                   .out_height = 3,
+                   .out_width = 2,
+                   .channels = channels,
+                   .window_height = 2,
+                   .window_width = 2,
+                   .stride_height = 2,
+                   .stride_width = 3,
+                   .pad_top = 1});  // some in none
   }
   return all;
 }

@@ -78,6 +78,30 @@ TEST_P(StateOps, ScattersAddUpOverEqualIndices) {
   expect_same(value(v), floats({1, 2, 7, 8, 5, 6}, {3, 2}));
 }
 
+// Rows long enough for several threads; every row is met many times, and float addition tells orders apart.
+TEST_P(StateOps, ScattersOfLongRowsAddUpInOrder) {
+  constexpr int64_t kRows = 13, kColumns = 100, kCount = 400;
+  Tensor at(int32, {kCount}), updates(float32, {kCount, kColumns}),
+      expected = Tensor::zeros(float32, {kRows, kColumns});
+  for (int64_t i = 0; i < kCount; ++i) {
+    const int64_t row = i * i % kRows;
+    at.mutable_data<int32_t>()[i] = static_cast<int32_t>(row);
+    for (int64_t j = 0; j < kColumns; ++j) {
+      const float update = 1.0f / static_cast<float>(1 + i * 7 % 101 + j);
+      updates.mutable_data<float>()[i * kColumns + j] = update;
+      expected.mutable_data<float>()[row * kColumns + j] += update;
+    }
+  }
+  Variable v = variable(Tensor::zeros(float32, {kRows, kColumns}));
+  Operation add = scatter_add(v, at, updates).op();
+  for (int threads : {1, 2, 4}) {
+    Session own(g, {.intra_op_parallelism_threads = threads});
+    own.run(g.global_variables_initializer());
+    own.run(add);
+    expect_same(own.run(v.value()), expected);
+  }
+}
+
 TEST_P(StateOps, RejectsShapesThatDoNotFitWhenTheyAreKnownLate) {
   Variable v = variable({1.f, 2.f});
   Output x = g.placeholder(float32);

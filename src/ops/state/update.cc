@@ -104,13 +104,21 @@ void update_rows(KernelContext& c, DType dtype, int count, int grad, int indices
         throw invalid_argument("indices[{}] = {} is not in [0, {})", i, index(i), rows);
       }
     }
-    std::array<void*, VariableState::kMaxTogether> data{};
-    for (int64_t i = 0; i < n; ++i) {
-      for (size_t v = 0; v < values.size(); ++v) {
-        data[v] = static_cast<char*>(values[v]->mutable_raw()) + static_cast<size_t>(index(i)) * bytes;
+    std::array<char*, VariableState::kMaxTogether> base{};
+    for (size_t v = 0; v < values.size(); ++v) base[v] = static_cast<char*>(values[v]->mutable_raw());
+    // Each part looks at all indices and takes its own rows, so updates of one row stay in order. Looking costs little
+    // beside rows of some length.
+    constexpr int64_t kParts = 8, kLongRow = 32;
+    const int64_t parts = row >= kLongRow && n * row >= kUpdateGrain ? kParts : 1;
+    c.pool().parallel_for(parts, 1, [&](int64_t part, int64_t) {
+      std::array<void*, VariableState::kMaxTogether> data{};
+      for (int64_t i = 0; i < n; ++i) {
+        const int64_t at = index(i);
+        if ((at & (parts - 1)) != part) continue;
+        for (size_t v = 0; v < values.size(); ++v) data[v] = base[v] + static_cast<size_t>(at) * bytes;
+        body(data.data(), static_cast<const char*>(c.raw_input(grad)) + static_cast<size_t>(i) * bytes, row);
       }
-      body(data.data(), static_cast<const char*>(c.raw_input(grad)) + static_cast<size_t>(i) * bytes, row);
-    }
+    });
   });
   if (c.outputs() > 0) c.forward_ref(0, 0);
 }

@@ -26,8 +26,8 @@ void infer_apply(InferContext& c);
 void update_dense(KernelContext& c, DType dtype, int count, int grad,
                   FunctionRef<void(void* const* data, int64_t elements)> body);
 
-// The same for rows: calls `body` once for each index, in order (they may repeat), with that row of every variable and
-// the matching row of `grad`.
+// The same for rows: calls `body` once for each index with that row of every variable and the matching row of `grad`.
+// Indices may repeat: calls for one row come in their order, those for different rows from several threads.
 void update_rows(KernelContext& c, DType dtype, int count, int grad, int indices,
                  FunctionRef<void(void* const* rows, const void* grad, int64_t elements)> body);
 
