@@ -50,9 +50,9 @@ bool agrees(const std::optional<T>& wanted, const std::optional<T>& given) {
 
 DeviceSpec DeviceSpec::parse(std::string_view text) {
   DeviceSpec spec;
-  auto set_type = [&](std::string_view type) {
+  auto set_type = [&](std::string_view word) {
     if (spec.type) throw invalid_argument("Cannot specify multiple device types: {}", text);
-    spec.type = canonical_type(type);
+    spec.type = canonical_type(word);
   };
   for (std::string_view part : split(text, '/')) {
     if (part.empty()) continue;
