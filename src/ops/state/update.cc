@@ -1,5 +1,7 @@
 #include "ops/state/update.h"
 
+#include <algorithm>
+
 #include "base/errors.h"
 #include "graph/op.h"
 
@@ -106,16 +108,26 @@ void update_rows(KernelContext& c, DType dtype, int count, int grad, int indices
     }
     std::array<char*, VariableState::kMaxTogether> base{};
     for (size_t v = 0; v < values.size(); ++v) base[v] = static_cast<char*>(values[v]->mutable_raw());
-    // Each part looks at all indices and takes its own rows, so updates of one row stay in order. Looking costs little
-    // beside rows of some length.
+    // Each part looks at all indices and takes its own rows, so updates of one row stay in order, whatever the number
+    // of parts. Looking costs little beside rows of some length.
     constexpr int64_t kParts = 8, kLongRow = 32;
-    const int64_t parts = row >= kLongRow && n * row >= kUpdateGrain ? kParts : 1;
+    const bool spreads = c.pool().threads() > 1 && row >= kLongRow && n * row >= kUpdateGrain;
+    const int64_t parts = spreads ? kParts : 1;
     c.pool().parallel_for(parts, 1, [&](int64_t part, int64_t) {
+      auto is_own = [&](int64_t i) { return (index(i) & (parts - 1)) == part; };
+      auto fetch = [&](int64_t i) {  // rows lie anywhere: the processor cannot guess the next one
+        const size_t end = std::min<size_t>(bytes, 512);
+        for (size_t v = 0; v < values.size(); ++v) {
+          for (size_t at = 0; at < end; at += 64)
+            __builtin_prefetch(base[v] + static_cast<size_t>(index(i)) * bytes + at, 1);
+        }
+      };
+      constexpr int64_t kAhead = 4;
       std::array<void*, VariableState::kMaxTogether> data{};
       for (int64_t i = 0; i < n; ++i) {
-        const int64_t at = index(i);
-        if ((at & (parts - 1)) != part) continue;
-        for (size_t v = 0; v < values.size(); ++v) data[v] = base[v] + static_cast<size_t>(at) * bytes;
+        if (i + kAhead < n && is_own(i + kAhead)) fetch(i + kAhead);
+        if (!is_own(i)) continue;
+        for (size_t v = 0; v < values.size(); ++v) data[v] = base[v] + static_cast<size_t>(index(i)) * bytes;
         body(data.data(), static_cast<const char*>(c.raw_input(grad)) + static_cast<size_t>(i) * bytes, row);
       }
     });
