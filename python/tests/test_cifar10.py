@@ -13,11 +13,12 @@ from weir import cifar10
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DATA = os.path.join(ROOT, "tests", "data", "cifar10")
+PYTHON_PATH = os.path.dirname(os.path.dirname(os.path.abspath(tf.__file__)))  # of the package that is tested
 
 
 def run(*args, code=0):
     """What `python -m weir ARGS` prints."""
-    path = os.path.join(ROOT, "python") + os.pathsep + os.environ.get("PYTHONPATH", "")
+    path = PYTHON_PATH + os.pathsep + os.environ.get("PYTHONPATH", "")
     process = subprocess.run([sys.executable, "-m", "weir", *args], capture_output=True, text=True, cwd=ROOT,
                              env=dict(os.environ, PYTHONPATH=path), timeout=300)
     assert process.returncode == code, process.stderr

@@ -174,8 +174,8 @@ def test_the_trace_has_a_row_for_each_device(two_gpus):
 def test_virtual_gpus_on_the_command_line(tmp_path):
     program = tmp_path / "program.py"
     program.write_text("import tensorflow as tf\nprint(tf.test.gpu_device_name(), len(tf.Session().list_devices()))\n")
-    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    env = dict(os.environ, PYTHONPATH=root)
+    package = os.path.dirname(os.path.dirname(os.path.abspath(tf.__file__)))
+    env = dict(os.environ, PYTHONPATH=package)
 
     def run(*options):
         return subprocess.run([sys.executable, "-m", "weir", *options, str(program)], env=env, capture_output=True,
