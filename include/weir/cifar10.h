@@ -37,8 +37,8 @@ struct DistortedBatchesOptions {
   int64_t batch_size = 128;
   uint64_t seed = 0;
   int64_t first_batch = 0;  // begins with this one, as if those before had been taken: for training that goes on
-  int threads = 1;          // that make batches in the background
-  int prefetch = 4;         // batches that may wait to be taken
+  int threads = 1;          // that make batches in the background, at most 256
+  int prefetch = 4;         // batches that may wait to be taken, at most 4096
   Distortions distortions = {};
 };
 

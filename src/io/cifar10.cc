@@ -52,7 +52,7 @@ Pictures read_cifar10(const std::string& directory, Cifar10Part part, int thread
   Pictures pictures{Tensor(DType::UInt8, {count, kSize, kSize, 3}), Tensor(DType::Int64, {count})};
   uint8_t* images = pictures.images.mutable_data<uint8_t>();
   int64_t* labels = pictures.labels.mutable_data<int64_t>();
-  ThreadPool pool(threads > 0 ? threads : static_cast<int>(std::thread::hardware_concurrency()));
+  ThreadPool pool(threads > 0 ? std::min(threads, 256) : static_cast<int>(std::thread::hardware_concurrency()));
   pool.parallel_for(count, 256, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       try {

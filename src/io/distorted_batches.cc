@@ -5,6 +5,7 @@
 #include <limits>
 #include <mutex>
 #include <numeric>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -13,6 +14,9 @@
 
 namespace weir::data {
 namespace {
+
+// More than these is a mistake.
+constexpr int kMostThreads = 256, kMostPrefetched = 4096;
 
 // Random numbers that can begin anywhere: SplitMix64 from a state that depends on the seed and on what the numbers are
 // for, so that neither the order of the work nor the number of threads changes them.
@@ -170,16 +174,14 @@ class DistortedBatches::State {
         slots_(static_cast<size_t>(options.prefetch)),
         claimed_(options.first_batch),
         taken_(options.first_batch) {
-    for (int i = 0; i < options.threads; ++i) threads_.emplace_back([this] { work(); });
-  }
-  ~State() {
-    {
-      std::lock_guard lock(mutex_);
-      closing_ = true;
+    try {
+      for (int i = 0; i < options.threads; ++i) threads_.emplace_back([this] { work(); });
+    } catch (const std::system_error& e) {
+      stop();
+      throw error(Code::ResourceExhausted, "DistortedBatches: cannot start {} threads: {}", options.threads, e.what());
     }
-    room_.notify_all();
-    for (std::thread& thread : threads_) thread.join();
   }
+  ~State() { stop(); }
 
   Batches::Batch next() {
     std::unique_lock lock(mutex_);
@@ -199,6 +201,15 @@ class DistortedBatches::State {
     Batches::Batch batch;
     std::exception_ptr failure;
   };
+  void stop() {
+    {
+      std::lock_guard lock(mutex_);
+      closing_ = true;
+    }
+    room_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
   Slot& slot(int64_t number) { return slots_[static_cast<size_t>(number) % slots_.size()]; }
 
   void work() {
@@ -262,7 +273,8 @@ class DistortedBatches::State {
 DistortedBatches::DistortedBatches(Pictures pictures, const DistortedBatchesOptions& options) {
   const Distortions& d = options.distortions;
   require_pictures(pictures, d.height, d.width);
-  if (options.batch_size < 1 || options.first_batch < 0 || options.threads < 1 || options.prefetch < 1 ||
+  if (options.batch_size < 1 || options.first_batch < 0 || options.threads < 1 || options.threads > kMostThreads ||
+      options.prefetch < 1 || options.prefetch > kMostPrefetched ||
       options.first_batch > std::numeric_limits<int64_t>::max() / 2 / options.batch_size) {
     throw invalid_argument(
         "DistortedBatches: batches of {} from number {} on, made by {} threads {} ahead, are not possible",

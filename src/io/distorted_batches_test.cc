@@ -231,7 +231,9 @@ TEST(DistortedBatches, RefuseWhatCannotBe) {
   refuse(good, {.first_batch = -1}, "from number -1");
   refuse(good, {.first_batch = INT64_MAX / 4}, "not possible");
   refuse(good, {.threads = 0}, "0 threads");
+  refuse(good, {.threads = 257}, "257 threads");
   refuse(good, {.prefetch = 0}, "0 ahead");
+  refuse(good, {.prefetch = 4097}, "4097 ahead");
   refuse(good, {.distortions = {.height = 33}}, "33 x 24");
   refuse(good, {.distortions = {.width = 0}}, "24 x 0");
   refuse(good, {.distortions = {.max_brightness = -1}}, "brightness");
