@@ -7,11 +7,13 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <iomanip>
 #include <random>
 #include <sstream>
 
 #include "graph/graph_def.h"
 #include "tests/support/check_op.h"
+#include "weir/control_flow.h"
 #include "weir/weir.h"
 
 namespace weir {
@@ -20,7 +22,7 @@ namespace {
 // Made by tests/conformance/control_flow_graphs.py.
 const std::string kData = WEIR_SOURCE_DIR "/tests/data/control_flow/";
 
-struct Run {
+struct RecordedRun {
   std::string fetch;                                       // an operation when there is no value
   std::vector<std::pair<std::string, std::string>> feeds;  // "2|1 2"
   std::string value;
@@ -33,15 +35,15 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-std::vector<Run> recorded_runs(const std::string& graph) {
-  std::vector<Run> runs;
+std::vector<RecordedRun> recorded_runs(const std::string& graph) {
+  std::vector<RecordedRun> runs;
   for (const char* table : {"runs-1.tsv", "runs-2.tsv"}) {
     std::ifstream file(kData + table);
     for (std::string line; std::getline(file, line);) {
       std::vector<std::string> fields = split(line, '\t');
       if (fields[0] != graph) continue;
       fields.resize(4);
-      Run run{fields[1], {}, fields[3]};
+      RecordedRun run{fields[1], {}, fields[3]};
       for (const std::string& feed : split(fields[2], ';')) {
         run.feeds.emplace_back(feed.substr(0, feed.find('=')), feed.substr(feed.find('=') + 1));
       }
@@ -69,9 +71,9 @@ Tensor parsed(const std::string& text, DType dtype) {
   return Tensor(numbers.data<double>()[0] != 0);
 }
 
-void run_all(Graph& g, const std::vector<Run>& runs) {
+void run_all(Graph& g, const std::vector<RecordedRun>& runs) {
   Session session(g);
-  for (const Run& run : runs) {
+  for (const RecordedRun& run : runs) {
     std::string what = run.fetch;
     std::vector<Feed> feeds;
     for (const auto& [name, value] : run.feeds) {
@@ -128,9 +130,9 @@ void damage(proto::GraphDef& message, const Below& below) {
 }
 
 // Whatever comes out, within a second.
-void run_anyway(Graph& g, const std::vector<Run>& runs) {
+void run_anyway(Graph& g, const std::vector<RecordedRun>& runs) {
   Session session(g, {.intra_op_parallelism_threads = 1});
-  for (const Run& run : runs) {
+  for (const RecordedRun& run : runs) {
     try {
       std::vector<Feed> feeds;
       for (const auto& [name, value] : run.feeds)
@@ -206,6 +208,113 @@ INSTANTIATE_TEST_SUITE_P(, ControlFlowGraphs,
                                            "tf2_functions", "while_assign", "while_nested", "while_simple",
                                            "while_training"),
                          [](const auto& graph) { return std::string(graph.param); });
+
+// Branches, a loop, effects and gradients, as a program here makes them.
+void build_here(Graph& g) {
+  Output p = g.placeholder(boolean, {}, "p"), x = g.placeholder(float32, {2}, "x"), n = g.placeholder(int32, {}, "n");
+  Variable v = g.variable("v", Tensor(std::vector<float>{0.5f, -0.25f}));
+  Variable seen = g.variable("seen", 0.f, {.trainable = false});
+  Output chosen = cond(
+      p,
+      [&] {
+        Scope after = g.control_dependencies({assign_add(seen, 1.f).op()});
+        return tanh(x * v);
+      },
+      [&] {
+        return cond(
+            reduce_sum(x) > 0.f, [&] { return x * v; }, [&] { return x - v; });
+      });
+  std::vector<Output> loop = while_loop([&](const std::vector<Output>& state) { return state[0] < n; },
+                                        [&](const std::vector<Output>& state) {
+                                          return std::vector<Output>{state[0] + 1, sigmoid(state[1] * v) + chosen};
+                                        },
+                                        {0, chosen});
+  Output loss = reduce_sum(square(loop[1]));
+  identity(loss, "loss");
+  Output grad = gradients({loss}, {v})[0].dense();
+  identity(grad, "grad");
+  assign_sub(v, grad * 0.1f, "train");
+  g.global_variables_initializer("init");
+}
+
+const RecordedRun kRunsHere[] = {{"init", {}, ""},
+                                 {"loss:0", {{"p:0", "|1"}, {"x:0", "2|1 2"}, {"n:0", "|3"}}, "?"},
+                                 {"grad:0", {{"p:0", "|1"}, {"x:0", "2|1 2"}, {"n:0", "|3"}}, "?"},
+                                 {"train", {{"p:0", "|0"}, {"x:0", "2|1 2"}, {"n:0", "|2"}}, ""},
+                                 {"v/read:0", {}, "?"},
+                                 {"seen/read:0", {}, "?"},
+                                 {"grad:0", {{"p:0", "|0"}, {"x:0", "2|-1 -2"}, {"n:0", "|0"}}, "?"}};
+
+// With the values that this graph gives.
+std::vector<RecordedRun> runs_of(Graph& g) {
+  std::vector<RecordedRun> runs(std::begin(kRunsHere), std::end(kRunsHere));
+  Session session(g);
+  for (RecordedRun& run : runs) {
+    std::vector<Feed> feeds;
+    for (const auto& [name, value] : run.feeds)
+      feeds.push_back({g.output(name), parsed(value, g.output(name).dtype())});
+    if (run.value.empty()) {
+      session.run(std::vector<Output>{}, feeds, {g.operation(run.fetch)});
+      continue;
+    }
+    Tensor value = session.run(g.output(run.fetch), feeds);
+    std::stringstream text;
+    for (int64_t dim : value.shape().dims()) text << dim;
+    text << '|' << std::setprecision(9);
+    for (float number : value.data<float>()) text << number << ' ';
+    run.value = text.str();
+  }
+  return runs;
+}
+
+TEST(ControlFlowGraphsMadeHere, GiveTheSameWhenWrittenAndReadAgain) {
+  Graph g, again;
+  build_here(g);
+  std::vector<RecordedRun> runs = runs_of(g);
+  std::string text = g.to_graph_def_text();
+  again.import_graph_def_text(text);
+  run_all(again, runs);
+  EXPECT_TRUE(again.to_graph_def_text() == text);
+
+  // For real TensorFlow, with what it should find.
+  auto directory = std::filesystem::temp_directory_path() / "weir_control_flow";
+  std::filesystem::create_directories(directory);
+  std::ofstream(directory / "made_here.pbtxt") << text;
+  std::ofstream table(directory / "runs-here.tsv");
+  for (const RecordedRun& run : runs) {
+    table << "made_here\t" << run.fetch << '\t';
+    for (const auto& [name, value] : run.feeds) table << name << '=' << value << ';';
+    table << '\t' << run.value << '\n';
+  }
+}
+
+TEST(ControlFlowGraphsMadeHere, TravelInMetaGraphsAndCheckpoints) {
+  auto directory = std::filesystem::temp_directory_path() / "weir_control_flow_checkpoint";
+  std::filesystem::create_directories(directory);
+  const std::string path = (directory / "model").string();
+  Tensor trained;
+  {
+    Graph g;
+    build_here(g);
+    Session session(g);
+    session.run(g.operation("init"));
+    session.run(std::vector<Output>{},
+                {{g.output("p:0"), true}, {g.output("x:0"), std::vector<float>{1, 2}}, {g.output("n:0"), 2}},
+                {g.operation("train")});
+    trained = session.run(g.output("v/read:0"));
+    train::Saver saver(g);
+    saver.save(session, path);
+  }
+  Graph g;
+  auto saver = train::import_meta_graph(g, train::read_meta_graph(path + ".meta"), {.clear_devices = true});
+  ASSERT_TRUE(saver);
+  Session session(g);
+  saver->restore(session, path);
+  testing::expect_same(session.run(g.output("v/read:0")), trained);
+  Tensor loss = session.run(
+      g.output("loss:0"), {{g.output("p:0"), true}, {g.output("x:0"), std::vector<float>{1, 2}}, {g.output("n:0"), 2}});
+  EXPECT_GT(loss.scalar<float>(), 0.f);
+}
 
 }  // namespace
 }  // namespace weir

@@ -187,6 +187,7 @@ class Expander {
     if (plan_.nodes.size() + static_cast<size_t>(def.node_def_size()) > own_nodes_ + kMaxNodes) {
       throw invalid_argument("the functions of the graph, where they are used, have more than {} nodes", kMaxNodes);
     }
+    const size_t first = plan_.nodes.size();
     std::vector<int> added;
     std::map<int, Ranges> outputs;
     for (const proto::NodeDef& inner : def.node_def()) {
@@ -207,7 +208,6 @@ class Expander {
         throw blame(e, node(index));
       }
     }
-    const auto first_inner = plan_.nodes.size();
     for (int index : added) expand(index);
 
     Instance instance;
@@ -222,7 +222,7 @@ class Expander {
       }
       instance.results.insert(instance.results.end(), found.begin(), found.end());
     }
-    instance.targets = effects(def, *function, body, added, first_inner, instance.results);
+    instance.targets = effects(def, *function, body, first, instance.results);
     active_.pop_back();
     return instance;
   }
@@ -368,8 +368,7 @@ class Expander {
 
   // The nodes that run with a function though no result needs them. Functions of before 2019 do not list them: there
   // every operation with effects runs.
-  std::vector<int> effects(const proto::FunctionDef& def, const ImportFunction& function, int body,
-                           const std::vector<int>& added, size_t first_inner,
+  std::vector<int> effects(const proto::FunctionDef& def, const ImportFunction& function, int body, size_t first,
                            const std::vector<ImportSource>& results) {
     std::set<int> targets;
     for (const auto& [name, inner] : def.control_ret()) {
@@ -379,33 +378,31 @@ class Expander {
       }
       targets.insert(it->second);
     }
-    if (targets.empty()) {
-      std::set<int> needed;
-      std::vector<int> pending;
-      auto need = [&](const ImportSource& source) {
-        if (source.node >= 0 && needed.insert(source.node).second) pending.push_back(source.node);
-      };
-      auto need_all = [&] {
-        while (!pending.empty()) {
-          const int at = pending.back();
-          pending.pop_back();
-          for (const ImportSource& input : node(at).inputs) need(input);
-          for (const ImportSource& control : node(at).controls) need(control);
-        }
-      };
-      for (const ImportSource& result : results) need(result);
-      need_all();
-      // Nodes of calls inside stand for themselves, hence all that was added; consumers come after producers mostly.
-      std::vector<int> all = added;
-      for (size_t i = first_inner; i < plan_.nodes.size(); ++i) all.push_back(static_cast<int>(i));
-      for (auto it = all.rbegin(); it != all.rend(); ++it) {
-        const ImportNode& inner = node(*it);
-        const Op* op = find_op(inner.def->op());
-        if (needed.contains(*it) || inner.body != body || !op || !op->stateful || is_variable_op(op->name)) continue;
-        targets.insert(*it);
-        need({.node = *it});
-        need_all();
+    if (!targets.empty()) return {targets.begin(), targets.end()};
+    std::vector<bool> needed(plan_.nodes.size() - first);  // of the nodes that the function added
+    std::vector<int> pending;
+    auto need = [&](const ImportSource& source) {
+      if (source.node < static_cast<int>(first) || needed[static_cast<size_t>(source.node) - first]) return;
+      needed[static_cast<size_t>(source.node) - first] = true;
+      pending.push_back(source.node);
+    };
+    auto need_all = [&] {
+      while (!pending.empty()) {
+        const int at = pending.back();
+        pending.pop_back();
+        for (const ImportSource& input : node(at).inputs) need(input);
+        for (const ImportSource& control : node(at).controls) need(control);
       }
+    };
+    for (const ImportSource& result : results) need(result);
+    need_all();
+    for (size_t i = plan_.nodes.size(); i-- > first;) {  // consumers come after producers mostly
+      const ImportNode& inner = plan_.nodes[i];
+      const Op* op = find_op(inner.def->op());
+      if (needed[i - first] || inner.body != body || !op || !op->stateful || is_variable_op(op->name)) continue;
+      targets.insert(static_cast<int>(i));
+      need({.node = static_cast<int>(i)});
+      need_all();
     }
     return {targets.begin(), targets.end()};
   }
@@ -456,11 +453,7 @@ class Expander {
     ImportBody& body = plan_.bodies[static_cast<size_t>(id)];
     body.parameters = std::move(parameters);
     body.targets = std::move(instance.targets);
-    for (ImportSource& result : instance.results) {
-      // The value of a branch that gives none.
-      if (result.node >= 0 && node(result.node).def->op() == "FakeParam") result = {};
-      body.results.push_back(result);
-    }
+    body.results = std::move(instance.results);
   }
 
   void expand_while(int index) {
@@ -489,9 +482,6 @@ class Expander {
                                callee.name(), instance.types.size());
       }
       finish_body(id, args, std::move(instance));
-      for (const ImportSource& result : plan_.bodies[static_cast<size_t>(id)].results) {
-        if (!result) throw invalid_argument("the function '{}' gives no value", callee.name());
-      }
     }
   }
 

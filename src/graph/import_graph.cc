@@ -295,6 +295,13 @@ class Importer {
     const std::string name = full_name(node.name) + "/";
     Scope names = graph_.name_scope(name);
     if (!first.is_loop) return add_if(graph_, inputs[0], first, second, name);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      for (const Output& other : {first.parameters[i], second.parameters[i], second.results[i]}) {
+        if (other.dtype() == inputs[i].dtype()) continue;
+        throw invalid_argument("loop variable '{}' is {} and begins as {}", other.name(), dtype_name(other.dtype()),
+                               dtype_name(inputs[i].dtype()));
+      }
+    }
     WhileNodeOptions options{.name = name};
     if (const proto::AttrValue* value = import_attr(node, "parallel_iterations")) {
       options.parallel_iterations = value->i();
