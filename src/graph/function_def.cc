@@ -193,7 +193,7 @@ void FunctionWriter::write_body(const Body& body, const Node& owner) {
       continue;
     }
     proto::NodeDef& absent = *function.add_node_def();
-    absent.set_name(scope.unique(owner.name + "/absent"));
+    absent.set_name(scope.unique(owner.name + "/absent_" + std::to_string(i)));
     absent.set_op("FakeParam");
     attr_to_proto(dtype, (*absent.mutable_attr())["dtype"]);
     attr_to_proto(owner.output_shapes[i], (*absent.mutable_attr())["shape"]);

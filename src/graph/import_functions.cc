@@ -407,19 +407,18 @@ class Expander {
     return {targets.begin(), targets.end()};
   }
 
-  // A parameter of a body is known by the tensor it stands for: no reference, and no tensor twice.
-  void separate_inputs(int index, size_t first, const Types& types) {
+  // A parameter of a body that is a tensor of those around it is known by that: no reference, and no tensor twice.
+  // `is_parameter` says so of the inputs from `first` on.
+  void separate_inputs(int index, size_t first, const Types& types, const std::vector<bool>& is_parameter) {
     std::set<ImportSource> seen;
-    for (size_t i = first; i < node(index).inputs.size(); ++i) {
+    for (size_t i = first; i < node(index).inputs.size() && i - first < types.size(); ++i) {
       const ImportSource input = node(index).inputs[i];
-      if (seen.insert(input).second && !is_reference(plan_, input)) continue;
-      if (i - first >= types.size()) break;  // refused later
+      if (!is_parameter[i - first] || (seen.insert(input).second && !is_reference(plan_, input))) continue;
       proto::NodeDef* def = nullptr;
       const int copy = plan_.add("Identity", node(index).name + "/input", node(index).body, &def);
       ImportPlan::set_type(*def, "T", types[i - first]);
       node(copy).inputs = {input};
       node(index).inputs[i] = {.node = copy};
-      seen.insert(node(index).inputs[i]);
     }
   }
 
@@ -432,7 +431,7 @@ class Expander {
     node(index).functional = true;
     if (node(index).inputs.empty()) throw invalid_argument("input 'cond' is missing");
     const Types in = types_of(node(index), "Tin"), out = types_of(node(index), "Tout");
-    separate_inputs(index, 1, in);
+    separate_inputs(index, 1, in, std::vector<bool>(in.size(), true));
     const std::vector<ImportSource> args(node(index).inputs.begin() + 1, node(index).inputs.end());
     const std::pair<const char*, const char*> branches[] = {{"then_branch", "/then/"}, {"else_branch", "/else/"}};
     for (int b = 0; b < 2; ++b) {
@@ -462,9 +461,9 @@ class Expander {
     if (node(index).inputs.size() != types.size()) {
       throw invalid_argument("{} inputs are given, {} are wanted", node(index).inputs.size(), types.size());
     }
-    separate_inputs(index, 0, types);
+    const std::vector<bool> constant = unchanged_variables(function_attr(index, "body").name(), types.size());
+    separate_inputs(index, 0, types, constant);
     const std::vector<ImportSource> inputs = node(index).inputs;
-    const std::vector<bool> constant = unchanged_variables(function_attr(index, "body").name(), inputs.size());
     const std::pair<const char*, const char*> parts[] = {{"cond", "/cond/"}, {"body", "/body/"}};
     for (int b = 0; b < 2; ++b) {
       const auto& [attr, part_scope] = parts[b];
