@@ -31,7 +31,7 @@ struct VirtualGpuOptions {
   int count = -1;              // -1: what WEIR_VIRTUAL_GPUS says in the environment, or none
   int64_t memory_limit = 0;    // bytes of each; 0: an equal share of half the machine's memory
   double memory_fraction = 1;  // of the limit that the session may use
-  bool allow_growth = false;   // false: the memory is set aside when the session is made, as far as accounts go
+  bool allow_growth = false;   // TensorFlow's; memory is taken when it is needed in either case, up to the limit
 };
 
 struct SessionOptions {

@@ -21,19 +21,21 @@ constexpr std::chrono::microseconds kSpin{40};
 constexpr int kSlots = 32;
 
 thread_local int current_index = 0;
-thread_local bool inside_loop = false;
+// Said this way round so that it is true at first: of a program whose thread-local variables all begin as zero, mold 1.10
+// may make a file that the loader refuses (their place lies before the page that its read-only part begins with).
+thread_local bool outside_loops = true;
 
 // Names the thread for the length of one loop: the caller of a loop is number 0 in it, also when it is a worker that
 // calls from inside another loop (perhaps of another pool, where its own number might be too large).
 class LoopScope {
  public:
-  explicit LoopScope(bool inside) : index_(current_index), inside_(inside_loop) {
+  explicit LoopScope(bool inside) : index_(current_index), inside_(!outside_loops) {
     current_index = 0;
-    inside_loop = inside_ || inside;
+    outside_loops = !(inside_ || inside);
   }
   ~LoopScope() {
     current_index = index_;
-    inside_loop = inside_;
+    outside_loops = !inside_;
   }
 
  private:
@@ -210,7 +212,7 @@ void ThreadPool::Impl::wake(int helpers) {
 
 void ThreadPool::Impl::worker(int index) {
   current_index = index;
-  inside_loop = true;
+  outside_loops = false;
   auto called = [this] { return open.load() != 0 || stopping.load(); };
   while (!stopping.load(std::memory_order_relaxed)) {
     if (const uint32_t mask = open.load(std::memory_order_acquire)) {
@@ -248,7 +250,7 @@ void ThreadPool::parallel_for(int64_t n, int64_t grain, FunctionRef<void(int64_t
     return body(0, n);
   }
   const int64_t blocks = n / grain + (n % grain != 0);
-  const int number = impl_ && !inside_loop ? impl_->claim_slot() : -1;
+  const int number = impl_ && outside_loops ? impl_->claim_slot() : -1;
   LoopScope scope(true);
   if (number < 0) {
     for (int64_t begin = 0; begin < n; begin += grain) body(begin, std::min(begin + grain, n));

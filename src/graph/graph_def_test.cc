@@ -218,8 +218,6 @@ TEST(GraphDef, RefusesBadGraphsNamingTheNode) {
       {R"(node { name: "z" op: "NoOp" input: "^b" } node { name: "a" op: "NoOp" input: "^b" }
           node { name: "b" op: "NoOp" input: "^a" })",
        "the node depends on itself"},
-      {R"(node { name: "m" op: "Merge" input: "n" input: "n" } node { name: "n" op: "NextIteration" input: "m" })",
-       "NextIteration 'n': loops", Code::Unimplemented},
       {R"(node { name: "a" op: "NoOp" input: "b:x" })", "NoOp 'a': 'b:x' is no tensor's name"},
       {R"(node { name: "b" op: "NoOp" } node { name: "a" op: "Identity" input: "b" })",
        "Identity 'a': input 'b:0' does not exist"},

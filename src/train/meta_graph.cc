@@ -106,6 +106,19 @@ std::any import_node(Graph& graph, const std::string& name) {
   return graph.operation(name);
 }
 
+// Devices are the nodes', in functions too.
+void clear_devices(proto::GraphDef& graph) {
+  for (proto::NodeDef& node : *graph.mutable_node()) node.clear_device();
+  for (proto::FunctionDef& function : *graph.mutable_library()->mutable_function()) {
+    for (proto::NodeDef& node : *function.mutable_node_def()) node.clear_device();
+  }
+}
+
+// TensorFlow's notes on which nodes of Switch and Merge belong together: the imported graph has others instead.
+bool is_control_flow_context(std::string_view collection) {
+  return collection == "cond_context" || collection == "while_context";
+}
+
 // Variables are the same object in every collection that lists them.
 using Variables = std::unordered_map<std::string, Variable>;
 
@@ -152,9 +165,7 @@ std::string export_meta_graph(const Graph& graph, const ExportMetaGraphOptions& 
   proto::MetaGraphDef meta;
   meta.mutable_meta_info_def()->set_tensorflow_version(kTensorFlowVersion);
   graph_to_proto(graph, *meta.mutable_graph_def());
-  if (options.clear_devices) {
-    for (proto::NodeDef& node : *meta.mutable_graph_def()->mutable_node()) node.clear_device();
-  }
+  if (options.clear_devices) clear_devices(*meta.mutable_graph_def());
   for (const std::string& name : options.collection_list ? *options.collection_list : graph.collection_names()) {
     if (!name.starts_with("__")) export_collection(graph, name, meta);  // those are private to the process
   }
@@ -191,15 +202,15 @@ std::optional<Saver> import_meta_graph(Graph& graph, std::string_view meta_graph
                                        const ImportMetaGraphOptions& options) {
   proto::MetaGraphDef meta;
   if (!meta.ParseFromString(std::string(meta_graph))) throw invalid_argument("a MetaGraphDef does not parse");
-  if (options.clear_devices) {
-    for (proto::NodeDef& node : *meta.mutable_graph_def()->mutable_node()) node.clear_device();
-  }
+  if (options.clear_devices) clear_devices(*meta.mutable_graph_def());
   const std::string scope = options.import_scope;
   import_graph(graph, meta.graph_def(), {.prefix = scope, .input_map = options.input_map});
   const std::string prefix = scope.empty() ? "" : scope + "/";
 
   std::map<std::string, const proto::CollectionDef*> collections;
-  for (const auto& [name, list] : meta.collection_def()) collections.emplace(name, &list);
+  for (const auto& [name, list] : meta.collection_def()) {
+    if (!is_control_flow_context(name)) collections.emplace(name, &list);
+  }
   Variables variables;
   for (const auto& [name, list] : collections) {
     if (is_variable_collection(name) && list->kind_case() == proto::CollectionDef::kBytesList) {

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "graph/node.h"
+#include "proto/graph.pb.h"
+
+namespace weir {
+
+// Whether a GraphDef does without this input of a node: a reference to a variable that an If or While passes to its
+// bodies, where the variable is a node of its own. As a value it would be read before them, and perhaps before it is
+// there. A While lacks the output of the same number then; the others move up.
+bool is_left_out(const Node& node, size_t input);
+int written_index(const Output& output);
+
+// The bodies of a graph's If and While nodes as the functions of a GraphDef. What a body reads from around it is an
+// argument; a variable that it refers to is a node inside the function too, of the same shared name, for functions take
+// no references. Nodes that neither a result nor an effect of the body needs are left out: a function would run them.
+class FunctionWriter {
+ public:
+  // Adds to `library`, whose functions keep their names.
+  explicit FunctionWriter(proto::FunctionDefLibrary& library);
+
+  // Writes a node without its inputs. Functions that it names are added to the library first.
+  void write_node(const Node& node, proto::NodeDef& def);
+
+ private:
+  class Scope;
+  void write_body(const Body& body, const Node& owner);
+
+  proto::FunctionDefLibrary& library_;
+  std::map<std::string, const Body*> taken_;      // names of functions; null: of the library's own
+  std::map<const Body*, std::string> functions_;  // what is written, or being written
+};
+
+}  // namespace weir

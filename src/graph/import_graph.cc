@@ -1,0 +1,406 @@
+#include <google/protobuf/util/message_differencer.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/errors.h"
+#include "graph/attr_proto.h"
+#include "graph/bodies.h"
+#include "graph/graph_def.h"
+#include "graph/import_plan.h"
+#include "graph/node.h"
+#include "tensor/tensor_proto.h"
+
+namespace weir {
+namespace {
+
+// What a value that an older program never heard of must be for it to mean nothing.
+bool is_blank(const proto::AttrValue& value) {
+  switch (value.value_case()) {
+    case proto::AttrValue::kI:
+      return value.i() == 0;
+    case proto::AttrValue::kF:
+      return value.f() == 0;
+    case proto::AttrValue::kB:
+      return !value.b();
+    case proto::AttrValue::kS:
+      return value.s().empty();
+    case proto::AttrValue::kList:
+      return value.list().ByteSizeLong() == 0;
+    default:
+      return false;
+  }
+}
+
+// Puts the graph back as it was unless the import is committed.
+class Rollback {
+ public:
+  explicit Rollback(Graph::Impl& impl)
+      : impl_(impl),
+        nodes_(impl.nodes.size()),
+        bodies_(impl.bodies.size()),
+        names_(impl.names_in_use),
+        library_(impl.function_library),
+        control_(std::exchange(impl.control, {})),
+        colocate_(std::exchange(impl.colocate, {})),
+        beside_(std::exchange(impl.beside, {})) {}
+  ~Rollback() {
+    // Scopes of the program do not reach into what is imported.
+    impl_.control = std::move(control_);
+    impl_.colocate = std::move(colocate_);
+    impl_.beside = std::move(beside_);
+    if (committed_) return;
+    std::lock_guard lock(impl_.mutex);
+    for (size_t i = nodes_; i < impl_.nodes.size(); ++i) impl_.by_name.erase(impl_.nodes[i]->name);
+    for (const auto& body : impl_.bodies) {
+      std::erase_if(body->nodes, [&](const Node* node) { return static_cast<size_t>(node->id) >= nodes_; });
+    }
+    for (size_t i = bodies_; i < impl_.bodies.size(); ++i) impl_.body_by_name.erase(impl_.bodies[i]->name);
+    impl_.bodies.resize(bodies_);
+    impl_.nodes.resize(nodes_);
+    impl_.names_in_use = std::move(names_);
+    impl_.function_library = std::move(library_);
+  }
+  Rollback(const Rollback&) = delete;
+  Rollback& operator=(const Rollback&) = delete;
+  void commit() { committed_ = true; }
+
+ private:
+  Graph::Impl& impl_;
+  size_t nodes_, bodies_;
+  std::unordered_map<std::string, int> names_;
+  std::string library_;
+  std::vector<ControlScope> control_;
+  std::vector<Node*> colocate_;
+  std::string beside_;
+  bool committed_ = false;
+};
+
+// Calls `visit` with the name of every function that a function's nodes name.
+template <class Visit>
+void for_each_callee(const proto::FunctionDef& function, const Visit& visit) {
+  for (const proto::NodeDef& node : function.node_def()) {
+    visit(node.op());
+    for (const auto& [name, value] : node.attr()) {
+      if (value.has_func()) visit(value.func().name());
+      for (const proto::NameAttrList& func : value.list().func()) visit(func.name());
+    }
+  }
+}
+
+class Importer {
+ public:
+  Importer(Graph& graph, const proto::GraphDef& message, const ImportOptions& options)
+      : graph_(graph), message_(message), options_(options) {}
+
+  ImportResult run() {
+    check_versions();
+    Rollback rollback(graph_.impl());
+    if (!options_.prefix.empty()) prefix_ = graph_.name_scope(options_.prefix).name();
+    read_input_map();
+    plan_.name_is_free = [this](const std::string& name) { return !graph_.find(full_name(name)); };
+    read_nodes(message_, mapped_, plan_);
+    find_used_keys();
+    import_functions(message_, plan_);
+    import_control_flow(plan_);
+    std::vector<int> order = import_order(plan_);
+
+    add_library();
+    add_bodies();
+    added_.resize(plan_.nodes.size());
+    for (int index : order) add_node(index);
+    check_input_map();
+    ImportResult result = return_elements();
+    rollback.commit();
+    return result;
+  }
+
+ private:
+  ImportNode& node(int index) { return plan_.nodes[static_cast<size_t>(index)]; }
+
+  void check_versions() const {
+    const proto::VersionDef& versions = message_.versions();
+    if (versions.min_consumer() > kGraphDefProducer) {
+      throw invalid_argument("the graph asks for a consumer of version {}; this one is {}", versions.min_consumer(),
+                             kGraphDefProducer);
+    }
+    for (int bad : versions.bad_consumers()) {
+      if (bad == kGraphDefProducer) throw invalid_argument("the graph refuses consumers of version {}", bad);
+    }
+  }
+
+  void read_input_map() {
+    for (const auto& [text, output] : options_.input_map) {
+      TensorName name = parse_tensor_name(text);
+      if (!output || &output.graph() != &graph_) {
+        throw invalid_argument("the input map's value for '{}' is no tensor of this graph", text);
+      }
+      std::pair key(std::string(name.node), name.port);
+      if (!mapped_.emplace(key, static_cast<int>(plan_.mapped.size())).second) {
+        throw invalid_argument("the input map has '{}' twice", text);
+      }
+      plan_.mapped.push_back(output);
+    }
+  }
+
+  void find_used_keys() {
+    key_is_used_.resize(plan_.mapped.size());
+    auto use = [&](const ImportSource& source) {
+      if (source.mapped >= 0) key_is_used_[static_cast<size_t>(source.mapped)] = true;
+    };
+    for (const ImportNode& reader : plan_.nodes) {
+      std::for_each(reader.inputs.begin(), reader.inputs.end(), use);
+      std::for_each(reader.controls.begin(), reader.controls.end(), use);
+    }
+  }
+
+  // Functions that became parts of the graph are written from it; the others are kept, with all that they name.
+  void add_library() {
+    std::string& kept = graph_.impl().function_library;
+    proto::FunctionDefLibrary library;
+    library.ParseFromString(kept);
+    std::unordered_map<std::string, const proto::FunctionDef*> known, ours;
+    for (const auto& function : library.function()) known[function.signature().name()] = &function;
+    std::vector<const proto::FunctionDef*> pending;
+    for (const auto& function : message_.library().function()) {
+      ours[function.signature().name()] = &function;
+      if (!plan_.used_functions.contains(function.signature().name())) pending.push_back(&function);
+    }
+    std::set<std::string> keep;
+    while (!pending.empty()) {
+      const proto::FunctionDef* function = pending.back();
+      pending.pop_back();
+      if (!keep.insert(function->signature().name()).second) continue;
+      for_each_callee(*function, [&](const std::string& callee) {
+        if (auto it = ours.find(callee); it != ours.end()) pending.push_back(it->second);
+      });
+    }
+    proto::FunctionDefLibrary joined = library;
+    for (const auto& function : message_.library().function()) {
+      const std::string& name = function.signature().name();
+      if (!keep.contains(name)) continue;
+      auto it = known.find(name);
+      if (it == known.end()) {
+        *joined.add_function() = function;
+      } else if (!google::protobuf::util::MessageDifferencer::Equals(*it->second, function)) {
+        throw invalid_argument("function '{}' differs from the one that the graph has", name);
+      }
+    }
+    for (const auto& gradient : message_.library().gradient()) {
+      if (!plan_.used_functions.contains(gradient.function_name())) *joined.add_gradient() = gradient;
+    }
+    kept = joined.SerializeAsString();
+  }
+
+  void add_bodies() {
+    bodies_.resize(plan_.bodies.size());
+    for (size_t i = 0; i < bodies_.size(); ++i) body(static_cast<int>(i));
+  }
+
+  // Made when asked for the first time, after the one around it.
+  Body* body(int id) {
+    if (id == kTopLevel) return graph_.impl().body;
+    Body*& made = bodies_[static_cast<size_t>(id)];
+    if (!made) {
+      const ImportBody& plan = plan_.bodies[static_cast<size_t>(id)];
+      BodyScope scope(graph_, body(plan.outer));
+      made = &add_body(graph_, plan.name, plan.is_loop);
+    }
+    return made;
+  }
+
+  std::string full_name(std::string_view name) const { return prefix_ + std::string(name); }
+
+  Output output_of(const ImportSource& source) const {
+    if (source.mapped >= 0) return plan_.mapped[static_cast<size_t>(source.mapped)];
+    Operation op = added_[static_cast<size_t>(source.node)];
+    if (source.port >= op.outputs()) {
+      throw invalid_argument("input '{}:{}' does not exist: the node has {} outputs",
+                             plan_.nodes[static_cast<size_t>(source.node)].name, source.port, op.outputs());
+    }
+    return op.output(source.port);
+  }
+
+  Operation operation_of(const ImportSource& source) const {
+    return source.mapped >= 0 ? plan_.mapped[static_cast<size_t>(source.mapped)].op()
+                              : added_[static_cast<size_t>(source.node)];
+  }
+
+  void add_node(int index) {
+    const ImportNode& node = plan_.nodes[static_cast<size_t>(index)];
+    try {
+      BodyScope scope(graph_, body(node.body));
+      Operation& added = added_[static_cast<size_t>(index)];
+      if (node.bodies[0] < 0) {
+        added = graph_.add(node_args(node));
+      } else if (node.functional) {
+        added = add_functional(node);
+      } else {
+        added = add_structured(node);
+      }
+    } catch (const Error& e) {
+      throw blame(e, node);
+    }
+    graph_.impl().mark_name(full_name(node.name));
+  }
+
+  NodeArgs node_args(const ImportNode& node) {
+    const Op* op = find_op(node.def->op());
+    if (!op) throw not_found("there is no operation of this type");
+    NodeArgs args{.op = node.def->op(), .name = full_name(node.name), .exact_name = true, .device = node.def->device()};
+    for (const ImportSource& input : node.inputs) args.inputs.push_back(output_of(input));
+    for (const ImportSource& control : node.controls) args.control_inputs.push_back(operation_of(control));
+    for (const auto& [name, value] : node.def->attr()) read_attr(*op, node, name, value, args.attrs);
+    return args;
+  }
+
+  // The body of the graph, with the parameters and results that the plan says.
+  Body& fill_body(int id) {
+    const ImportBody& plan = plan_.bodies[static_cast<size_t>(id)];
+    Body& body = *bodies_[static_cast<size_t>(id)];
+    std::lock_guard lock(graph_.impl().mutex);
+    for (const ImportSource& parameter : plan.parameters) body.parameters.push_back(output_of(parameter));
+    for (const ImportSource& result : plan.results) body.results.push_back(result ? output_of(result) : Output());
+    for (int target : plan.targets) body.targets.push_back(added_[static_cast<size_t>(target)]);
+    return body;
+  }
+
+  // An If or While of the file: its inputs, in their order, are what its bodies read.
+  Operation add_functional(const ImportNode& node) {
+    NodeArgs args = node_args(node);
+    const bool is_loop = plan_.bodies[static_cast<size_t>(node.bodies[0])].is_loop;
+    const char* names[2] = {is_loop ? "cond" : "then_branch", is_loop ? "body" : "else_branch"};
+    for (int b = 0; b < 2; ++b) args.attrs.set(names[b], FunctionName{fill_body(node.bodies[b]).name, {}});
+    Operation op = graph_.add(std::move(args));
+    for (int b = 0; b < 2; ++b) check_results(op, *bodies_[static_cast<size_t>(node.bodies[b])], is_loop && b == 0);
+    return op;
+  }
+
+  void check_results(const Operation& op, const Body& body, bool is_condition) const {
+    if (is_condition) return;
+    for (size_t i = 0; i < body.results.size(); ++i) {
+      const Output& result = body.results[i];
+      if (result && result.dtype() != op.output(static_cast<int>(i)).dtype()) {
+        throw invalid_argument("result {} of the function '{}' is {}; {} is wanted", i, body.name,
+                               dtype_name(result.dtype()), dtype_name(op.output(static_cast<int>(i)).dtype()));
+      }
+    }
+  }
+
+  // One that was found in Switch and Merge: what its bodies read from around them becomes its inputs.
+  Operation add_structured(const ImportNode& node) {
+    Body &first = fill_body(node.bodies[0]), &second = fill_body(node.bodies[1]);
+    std::vector<Output> inputs;
+    for (const ImportSource& input : node.inputs) inputs.push_back(output_of(input));
+    const std::string name = full_name(node.name) + "/";
+    Scope names = graph_.name_scope(name);
+    if (!first.is_loop) return add_if(graph_, inputs[0], first, second, name);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      for (const Output& other : {first.parameters[i], second.parameters[i], second.results[i]}) {
+        if (other.dtype() == inputs[i].dtype()) continue;
+        throw invalid_argument("loop variable '{}' is {} and begins as {}", other.name(), dtype_name(other.dtype()),
+                               dtype_name(inputs[i].dtype()));
+      }
+    }
+    WhileNodeOptions options{.name = name};
+    if (const proto::AttrValue* value = import_attr(node, "parallel_iterations")) {
+      options.parallel_iterations = value->i();
+    }
+    return add_while(graph_, inputs, first, second, options);
+  }
+
+  void read_attr(const Op& op, const ImportNode& node, const std::string& name, const proto::AttrValue& value,
+                 AttrMap& attrs) {
+    const AttrSpec* spec = op.attr(name);
+    // Programs newer than TensorFlow 1.15 write attributes that came later.
+    bool newer = !spec && !name.starts_with('_') && message_.versions().producer() > kGraphDefProducer;
+    if (newer && (is_blank(value) || name == "debug_name")) return;
+    try {
+      AttrValue read = attr_from_proto(bound_attr(value, node.function), spec, allowance_);
+      if (name == "_class") {
+        read = placed_colocation(std::move(read), node.function);
+        if (std::get<std::vector<std::string>>(read).empty()) return;
+      }
+      attrs.set(name, std::move(read));
+    } catch (const Error& e) {
+      throw Error(e.code(), "attribute '" + name + "': " + e.message());
+    }
+  }
+
+  // Colocation with the names that nodes have now. Nobody stands beside a node that is gone.
+  AttrValue placed_colocation(AttrValue value, const ImportFunction* function) const {
+    auto* names = std::get_if<std::vector<std::string>>(&value);
+    if (!names) throw invalid_argument("it must be a list of strings");
+    std::vector<std::string> placed;
+    for (const std::string& entry : *names) {
+      if (!entry.starts_with("loc:@")) {
+        placed.push_back(entry);
+        continue;
+      }
+      std::string other = entry.substr(5);
+      const auto& nodes = function ? function->nodes : plan_.by_name;
+      auto it = nodes.find(other);
+      if (it == nodes.end() && !function) throw invalid_argument("'{}' is not in the graph", other);
+      if (it == nodes.end() || plan_.nodes[static_cast<size_t>(it->second)].removed) continue;
+      placed.push_back("loc:@" + full_name(plan_.nodes[static_cast<size_t>(it->second)].name));
+    }
+    return placed;
+  }
+
+  // A key that no input uses and no node of the file has is a mistake of the caller.
+  void check_input_map() const {
+    for (const auto& [key, index] : mapped_) {
+      if (key_is_used_[static_cast<size_t>(index)]) continue;
+      auto it = plan_.by_name.find(key.first);
+      const Operation op = it == plan_.by_name.end() ? Operation() : added_[static_cast<size_t>(it->second)];
+      if (!op || key.second >= op.outputs()) {
+        throw invalid_argument("the input map names '{}:{}', which is not in the graph", key.first, key.second);
+      }
+    }
+  }
+
+  ImportResult return_elements() {
+    ImportResult result;
+    for (const std::string& text : options_.return_elements) {
+      TensorName name = parse_tensor_name(text);
+      const bool is_tensor = text.find(':') != std::string::npos;
+      auto key = mapped_.find({std::string(name.node), name.port});
+      auto it = plan_.by_name.find(std::string(name.node));
+      ImportSource source;
+      if (is_tensor && key != mapped_.end()) {
+        source = {.mapped = key->second};
+      } else if (it != plan_.by_name.end() && name.port != kControlPort) {
+        source = plan_.resolve({.node = it->second, .port = name.port});
+      }
+      if (!source || (source.node >= 0 && !added_[static_cast<size_t>(source.node)])) {
+        throw invalid_argument("the return element '{}' is not in the graph", text);
+      }
+      Operation op = operation_of(source);
+      if (source.node >= 0 && is_tensor && source.port >= op.outputs()) {
+        throw invalid_argument("the return element '{}' does not exist: the node has {} outputs", text, op.outputs());
+      }
+      result.operations.push_back(op);
+      result.outputs.push_back(source.mapped < 0 && source.port >= op.outputs() ? Output() : output_of(source));
+    }
+    return result;
+  }
+
+  Graph& graph_;
+  const proto::GraphDef& message_;
+  const ImportOptions& options_;
+  std::string prefix_;  // "" or "import/"
+  ImportPlan plan_;
+  MappedNames mapped_;
+  std::vector<bool> key_is_used_;
+  std::vector<Body*> bodies_;     // by their place in the plan
+  std::vector<Operation> added_;  // the same for nodes
+  ExpansionAllowance allowance_;
+};
+
+}  // namespace
+
+ImportResult import_graph(Graph& graph, const proto::GraphDef& message, const ImportOptions& options) {
+  return Importer(graph, message, options).run();
+}
+
+}  // namespace weir
