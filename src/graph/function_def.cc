@@ -11,21 +11,6 @@
 #include "graph/import_plan.h"
 
 namespace weir {
-
-bool is_left_out(const Node& node, size_t input) {
-  if (!node.inputs[input].is_ref()) return false;
-  if (is_if(*node.op)) return input > 0;
-  return is_while(*node.op) && bodies_of(node).second->parameters[input] == node.inputs[input];
-}
-
-int written_index(const Output& output) {
-  const Node& node = *output.node();
-  int index = output.index();
-  if (!is_while(*node.op)) return index;
-  for (int i = 0; i < output.index(); ++i) index -= is_left_out(node, static_cast<size_t>(i)) ? 1 : 0;
-  return index;
-}
-
 namespace {
 
 // "while/Add:1" as the name of an argument.
@@ -40,10 +25,11 @@ std::string argument_name(const Output& parameter) {
 
 // "output_name:index", counted within the output of the signature.
 std::string output_name(const Output& output) {
+  if (is_while(*output.node()->op)) return "output:" + std::to_string(written_port(output));
   std::vector<FlatArg> flat = flatten_args(output.node()->op->outputs, output.node()->attrs);
   auto index = static_cast<size_t>(output.index()), first = index;
   while (first > 0 && flat[first - 1].spec == flat[index].spec) --first;
-  return flat[index].spec->name + ":" + std::to_string(static_cast<size_t>(written_index(output)) - first);
+  return flat[index].spec->name + ":" + std::to_string(index - first);
 }
 
 // The nodes of a body that its results and effects need.
@@ -81,18 +67,42 @@ void keep_colocation(proto::NodeDef& def, const Graph& graph, const Contains& co
   if (names.empty()) def.mutable_attr()->erase(colocation);
 }
 
+// Keeps the entries of a list attribute that `keep` says.
+template <class List, class Keep>
+void keep_entries(List& list, const Keep& keep) {
+  int to = 0;
+  for (int i = 0; i < list.size(); ++i) {
+    if (keep(static_cast<size_t>(i))) list.SwapElements(to++, i);
+  }
+  while (list.size() > to) list.RemoveLast();
+}
+
 }  // namespace
+
+bool is_passed(const Node& node, size_t input) {
+  const size_t first = is_if(*node.op) ? 1 : 0;
+  if ((!is_if(*node.op) && !is_while(*node.op)) || input < first) return true;
+  return !bodies_of(node).first->parameters[input - first].is_ref();
+}
+
+bool is_written(const Output& output) {
+  return !is_while(*output.node()->op) || is_passed(*output.node(), static_cast<size_t>(output.index()));
+}
+
+int written_port(const Output& output) {
+  int port = 0;
+  for (int i = 0; i < output.index(); ++i) port += is_written(Output(output.node(), i)) ? 1 : 0;
+  return port;
+}
 
 // The names of one function.
 class FunctionWriter::Scope {
  public:
-  Scope(const Body& body, const Node& owner, proto::FunctionDef& function)
-      : body_(body), function_(function), nodes_(needed_nodes(body)) {
+  Scope(const Body& body, proto::FunctionDef& function) : body_(body), function_(function), nodes_(needed_nodes(body)) {
     for (const Node* node : nodes_) names_.insert(node->name);
     for (size_t i = 0; i < body.results.size(); ++i) names_.insert("output_" + std::to_string(i));
-    for (size_t i = 0; i < body.parameters.size(); ++i) {
-      if (is_left_out(owner, i + (is_if(*owner.op) ? 1 : 0))) continue;
-      const Output& parameter = body.parameters[i];
+    for (const Output& parameter : body.parameters) {
+      if (parameter.is_ref()) continue;
       const std::string name = unique(argument_name(parameter));
       arguments_.emplace_back(parameter, name);
       nodes_.erase(parameter.node());
@@ -168,25 +178,19 @@ void FunctionWriter::write_node(const Node& node, proto::NodeDef& def) {
   for (const auto& [name, value] : node.attrs) attr_to_proto(value, (*def.mutable_attr())[name]);
   if (!node.body) keep_colocation(def, *node.graph, [](const Node* other) { return !other->body; });
   if (!is_if(*node.op) && !is_while(*node.op)) return;
-  std::vector<DType> types;
-  for (size_t i = is_if(*node.op) ? 1 : 0; i < node.inputs.size(); ++i) {
-    if (!is_left_out(node, i)) types.push_back(node.inputs[i].dtype());
-  }
-  proto::AttrValue& given = (*def.mutable_attr())[is_if(*node.op) ? "Tin" : "T"];
-  given.Clear();
-  attr_to_proto(types, given);
-  if (auto shapes = def.mutable_attr()->find("output_shapes");
-      is_while(*node.op) && shapes != def.mutable_attr()->end()) {
-    auto& list = *shapes->second.mutable_list()->mutable_shape();
-    for (int i = list.size(); i-- > 0;) {
-      if (is_left_out(node, static_cast<size_t>(i))) list.DeleteSubrange(i, 1);
-    }
+  auto& attrs = *def.mutable_attr();
+  if (is_while(*node.op)) {
+    const auto passed = [&](size_t i) { return is_passed(node, i); };
+    keep_entries(*attrs["T"].mutable_list()->mutable_type(), passed);
+    keep_entries(*attrs["output_shapes"].mutable_list()->mutable_shape(), passed);
+  } else {
+    keep_entries(*attrs["Tin"].mutable_list()->mutable_type(), [&](size_t i) { return is_passed(node, i + 1); });
   }
   auto [first, second] = bodies_of(node);
   for (const auto& [attr, body] : {std::pair(is_if(*node.op) ? "then_branch" : "cond", first),
                                    std::pair(is_if(*node.op) ? "else_branch" : "body", second)}) {
     if (!functions_.contains(body)) write_body(*body, node);
-    (*def.mutable_attr())[attr].mutable_func()->set_name(functions_.at(body));
+    attrs[attr].mutable_func()->set_name(functions_.at(body));
   }
 }
 
@@ -199,14 +203,14 @@ void FunctionWriter::write_body(const Body& body, const Node& owner) {
   proto::OpDef& signature = *function.mutable_signature();
   signature.set_name(name);
   (*function.mutable_attr())[kFullNames].set_b(true);  // so that they are kept when it is read again
-  Scope scope(body, owner, function);
+  Scope scope(body, function);
   bool stateful = false;
   for (const Node* node : body.nodes) {
     if (!scope.contains(node)) continue;
     proto::NodeDef def;
     write_node(*node, def);
     for (size_t i = 0; i < node->inputs.size(); ++i) {
-      if (!is_left_out(*node, i)) def.add_input(scope.tensor(node->inputs[i], *node));
+      if (is_passed(*node, i)) def.add_input(scope.tensor(node->inputs[i], *node));
     }
     for (const Node* control : node->control_inputs) {
       if (scope.contains(control)) def.add_input("^" + control->name);
@@ -215,10 +219,10 @@ void FunctionWriter::write_body(const Body& body, const Node& owner) {
     *function.add_node_def() = std::move(def);
     stateful |= node->op->stateful;
   }
-  const bool is_loop_body = is_while(*owner.op) && bodies_of(owner).second == &body;
+  const bool gives_all = is_if(*owner.op) || body.results.size() != owner.output_types.size();  // not a loop's body
   for (size_t i = 0; i < body.results.size(); ++i) {
-    if (is_loop_body && is_left_out(owner, i)) continue;
     const Output& result = body.results[i];
+    if (!gives_all && !is_passed(owner, i)) continue;
     const std::string output = "output_" + std::to_string(signature.output_arg_size());
     const DType dtype = result ? result.dtype() : owner.output_types[i];
     proto::OpDef::ArgDef& arg = *signature.add_output_arg();

@@ -8,11 +8,11 @@
 
 namespace weir {
 
-// Whether a GraphDef does without this input of a node: a reference to a variable that an If or While passes to its
-// bodies, where the variable is a node of its own. As a value it would be read before them, and perhaps before it is
-// there. A While lacks the output of the same number then; the others move up.
-bool is_left_out(const Node& node, size_t input);
-int written_index(const Output& output);
+// References to variables are inputs of an If or While here, not in a GraphDef: functions pass none.
+bool is_passed(const Node& node, size_t input);
+// Whether an output is one in a GraphDef too, and its number there: a While gives back what it gets.
+bool is_written(const Output& output);
+int written_port(const Output& output);
 
 // The bodies of a graph's If and While nodes as the functions of a GraphDef. What a body reads from around it is an
 // argument; a variable that it refers to is a node inside the function too, of the same shared name, for functions take

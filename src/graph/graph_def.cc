@@ -32,13 +32,12 @@ class FirstError final : public google::protobuf::io::ErrorCollector {
   std::string text_;
 };
 
-// As a GraphDef names them: "node", "node:1" and "^node".
-void inputs_to_proto(const Node& node, proto::NodeDef& message) {
+void add_inputs(const Node& node, proto::NodeDef& message) {
   for (size_t i = 0; i < node.inputs.size(); ++i) {
-    if (is_left_out(node, i)) continue;
+    if (!is_passed(node, i)) continue;
     const std::string& name = node.inputs[i].node()->name;
-    const int index = written_index(node.inputs[i]);
-    message.add_input(index == 0 ? name : name + ":" + std::to_string(index));
+    const int port = written_port(node.inputs[i]);
+    message.add_input(port == 0 ? name : name + ":" + std::to_string(port));
   }
   std::set<std::string> controls;
   for (const Node* control : node.control_inputs) controls.insert("^" + control->name);
@@ -51,23 +50,21 @@ void node_to_proto(const Node& node, proto::NodeDef& message) {
   message.set_name(node.name);
   message.set_op(node.op->name);
   message.set_device(node.device);
-  inputs_to_proto(node, message);
+  add_inputs(node, message);
   for (const auto& [name, value] : node.attrs) attr_to_proto(value, (*message.mutable_attr())[name]);
 }
 
 void graph_to_proto(const Graph& graph, proto::GraphDef& message) {
   message.mutable_versions()->set_producer(kGraphDefProducer);
   message.mutable_versions()->set_min_consumer(kGraphDefMinConsumer);
-  const std::string& library = graph.impl().function_library;
-  if (!library.empty()) message.mutable_library()->ParseFromString(library);
-  proto::FunctionDefLibrary functions = message.library();
+  proto::FunctionDefLibrary functions;
+  functions.ParseFromString(graph.impl().function_library);
   FunctionWriter writer(functions);
   for (const Operation& op : graph.operations()) {
-    const Node& node = *op.node();
-    if (node.body) continue;  // a part of a function
+    if (op.node()->body) continue;  // a part of a function
     proto::NodeDef& def = *message.add_node();
-    writer.write_node(node, def);
-    inputs_to_proto(node, def);
+    writer.write_node(*op.node(), def);
+    add_inputs(*op.node(), def);
   }
   if (functions.function_size() > 0 || functions.gradient_size() > 0) *message.mutable_library() = std::move(functions);
 }
@@ -103,7 +100,9 @@ std::string graph_def_with_shapes(const Graph& graph) {
     const Operation operation = graph.operation(node.name());
     proto::AttrValue::ListValue& shapes = *(*node.mutable_attr())["_output_shapes"].mutable_list();
     shapes.clear_shape();  // of an imported graph that had the attribute
-    for (int i = 0; i < operation.outputs(); ++i) shape_to_proto(operation.output(i).shape(), *shapes.add_shape());
+    for (int i = 0; i < operation.outputs(); ++i) {
+      if (is_written(operation.output(i))) shape_to_proto(operation.output(i).shape(), *shapes.add_shape());
+    }
   }
   return serialized(message);
 }

@@ -271,9 +271,44 @@ class Importer {
     const bool is_loop = plan_.bodies[static_cast<size_t>(node.bodies[0])].is_loop;
     const char* names[2] = {is_loop ? "cond" : "then_branch", is_loop ? "body" : "else_branch"};
     for (int b = 0; b < 2; ++b) args.attrs.set(names[b], FunctionName{fill_body(node.bodies[b]).name, {}});
+    pass_references(*bodies_[static_cast<size_t>(node.bodies[0])], *bodies_[static_cast<size_t>(node.bodies[1])], args);
     Operation op = graph_.add(std::move(args));
     for (int b = 0; b < 2; ++b) check_results(op, *bodies_[static_cast<size_t>(node.bodies[b])], is_loop && b == 0);
     return op;
+  }
+
+  // Functions name the variables that they refer to; here these are inputs, after those of the file.
+  void pass_references(Body& first, Body& second, NodeArgs& args) {
+    std::vector<Output> references;
+    for (const Body* body : {&first, &second}) {
+      for (const Node* inner : body->nodes) {
+        for (const Output& input : inner->inputs) {
+          if (input.is_ref() && !body->encloses(input.node()->body) &&
+              std::find(references.begin(), references.end(), input) == references.end()) {
+            references.push_back(input);
+          }
+        }
+      }
+    }
+    if (references.empty()) return;
+    auto append = [&](const char* name, auto value) {
+      auto list = args.attrs.get<std::vector<decltype(value)>>(name);
+      list.push_back(value);
+      args.attrs.set(name, std::move(list));
+    };
+    std::lock_guard lock(graph_.impl().mutex);
+    for (const Output& reference : references) {
+      args.inputs.push_back(reference);
+      append(first.is_loop ? "T" : "Tin", reference.dtype());
+      if (first.is_loop) {
+        const AttrValue* value = args.attrs.find("output_shapes");
+        const auto* shapes = value ? std::get_if<std::vector<Shape>>(value) : nullptr;
+        if (shapes && !shapes->empty()) append("output_shapes", reference.shape());
+        second.results.push_back(reference);
+      }
+      first.parameters.push_back(reference);
+      second.parameters.push_back(reference);
+    }
   }
 
   void check_results(const Operation& op, const Body& body, bool is_condition) const {

@@ -4,6 +4,8 @@
 #include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "graph/bodies.h"
 #include "graph/graph_def.h"
 #include "tests/support/check_op.h"
