@@ -134,7 +134,8 @@ def mnist_cnn():
     train("mnist_cnn", loss, tf.train.AdamOptimizer(1e-4), feeds)
 
 
-def cifar10():
+def cifar10_loss():
+    """The tutorial's network: two convolutions, two dense layers with decay, softmax. Gives images, labels and loss."""
     x, y = tf.placeholder(tf.float32, [128, 24, 24, 3]), tf.placeholder(tf.int64, [128])
 
     def convolve(value, size_in, bias):
@@ -156,6 +157,11 @@ def cifar10():
         hidden = tf.nn.relu(tf.matmul(hidden, kernel) + biases(size_out))
     logits = tf.matmul(hidden, weights([192, 10], 1 / 192.0)) + biases(10, 0.0)
     loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=logits)) + tf.add_n(decay)
+    return x, y, loss
+
+
+def cifar10():
+    x, y, loss = cifar10_loss()
     train("cifar10", loss, tf.train.GradientDescentOptimizer(0.1), {x: rows(128, 24, 24, 3) - 0.5, y: classes(128)})
 
 

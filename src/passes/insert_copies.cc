@@ -1,12 +1,10 @@
 #include <map>
 
 #include "passes/place.h"
+#include "tensor/elements.h"
 
 namespace weir {
 namespace {
-
-// Whether a value is nothing but its bytes. References, handles and objects are the same wherever they are read.
-bool is_plain(DType dtype) { return dtype != DType::Resource && dtype != DType::String && dtype != DType::Variant; }
 
 class Inserter {
  public:

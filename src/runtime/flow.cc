@@ -20,8 +20,6 @@ std::vector<Output> wanted_results(const FlowBody& body) {
   return results;
 }
 
-bool is_plain(DType dtype) { return dtype_size(dtype) > 0 && dtype != DType::String && dtype != DType::Resource; }
-
 }  // namespace
 
 struct FlowStep::Iteration {

@@ -4,6 +4,12 @@
 
 namespace weir {
 
+// Whether an element is nothing but its bytes. Strings and objects have constructors; a handle is the same wherever it is
+// read.
+inline bool is_plain(DType dtype) {
+  return dtype != DType::Invalid && dtype != DType::String && dtype != DType::Resource && dtype != DType::Variant;
+}
+
 // Copies elements of any type, strings included, between places that do not overlap.
 void copy_elements(DType dtype, const void* from, void* to, int64_t count);
 
