@@ -2,7 +2,8 @@
 //
 //   bench_steps [--callable] [--threads N] [--direct] [--profile] [--trace FILE] workload ...
 //
-// Workloads: tiny, mnist_mlp, mnist_cnn, matpow, cifar10, loop. --profile prints the table of a step instead of its time,
+// Workloads: tiny, seq2seq, mnist_mlp, mnist_cnn, matpow, cifar10, loop. --profile prints the table of a step instead
+// of its time,
 // --trace writes one for chrome://tracing, --direct does without Winograd's method.
 
 #include <weir/weir.h>
@@ -119,6 +120,49 @@ void tiny(const Options& options) {
   timed("tiny", g, cost, train, {{x, xs}, {y, ys}}, options);
 }
 
+// A GRU encoder and decoder, unrolled: 5 symbols of 7, 100 units, batch 64.
+void seq2seq(const Options& options) {
+  constexpr int64_t kLength = 5, kSymbols = 7, kUnits = 100, kBatch = 64;
+  Graph g;
+  struct Gru {
+    Variable gate_weights, gate_biases, weights, biases;
+
+    Output advance(const Output& value, const Output& state) const {
+      std::vector<Output> gates = split(sigmoid(matmul(concat({value, state}, 1), gate_weights) + gate_biases), 2, 1);
+      Output candidate = tanh(matmul(concat({value, gates[0] * state}, 1), weights) + biases);
+      return gates[1] * state + (1.0f - gates[1]) * candidate;
+    }
+  };
+  auto gru = [&] {
+    return Gru{weights(g, {2 * kUnits, 2 * kUnits}, 0.1f), ::biases(g, 2 * kUnits, 1),
+               weights(g, {2 * kUnits, kUnits}, 0.1f), ::biases(g, kUnits, 0)};
+  };
+  std::vector<Feed> feeds;
+  std::vector<Output> inputs, labels;
+  std::mt19937 generator(0);
+  for (int64_t t = 0; t < kLength; ++t) {
+    Tensor symbols(int32, {kBatch});
+    for (int64_t i = 0; i < kBatch; ++i) symbols.mutable_data<int32_t>()[i] = static_cast<int>(generator() % kSymbols);
+    inputs.push_back(g.placeholder(int32, {kUnknown}));
+    labels.push_back(g.placeholder(int32, {kUnknown}));
+    feeds.push_back({inputs.back(), symbols});
+    feeds.push_back({labels.back(), symbols});
+  }
+  Variable encoder_table = weights(g, {kSymbols, kUnits}, 0.1f), decoder_table = weights(g, {kSymbols, kUnits}, 0.1f);
+  Gru encoder = gru(), decoder = gru();
+  Variable out = weights(g, {kUnits, kSymbols}, 0.1f), bias = biases(g, kSymbols, 0);
+  Output state = fill(g, {kBatch, kUnits}, 0.0f);
+  for (const Output& input : inputs) state = encoder.advance(nn::embedding_lookup({encoder_table}, input), state);
+  std::vector<Output> losses;
+  for (int64_t t = 0; t < kLength; ++t) {
+    Output input = t ? inputs[t - 1] : zeros_like(inputs[0]);
+    state = decoder.advance(nn::embedding_lookup({decoder_table}, input), state);
+    losses.push_back(nn::sparse_softmax_cross_entropy_with_logits(labels[t], matmul(state, out) + bias));
+  }
+  Output loss = reduce_mean(add_n(losses) / static_cast<float>(kLength));
+  timed("seq2seq", g, loss, train::Momentum(0.05f, 0.9f).minimize(loss), feeds, options);
+}
+
 void mnist_mlp(const Options& options) {
   Graph g;
   Output x = g.placeholder(float32, {kUnknown, 784}), y = g.placeholder(int64, {kUnknown});
@@ -195,9 +239,13 @@ void loop(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::vector<std::pair<std::string, void (*)(const Options&)>> workloads = {
-      {"tiny", tiny},       {"mnist_mlp", mnist_mlp}, {"mnist_cnn", mnist_cnn},
-      {"cifar10", cifar10}, {"matpow", matpow},       {"loop", loop}};
+  const std::vector<std::pair<std::string, void (*)(const Options&)>> workloads = {{"tiny", tiny},
+                                                                                   {"seq2seq", seq2seq},
+                                                                                   {"mnist_mlp", mnist_mlp},
+                                                                                   {"mnist_cnn", mnist_cnn},
+                                                                                   {"cifar10", cifar10},
+                                                                                   {"matpow", matpow},
+                                                                                   {"loop", loop}};
   Options options;
   std::vector<std::string> names;
   for (int i = 1; i < argc; ++i) {
@@ -223,9 +271,9 @@ int main(int argc, char** argv) {
     for (const std::string& name : names) {
       auto found = std::find_if(workloads.begin(), workloads.end(), [&](const auto& w) { return w.first == name; });
       if (found == workloads.end()) {
-        std::fprintf(stderr,
-                     "bench_steps: no workload '%s'; there are tiny, mnist_mlp, mnist_cnn, cifar10, matpow, loop\n",
-                     name.c_str());
+        std::fprintf(stderr, "bench_steps: no workload '%s'; there are", name.c_str());
+        for (const auto& [known, run] : workloads) std::fprintf(stderr, " %s", known.c_str());
+        std::fputs("\n", stderr);
         return 2;
       }
       found->second(options);

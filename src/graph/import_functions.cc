@@ -1,90 +1,22 @@
 #include <algorithm>
-#include <charconv>
 #include <set>
 
 #include "base/errors.h"
 #include "graph/import_plan.h"
+#include "graph/import_tensor_names.h"
 #include "graph/op.h"
 
 namespace weir {
 namespace {
 
 constexpr int kMaxDepth = 64;          // of functions within functions
-constexpr int kMaxOutputs = 1 << 20;   // of one argument
 constexpr size_t kMaxNodes = 1 << 18;  // that functions may add: a few lines of calls could ask for billions
 
-using Args = google::protobuf::RepeatedPtrField<proto::OpDef::ArgDef>;
-using Types = std::vector<proto::DataType>;
 using NodeAttrs = google::protobuf::Map<std::string, proto::AttrValue>;
 
 bool is_if_op(const std::string& op) { return op == "If" || op == "StatelessIf"; }
 bool is_while_op(const std::string& op) { return op == "While" || op == "StatelessWhile"; }
-bool is_call_op(const std::string& op) { return op == "PartitionedCall" || op == "StatefulPartitionedCall"; }
 bool is_variable_op(const std::string& op) { return op == "VariableV2" || op == "Variable"; }
-
-// The outputs of a node, or the arguments of a function, that one name stands for.
-struct Range {
-  int first = 0, count = 1;
-};
-using Ranges = std::map<std::string, Range, std::less<>>;
-
-int checked_count(int64_t count) {
-  if (count < 0 || count > kMaxOutputs) throw invalid_argument("a list of {} tensors", count);
-  return static_cast<int>(count);
-}
-
-proto::DataType type_of(const proto::AttrValue& value, const std::string& name) {
-  if (value.value_case() != proto::AttrValue::kType) throw invalid_argument("attribute '{}' is no type", name);
-  return value.type();
-}
-
-// The types of a function's arguments or results for the attributes of a call.
-Types flat_types(const Args& args, const ImportFunction& function, Ranges& ranges) {
-  Types types;
-  auto attr = [&](const std::string& name) -> const proto::AttrValue& {
-    proto::AttrValue open;
-    open.set_placeholder(name);
-    return bound_attr(open, &function);
-  };
-  for (const proto::OpDef::ArgDef& arg : args) {
-    if (arg.is_ref()) {
-      throw invalid_argument("'{}' of function '{}' is a reference: functions pass values", arg.name(), function.name);
-    }
-    const int first = static_cast<int>(types.size());
-    if (!arg.type_list_attr().empty()) {
-      for (int type : attr(arg.type_list_attr()).list().type()) types.push_back(static_cast<proto::DataType>(type));
-    } else {
-      const int64_t count = arg.number_attr().empty() ? 1 : attr(arg.number_attr()).i();
-      const auto type = arg.type_attr().empty() ? arg.type() : type_of(attr(arg.type_attr()), arg.type_attr());
-      types.insert(types.end(), static_cast<size_t>(checked_count(count)), type);
-    }
-    if (!ranges.emplace(arg.name(), Range{first, static_cast<int>(types.size()) - first}).second) {
-      throw invalid_argument("function '{}' has two arguments '{}'", function.name, arg.name());
-    }
-  }
-  return types;
-}
-
-Types types_of(const ImportNode& node, const std::string& attr) {
-  const proto::AttrValue* value = import_attr(node, attr);
-  if (!value) throw invalid_argument("attribute '{}' is missing", attr);
-  Types types;
-  for (int type : value->list().type()) types.push_back(static_cast<proto::DataType>(type));
-  return types;
-}
-
-// Of the operations that import_control_flow() and import_stacks() replace, which have no rows.
-std::vector<std::string_view> control_flow_outputs(std::string_view op) {
-  if (op.starts_with("Ref")) op.remove_prefix(3);
-  if (op == "Switch") return {"output_false", "output_true"};
-  if (op == "Merge") return {"output", "value_index"};
-  if (op == "StackV2") return {"handle"};
-  if (op == "StackPopV2") return {"elem"};
-  for (std::string_view other : {"Enter", "Exit", "NextIteration", "LoopCond", "StackPushV2"}) {
-    if (op == other) return {"output"};
-  }
-  return {};
-}
 
 // Weir writes functions whose nodes have the names that they had in the graph.
 bool has_full_names(const proto::FunctionDef& function) {
@@ -114,7 +46,7 @@ class Expander {
   struct Instance {
     std::vector<ImportSource> results;
     std::vector<int> targets;
-    Types types;  // of the results
+    DataTypes types;  // of the results
   };
 
   ImportNode& node(int index) { return plan_.nodes[static_cast<size_t>(index)]; }
@@ -134,7 +66,7 @@ class Expander {
         expand_while(index);
       } else if (is_call_op(op)) {
         const proto::NameAttrList& callee = function_attr(index, "f");
-        const Types in = types_of(node(index), "Tin"), out = types_of(node(index), "Tout");
+        const DataTypes in = types_of(node(index), "Tin"), out = types_of(node(index), "Tout");
         inline_call(index, callee.name(), callee.attr(), &in, &out);
       } else if (!find_op(op) && find(op)) {
         inline_call(index, op, node(index).def->attr(), nullptr, nullptr);
@@ -151,8 +83,8 @@ class Expander {
   }
 
   // One use of a function. Checks its arguments; null types: they are not declared.
-  const proto::FunctionDef& open(int index, const std::string& name, const NodeAttrs& attrs, const Types* declared,
-                                 ImportFunction*& function, Ranges& arguments) {
+  const proto::FunctionDef& open(int index, const std::string& name, const NodeAttrs& attrs, const DataTypes* declared,
+                                 ImportFunction*& function, PortRanges& arguments) {
     const proto::FunctionDef* def = find(name);
     if (!def) throw invalid_argument("the function '{}' is not in the library", name);
     if (std::find(active_.begin(), active_.end(), name) != active_.end()) {
@@ -164,7 +96,7 @@ class Expander {
     function->name = name;
     function->attrs = &attrs;
     function->caller = node(index).function;
-    Types types = flat_types(def->signature().input_arg(), *function, arguments);
+    DataTypes types = flat_types(def->signature().input_arg(), *function, arguments);
     if (declared && types != *declared) {
       throw invalid_argument("the function '{}' takes {} arguments of other number or types than the {} given", name,
                              types.size(), declared->size());
@@ -173,13 +105,14 @@ class Expander {
   }
 
   // Adds the nodes of a function, whose arguments are `args`, to `body`, with names below `scope`.
-  Instance instantiate(int caller, const std::string& name, const NodeAttrs& attrs, const Types* declared,
+  Instance instantiate(int caller, const std::string& name, const NodeAttrs& attrs, const DataTypes* declared,
                        const std::vector<ImportSource>& args, int body, const std::string& scope) {
     ImportFunction* function = nullptr;
-    Ranges arguments;
+    PortRanges arguments;
     const proto::FunctionDef& def = open(caller, name, attrs, declared, function, arguments);
+    FunctionTensors tensors{.function = *function, .args = args, .arguments = std::move(arguments)};
     size_t wanted = 0;
-    for (const auto& [argument, range] : arguments) wanted += static_cast<size_t>(range.count);
+    for (const auto& [argument, range] : tensors.arguments) wanted += static_cast<size_t>(range.count);
     if (wanted != args.size()) {
       throw invalid_argument("the function '{}' takes {} arguments; {} are given", name, wanted, args.size());
     }
@@ -189,21 +122,19 @@ class Expander {
     }
     const size_t first = plan_.nodes.size();
     std::vector<int> added;
-    std::map<int, Ranges> outputs;
     for (const proto::NodeDef& inner : def.node_def()) {
       const int index = add_node(inner, *function, body, has_full_names(def) ? "" : scope, scope);
-      if (!function->nodes.emplace(inner.name(), index).second || arguments.contains(inner.name())) {
+      if (!function->nodes.emplace(inner.name(), index).second || tensors.arguments.contains(inner.name())) {
         throw invalid_argument("the function '{}' has two nodes '{}'", name, inner.name());
       }
       if (index < static_cast<int>(own_nodes_) || node(index).function != function)
         continue;  // a variable known before
       added.push_back(index);
-      outputs[index] = output_ranges(index);
+      tensors.outputs[index] = output_ranges(node(index), library_);
     }
-    auto tensors = [&](std::string_view text) { return find_tensors(text, *function, arguments, args, outputs); };
     for (int index : added) {
       try {
-        connect(index, tensors, *function, arguments, args);
+        connect(index, tensors);
       } catch (const Error& e) {
         throw blame(e, node(index));
       }
@@ -211,12 +142,12 @@ class Expander {
     for (int index : added) expand(index);
 
     Instance instance;
-    Ranges results;
+    PortRanges results;
     instance.types = flat_types(def.signature().output_arg(), *function, results);
     for (const proto::OpDef::ArgDef& result : def.signature().output_arg()) {
       auto it = def.ret().find(result.name());
       if (it == def.ret().end()) throw invalid_argument("the function '{}' does not give '{}'", name, result.name());
-      std::vector<ImportSource> found = tensors(it->second);
+      std::vector<ImportSource> found = tensors.find(it->second);
       if (static_cast<int>(found.size()) != results.at(result.name()).count) {
         throw invalid_argument("the function '{}' gives {} tensors as '{}'", name, found.size(), result.name());
       }
@@ -261,108 +192,14 @@ class Expander {
     return (container ? container->s() : "") + "/" + (shared && !shared->s().empty() ? shared->s() : name);
   }
 
-  // Where the outputs that a signature names stand among a node's outputs.
-  Ranges output_ranges(int index) {
-    const ImportNode& inner = node(index);
-    Ranges ranges;
-    try {
-      const Op* op = find_op(inner.def->op());
-      if (!op && is_call_op(inner.def->op())) {
-        ranges["output"] = {0, static_cast<int>(types_of(inner, "Tout").size())};
-      } else if (auto names = control_flow_outputs(inner.def->op()); !op && !names.empty()) {
-        for (size_t i = 0; i < names.size(); ++i) ranges.emplace(names[i], Range{static_cast<int>(i), 1});
-      } else if (!op) {
-        const proto::FunctionDef* callee = find(inner.def->op());
-        if (!callee && inner.def->op() == "ControlTrigger") return ranges;
-        if (!callee) throw not_found("there is no operation of this type");
-        ImportFunction call{.name = inner.def->op(), .attrs = &inner.def->attr(), .caller = inner.function};
-        flat_types(callee->signature().output_arg(), call, ranges);
-      } else {
-        int first = 0;
-        for (const ArgSpec& output : op->outputs) {
-          const int count = output.is_list() ? list_length(inner, *op, output) : 1;
-          ranges[output.name] = {first, count};
-          first += count;
-        }
-      }
-    } catch (const Error& e) {
-      throw blame(e, inner);
-    }
-    return ranges;
-  }
-
-  static int list_length(const ImportNode& inner, const Op& op, const ArgSpec& output) {
-    const bool is_number = !output.number_attr.empty();
-    const std::string& name = is_number ? output.number_attr : output.type_list_attr;
-    if (const proto::AttrValue* value = import_attr(inner, name)) {
-      return checked_count(is_number ? value->i() : value->list().type_size());
-    }
-    const AttrSpec* spec = op.attr(name);
-    if (!spec || !spec->default_value) throw invalid_argument("attribute '{}' is missing", name);
-    if (is_number) return checked_count(std::get<int64_t>(*spec->default_value));
-    return checked_count(static_cast<int64_t>(std::get<std::vector<DType>>(*spec->default_value).size()));
-  }
-
-  // "argument", "argument:1", "node:output" or "node:output:1"; without a number, all that the name stands for.
-  std::vector<ImportSource> find_tensors(std::string_view text, const ImportFunction& function, const Ranges& arguments,
-                                         const std::vector<ImportSource>& args, const std::map<int, Ranges>& outputs) {
-    auto unknown = [&] { return invalid_argument("'{}' is no tensor of the function '{}'", text, function.name); };
-    std::string_view rest = text;
-    auto take = [&] {
-      std::string_view part = rest.substr(0, rest.find(':'));
-      rest.remove_prefix(std::min(rest.size(), part.size() + 1));
-      return part;
-    };
-    const std::string_view name = take();
-    const auto argument = arguments.find(name);
-    Range range;
-    int producer = -1;
-    if (argument != arguments.end()) {
-      range = argument->second;
-    } else {
-      auto it = function.nodes.find(std::string(name));
-      if (it == function.nodes.end()) throw unknown();
-      producer = it->second;
-      const std::string_view output = take();
-      if (auto known = outputs.find(producer); known != outputs.end()) {
-        auto found = known->second.find(output);
-        if (found == known->second.end()) throw unknown();
-        range = found->second;
-      }  // else a variable, whose one output is its reference
-    }
-    if (!rest.empty()) {
-      int offset = 0;
-      auto [end, failure] = std::from_chars(rest.data(), rest.data() + rest.size(), offset);
-      if (failure != std::errc() || end != rest.data() + rest.size() || offset < 0 || offset >= range.count) {
-        throw unknown();
-      }
-      range = {range.first + offset, 1};
-    }
-    std::vector<ImportSource> found;
-    for (int port = range.first; port < range.first + range.count; ++port) {
-      found.push_back(producer < 0 ? args[static_cast<size_t>(port)] : ImportSource{.node = producer, .port = port});
-    }
-    return found;
-  }
-
-  template <class Tensors>
-  void connect(int index, const Tensors& tensors, const ImportFunction& function, const Ranges& arguments,
-               const std::vector<ImportSource>& args) {
+  void connect(int index, const FunctionTensors& tensors) {
     for (const std::string& text : node(index).def->input()) {
-      if (!text.starts_with('^')) {
-        if (!node(index).controls.empty()) throw invalid_argument("input '{}' follows a control input", text);
-        for (const ImportSource& source : tensors(text)) node(index).inputs.push_back(source);
-      } else if (auto it = function.nodes.find(text.substr(1)); it != function.nodes.end()) {
-        node(index).controls.push_back({.node = it->second, .port = kControlPort});
-      } else if (auto argument = arguments.find(text.substr(1)); argument != arguments.end()) {
-        for (int i = 0; i < argument->second.count; ++i) {
-          ImportSource source = args[static_cast<size_t>(argument->second.first + i)];
-          source.port = source.mapped >= 0 ? source.port : kControlPort;
-          node(index).controls.push_back(source);
-        }
-      } else {
-        throw invalid_argument("input '{}' is not in the function '{}'", text, function.name);
+      if (text.starts_with('^')) {
+        for (const ImportSource& source : tensors.find_control(text.substr(1))) node(index).controls.push_back(source);
+        continue;
       }
+      if (!node(index).controls.empty()) throw invalid_argument("input '{}' follows a control input", text);
+      for (const ImportSource& source : tensors.find(text)) node(index).inputs.push_back(source);
     }
   }
 
@@ -409,7 +246,7 @@ class Expander {
 
   // A parameter of a body that is a tensor of those around it is known by that: no reference, and no tensor twice.
   // `is_parameter` says so of the inputs from `first` on.
-  void separate_inputs(int index, size_t first, const Types& types, const std::vector<bool>& is_parameter) {
+  void separate_inputs(int index, size_t first, const DataTypes& types, const std::vector<bool>& is_parameter) {
     std::set<ImportSource> seen;
     for (size_t i = first; i < node(index).inputs.size() && i - first < types.size(); ++i) {
       const ImportSource input = node(index).inputs[i];
@@ -430,7 +267,7 @@ class Expander {
   void expand_if(int index) {
     node(index).functional = true;
     if (node(index).inputs.empty()) throw invalid_argument("input 'cond' is missing");
-    const Types in = types_of(node(index), "Tin"), out = types_of(node(index), "Tout");
+    const DataTypes in = types_of(node(index), "Tin"), out = types_of(node(index), "Tout");
     separate_inputs(index, 1, in, std::vector<bool>(in.size(), true));
     const std::vector<ImportSource> args(node(index).inputs.begin() + 1, node(index).inputs.end());
     const std::pair<const char*, const char*> branches[] = {{"then_branch", "/then/"}, {"else_branch", "/else/"}};
@@ -457,7 +294,7 @@ class Expander {
 
   void expand_while(int index) {
     node(index).functional = true;
-    const Types types = types_of(node(index), "T");
+    const DataTypes types = types_of(node(index), "T");
     if (node(index).inputs.size() != types.size()) {
       throw invalid_argument("{} inputs are given, {} are wanted", node(index).inputs.size(), types.size());
     }
@@ -531,7 +368,8 @@ class Expander {
   }
 
   // Replaces a call by the nodes of its function and one of its own name that gives the results.
-  void inline_call(int index, const std::string& name, const NodeAttrs& attrs, const Types* in, const Types* out) {
+  void inline_call(int index, const std::string& name, const NodeAttrs& attrs, const DataTypes* in,
+                   const DataTypes* out) {
     const size_t first = plan_.nodes.size();
     const std::vector<ImportSource> args = node(index).inputs, controls = node(index).controls;
     Instance instance = instantiate(index, name, attrs, in, args, node(index).body, node(index).name + "/");
@@ -568,7 +406,7 @@ class Expander {
   }
 
   ImportPlan& plan_;
-  std::unordered_map<std::string, const proto::FunctionDef*> library_;
+  FunctionLibrary library_;
   std::unordered_map<std::string, int> variables_;  // nodes by the name of what they refer to
   std::vector<std::string> active_;                 // functions that are being used, outermost first
   size_t own_nodes_ = 0;

@@ -91,6 +91,27 @@ TEST(TraceTable, NamesDevicesWhenThereAreSeveral) {
   EXPECT_NE(trace.table().find("a on gpu"), std::string::npos);
 }
 
+TEST(TraceTable, CountsWhatRunsInsideALoopOnce) {
+  RunTrace trace;
+  trace.events = {{.node = "inside", .op = "Neg", .device = "cpu", .start_ns = 1000, .end_ns = 4000},
+                  {.node = "inside", .op = "Neg", .device = "cpu", .start_ns = 4000, .end_ns = 7000},
+                  {.node = "loop", .op = "While", .device = "cpu", .start_ns = 0, .end_ns = 8000}};
+  const std::string table = trace.table();
+  EXPECT_NE(table.find("6.0 us   75.0%"), std::string::npos) << table;
+  EXPECT_NE(table.find("2.0 us   25.0%"), std::string::npos) << table;
+}
+
+TEST(TraceTable, SaysHowLongEachDeviceComputesCopiesAndWaits) {
+  RunTrace trace;
+  trace.events = {
+      {.node = "a", .op = "Neg", .device = "cpu", .thread = 0, .start_ns = 0, .end_ns = 6000},
+      {.node = "a/_copy:gpu", .op = "_Copy", .device = "cpu", .thread = 0, .start_ns = 6000, .end_ns = 7000},
+      {.node = "b", .op = "Neg", .device = "gpu", .thread = 1, .start_ns = 7500, .end_ns = 10000}};
+  const std::string table = trace.table();
+  EXPECT_NE(table.find("cpu: 60.0% kernels, 10.0% copies, 30.0% waiting"), std::string::npos) << table;
+  EXPECT_NE(table.find("gpu: 25.0% kernels, 0.0% copies, 75.0% waiting"), std::string::npos) << table;
+}
+
 TEST(TraceTable, OfAnEmptyTraceHasNoRows) {
   EXPECT_NE(RunTrace().table().find("0.0 us in 0 kernels"), std::string::npos);
 }

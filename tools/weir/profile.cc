@@ -14,8 +14,8 @@
 namespace weir::tool {
 namespace {
 
-int64_t number(std::string_view text, const char* what, int64_t least) {
-  int64_t value = 0;
+int number(std::string_view text, const char* what, int least) {
+  int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < least) {
     throw UsageError(fmt::format("{} is '{}'; a number of at least {} is wanted", what, text, least));
@@ -120,23 +120,31 @@ struct Model {
 
 int run(std::span<const std::string> words) {
   const Arguments arguments = parse_arguments(
-      words, {"--run", "--shapes", "--batch", "--steps", "--threads", "--timeline"}, {"--direct-convolutions"});
+      words, {"--run", "--shapes", "--batch", "--steps", "--threads", "--cpus", "--virtual-gpus", "--timeline"},
+      {"--direct-convolutions"});
   if (arguments.positional.size() != 1) throw UsageError("exactly one file is wanted");
-  const int64_t batch = number(arguments.value("--batch").value_or("64"), "--batch", 0);
-  const int64_t steps = number(arguments.value("--steps").value_or("5"), "--steps", 1);
-  const int64_t threads = number(arguments.value("--threads").value_or("0"), "--threads", 0);
+  const int batch = number(arguments.value("--batch").value_or("64"), "--batch", 0);
+  const int steps = number(arguments.value("--steps").value_or("5"), "--steps", 1);
+
+  SessionOptions options{.allow_soft_placement = true, .direct_convolutions = arguments.has("--direct-convolutions")};
+  if (const auto n = arguments.value("--threads")) options.intra_op_parallelism_threads = number(*n, "--threads", 0);
+  if (const auto n = arguments.value("--cpus")) options.device_count["CPU"] = number(*n, "--cpus", 1);
+  if (const auto n = arguments.value("--virtual-gpus")) options.virtual_gpus.count = number(*n, "--virtual-gpus", 0);
 
   Model model(arguments.positional[0]);
   const std::vector<Operation> targets = targets_of(model.graph, arguments.value("--run"));
   const std::vector<Feed> feeds = feeds_of(model.graph, parse_shapes(arguments.value("--shapes").value_or("")), batch);
-  Session session(model.graph, {.intra_op_parallelism_threads = static_cast<int>(threads),
-                                .direct_convolutions = arguments.has("--direct-convolutions")});
+  Session session(model.graph, options);
   model.initialize(session);
 
   // The first run makes the plan; of the others, the quickest was disturbed least.
   RunTrace best;
-  auto length = [](const RunTrace& trace) { return trace.events.empty() ? 0 : trace.events.back().end_ns; };
-  for (int64_t i = 0; i <= steps; ++i) {
+  auto length = [](const RunTrace& trace) {
+    int64_t end = 0;
+    for (const RunTrace::Event& event : trace.events) end = std::max(end, event.end_ns);
+    return end;
+  };
+  for (int i = 0; i <= steps; ++i) {
     RunTrace trace;
     session.run(std::vector<Output>{}, feeds, targets, {.trace = &trace});
     if (i == 1 || (i > 1 && length(trace) < length(best))) best = std::move(trace);
@@ -154,7 +162,7 @@ int run(std::span<const std::string> words) {
 
 const Command kProfile = {
     .name = "profile",
-    .usage = "FILE [--run NODE,...] [--shapes NAME=SIZExSIZE,...] [--batch N] [--steps N] [--threads N]",
+    .usage = "FILE [--run NODE,...] [--shapes NAME=SIZExSIZE,...] [--batch N] [--steps N] [flags]",
     .summary = "Runs the graph of a file and prints which kernel takes how long",
     .help =
         "FILE is a MetaGraphDef (a checkpoint's .meta, whose variables are restored if the checkpoint stands beside "
@@ -162,12 +170,16 @@ const Command kProfile = {
         "a GraphDef, binary or text, or an event file of TensorBoard. Placeholders are fed random numbers, zeros "
         "where\n"
         "they take integers. The table shows the quickest of the steps: each node's time, its share, its kernel, and\n"
-        "GFLOP/s for products and convolutions (by the arithmetic of the direct method) or else GB/s.\n\n"
+        "GFLOP/s for products and convolutions (by the arithmetic of the direct method) or else GB/s. With several "
+        "devices\n"
+        "the last lines say how much of the step each of them computed, copied to others and waited.\n\n"
         "  --run NODE,...          what a step runs; without it the collection train_op\n"
         "  --shapes x=100x784,...  shapes of placeholders\n"
         "  --batch N               for sizes that the graph leaves open (64)\n"
         "  --steps N               how many to measure (5)\n"
         "  --threads N             of one kernel; one a core without it\n"
+        "  --cpus N                logical CPUs to share the cores (1)\n"
+        "  --virtual-gpus N        GPUs to make out of CPU cores (0)\n"
         "  --direct-convolutions   without Winograd's method\n"
         "  --timeline FILE         write the step for chrome://tracing too\n\n"
         "  weir profile runs/mnist/model.ckpt-1000.meta --batch 50\n"
