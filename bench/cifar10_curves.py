@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Trains the CIFAR-10 tutorial's network with direct and with Winograd's convolutions, and compares the loss curves.
 
 Usage: cifar10_curves.py DATA_DIR [--steps 300] [--seeds 3]

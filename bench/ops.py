@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Measures Weir's kernels beside the machine's limits and other systems' kernels.
 
 Usage: ops.py [--bin BIN] [--tensorflow PYTHON] [--torch PYTHON] [--rounds N] [--threads N] [--only TEXT] [--markdown]

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """The workloads of bench_steps through the Python package: one JSON line each, as bench_steps prints.
 
 Usage: weir_steps.py [workload ...]

@@ -46,6 +46,9 @@ foreach(source IN LISTS WEIR_SOURCES)
     set_property(SOURCE ${source} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
     # Nothing here reads errno or floating-point exception flags; without these two few loops would vectorise.
     list(APPEND flags $<$<CONFIG:Release>:-O3> -fno-math-errno -fno-trapping-math)
+  elseif(source MATCHES "/src/ops/" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # At -O2 g++ leaves loops alone whose length or overlap only the run knows.
+    list(APPEND flags $<$<CONFIG:Release>:-fvect-cost-model=dynamic>)
   endif()
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
     if(source MATCHES "_avx2\\.cc$")

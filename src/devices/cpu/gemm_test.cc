@@ -6,36 +6,13 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <new>
-#include <random>
 #include <vector>
 
 #include "devices/cpu/gemm_generic.h"
+#include "devices/cpu/test_data.h"
 
 namespace weir::cpu {
 namespace {
-
-// Of exactly the promised size, so that the address sanitizer sees what goes beyond it.
-class Scratch {
- public:
-  explicit Scratch(size_t bytes) : data_(::operator new(std::max<size_t>(bytes, 1), std::align_val_t(64))) {}
-  ~Scratch() { ::operator delete(data_, std::align_val_t(64)); }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  void* data() const { return data_; }
-
- private:
-  void* data_;
-};
-
-template <class T>
-std::vector<T> random_values(size_t count, unsigned seed) {
-  std::mt19937 engine(seed);
-  std::uniform_real_distribution<double> uniform(-1, 1);
-  std::vector<T> values(count);
-  for (T& v : values) v = static_cast<T>(uniform(engine));
-  return values;
-}
 
 // A product with its operands. Rows are longer than needed; what lies between them must stay untouched.
 template <class T>

@@ -1,4 +1,4 @@
-#include "ops/math/binary.h"
+#include "ops/math/extremum.h"
 
 namespace weir::ops {
 namespace {
@@ -11,13 +11,7 @@ struct Maximum {
   }
 };
 
-void gradient(GradContext& c) {
-  Output dz = c.output_grad(), zeros = zeros_like(dz);
-  Output x_wins = greater_equal(c.input(0), c.input(1));
-  Output x_grad = where(x_wins, dz, zeros);
-  Output y_grad = where(x_wins, zeros, dz);
-  set_broadcast_grads(c, x_grad, y_grad);
-}
+void gradient(GradContext& c) { set_extremum_grads(c, greater_equal(c.input(0), c.input(1))); }
 
 }  // namespace
 

@@ -21,6 +21,7 @@ void gradient(GradContext& c) {
 
 }  // namespace
 
+OpDef inv_grad_op() { return activation_grad_op<ReciprocalGrad>("InvGrad", gradient); }  // the old name
 OpDef reciprocal_grad_op() { return activation_grad_op<ReciprocalGrad>("ReciprocalGrad", gradient); }
 
 }  // namespace weir::ops

@@ -24,6 +24,10 @@ struct TruncateMod {
 
 }  // namespace
 
+OpDef mod_op() {  // the old name
+  return binary_op<TruncateMod, ModTypes>(
+      {.name = "Mod", .attrs = "T:type{int32,int64,half,half,bfloat16,float,double}"});
+}
 OpDef truncate_mod_op() { return binary_op<TruncateMod, ModTypes>({.name = "TruncateMod", .attrs = kModT}); }
 
 }  // namespace weir::ops

@@ -35,12 +35,13 @@ struct Cpu {
   template <class T>
   static void run(KernelContext& c) {
     update_typed_rows<T, 1>(c, 2, 1, [](const auto& rows, const T* updates, int64_t n) {
+      T* row = rows[0];
       if constexpr (kHow == How::Update) {
-        std::copy_n(updates, n, rows[0]);
+        std::copy_n(updates, n, row);
       } else {
         for (int64_t i = 0; i < n; ++i) {
-          const Wide<T> now = rows[0][i], by = updates[i];
-          rows[0][i] = static_cast<T>(kHow == How::Add ? wrapping_add(now, by) : wrapping_sub(now, by));
+          const Wide<T> now = row[i], by = updates[i];
+          row[i] = static_cast<T>(kHow == How::Add ? wrapping_add(now, by) : wrapping_sub(now, by));
         }
       }
     });
