@@ -14,6 +14,8 @@
 namespace weir {
 namespace {
 
+using GradientRule = std::function<void(GradContext&)>;
+
 // Gradients flow through these types only.
 bool carries_gradient(const Output& output) {
   DType dtype = output.dtype();
@@ -210,8 +212,10 @@ class Walk {
         output_grads.push_back(sum);
       }
     }
-    auto rule = node.op->def->gradient;
-    if (!any || stops || rule == not_differentiable) return;
+    if (!any || stops) return;
+    const GradientRule rule = rule_of(node);
+    const auto* plain = rule.target<void (*)(GradContext&)>();
+    if (plain && *plain == not_differentiable) return;
     if (!rule) {
       node.fail(Code::NotFound,
                 fmt::format("No gradient defined for operation '{}' (op type: {})", node.name, node.op->name));
@@ -239,6 +243,16 @@ class Walk {
       if (!input_grads[i].sparse() && is_value(input)) match_shape(node, input, input_grads[i].dense());
       terms_of(input).push_back(std::move(input_grads[i]));
     }
+  }
+
+  // The program's rule for the node, that of the operation that it is to be differentiated as, or its own.
+  GradientRule rule_of(const Node& node) const {
+    const AttrValue* type = node.attrs.find("_gradient_op_type");
+    const std::string& name = type ? std::get<std::string>(*type) : node.op->name;
+    const auto& rules = graph_.impl().gradient_rules;
+    if (auto found = rules.find(name); found != rules.end()) return found->second;
+    const Op* op = type ? find_op(name) : node.op;
+    return op ? op->def->gradient : nullptr;
   }
 
   static bool is_value(const Output& output) {

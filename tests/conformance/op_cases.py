@@ -873,6 +873,8 @@ EXCLUDED = {
     'MergeV2Checkpoints': 'files',
     'ReadFile': 'files',
     'WriteFile': 'files',
+    'PyFunc': 'functions of Python',
+    'PyFuncStateless': 'functions of Python',
     'MatchingFiles': 'files',
     'TopK': 'TensorFlow imports it only from graphs of version 6 and older; TopKV2 is compared',
     'AudioSummary': 'TensorFlow imports it only from graphs of version 14 and older; AudioSummaryV2 is compared',

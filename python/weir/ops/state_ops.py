@@ -1,9 +1,11 @@
 """Writes to variables."""
 
 from weir import _weir
+from weir.framework.graph import control_dependencies
 from weir.framework.op_functions import apply
 from weir.framework.variables import Variable, is_variable_initialized  # noqa: F401
 from weir.ops import public_names
+from weir.ops.simple import needs
 
 
 def assign(ref, value, validate_shape=None, use_locking=None, name=None):
@@ -34,6 +36,21 @@ def scatter_add(ref, indices, updates, use_locking=False, name=None):
 
 def scatter_sub(ref, indices, updates, use_locking=False, name=None):
     return _weir.scatter_sub(ref, indices, updates, name)
+
+
+def _scatter(op):
+    def scatter(ref, indices, updates, use_locking=False, name=None):
+        if not isinstance(ref, Variable) or not ref._is_resource:
+            return apply(op, (ref, indices, updates), {"use_locking": use_locking}, name)
+        write = apply(f"Resource{op}", (ref, indices, updates), {}, name)
+        with control_dependencies([write]):
+            return _weir.read_variable(ref, None)
+
+    return needs(op)(scatter)
+
+
+scatter_mul, scatter_div = _scatter("ScatterMul"), _scatter("ScatterDiv")
+scatter_min, scatter_max = _scatter("ScatterMin"), _scatter("ScatterMax")
 
 
 def count_up_to(ref, limit, name=None):

@@ -66,5 +66,42 @@ TEST(UniqueWithCounts, CountsInOrderOfAppearance) {
             .outputs = {{7, 2, 1}, {0, 1, 0, 0, 2, 1}, {3, 2, 1}}});
 }
 
+TEST(SparseSegmentOps, ReduceChosenRows) {
+  const In data = {{1, 2}, {3, 4}, {5, 6}};
+  check_op({.op = "SparseSegmentSum",
+            .inputs = {data, {2, 0, 0}, {0, 0, 2}},
+            .outputs = {{{6, 8}, {0, 0}, {1, 2}}},
+            .bad = {{.inputs = {ramp({2, 2}), {2}, {0}}, .message = "out of range"},
+                    {.inputs = {ramp({2, 2}), {0, 1}, {1, 0}}, .message = "increasing"}}});
+  check_op({.op = "SparseSegmentMean", .inputs = {data, {2, 0, 0}, {0, 0, 2}}, .outputs = {{{3, 4}, {0, 0}, {1, 2}}}});
+  check_op({.op = "SparseSegmentSqrtN", .inputs = {data, {0, 1, 2, 2}, {0, 0, 0, 0}}, .outputs = {{{7, 9}}}});
+  check_op({.op = "SparseSegmentMeanGrad",
+            .inputs = {{{2, 4}, {1, 1}}, {2, 0, 0}, {0, 0, 1}, 4},
+            .outputs = {{{2, 3}, {0, 0}, {1, 2}, {0, 0}}}});
+  check_op({.op = "SparseSegmentSqrtNGrad",
+            .inputs = {{{2, 4}}, {0, 0, 1, 1}, {0, 0, 0, 0}, 2},
+            .outputs = {{{2, 4}, {2, 4}}}});
+}
+
+TEST(SparseTensorDenseMatMul, IsTheProductOfTheDenseMatrices) {
+  const In indices = {{0, 1}, {1, 0}, {1, 2}}, values = {2, 3, 4};
+  auto adjoint = [](const char* name) { return AttrMap{{name, true}}; };
+  check_op({.op = "SparseTensorDenseMatMul",
+            .inputs = {indices, values, {2, 3}, {{1, 2}, {3, 4}, {5, 6}}},
+            .outputs = {{{6, 8}, {23, 30}}},
+            .gradient_inputs = {1, 3},
+            .bad = {{.inputs = {{{2, 0}}, {1}, {2, 3}, ramp({3, 2})}, .message = "out of bounds"}}});
+  check_op({.op = "SparseTensorDenseMatMul",
+            .inputs = {indices, values, {2, 3}, {{1, 3}, {2, 4}}},
+            .attrs = adjoint("adjoint_a"),
+            .outputs = {{{6, 12}, {2, 6}, {8, 16}}},
+            .gradient_inputs = {1, 3}});
+  check_op({.op = "SparseTensorDenseMatMul",
+            .inputs = {indices, values, {2, 3}, {{1, 3, 5}, {2, 4, 6}}},
+            .attrs = adjoint("adjoint_b"),
+            .outputs = {{{6, 8}, {23, 30}}},
+            .gradient_inputs = {1, 3}});
+}
+
 }  // namespace
 }  // namespace weir::testing
