@@ -922,6 +922,8 @@ ACCEPTED = [
     ('MaxPoolGradGrad', 'bfloat16', '', 'TensorFlow 1.15 gives zeros'),
     ('TruncateDiv', 'float32', 'special values', 'by infinity: TensorFlow 1.15 gives NaN'),
     ('UnsortedSegmentProd', 'complex.*', 'gradient', 'TensorFlow does not conjugate the product of the others'),
+    ('SparseSegment(Mean|SqrtN).*', 'float.*', '[], []', 'of nothing: TensorFlow 1.15 leaves the gradient unset'),
+    ('SparseTensorDenseMatMul', 'complex.*', 'adjoint_a', 'TensorFlow 1.15 does not conjugate the sparse matrix'),
     ('FloorMod', 'float64', 'special values', '0 mod -inf: NaN, as TensorFlow has it for float32'),
 ]
 

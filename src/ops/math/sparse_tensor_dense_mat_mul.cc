@@ -64,10 +64,11 @@ struct Cpu {
       if (m < 0 || m >= rows || k < 0 || k >= inner) {
         throw invalid_argument("index {} of a is out of bounds: ({}, {}) of [{}, {}]", i, m, k, rows, inner);
       }
-      const T a = adjoint_a ? conjugated(values[i]) : values[i];
+      const auto a = static_cast<Wide<T>>(adjoint_a ? conjugated(values[i]) : values[i]);
       for (int64_t j = 0; j < columns; ++j) {
-        const T x = adjoint_b ? conjugated(b[j * stride + k]) : b[k * stride + j];
-        out[m * columns + j] = wrapping_add(out[m * columns + j], wrapping_mul(a, x));
+        const auto x = static_cast<Wide<T>>(adjoint_b ? conjugated(b[j * stride + k]) : b[k * stride + j]);
+        T& sum = out[m * columns + j];
+        sum = static_cast<T>(wrapping_add(static_cast<Wide<T>>(sum), wrapping_mul(a, x)));
       }
     }
   }
@@ -102,7 +103,7 @@ OpDef sparse_tensor_dense_mat_mul_op() {
           .attrs = "T:type; Tindices:type{int32,int64}=int64; adjoint_a:bool=False; adjoint_b:bool=False",
           .infer = infer,
           .gradient = gradient,
-          .cpu = {.select = kernel_for<decltype(Types<float, double, int32_t>{} + ComplexTypes{}), Cpu>,
+          .cpu = {.select = kernel_for<decltype(Types<float, double, BFloat16, int32_t>{} + ComplexTypes{}), Cpu>,
                   .prepare = prepared<prepare>}};
 }
 
