@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -21,6 +22,21 @@ struct EmbeddingOptions {
 // Rows `ids` of a table, which may lie in several parts.
 WEIR_API Output embedding_lookup(const InList& params, const In& ids, const EmbeddingOptions& options = {},
                                  std::string_view name = {});
+
+// For each row of a sparse matrix the embeddings of the ids in it, added up with weights (ones unless given). A row
+// without ids gives zeros, or NaN when it is to be divided by the weights that it does not have.
+struct SparseIds {
+  In indices, values;  // int64 [n, 2], sorted by row; ids [n]
+};
+struct SparseEmbeddingOptions {
+  std::optional<In> weights = {};  // [n]
+  PartitionStrategy strategy = PartitionStrategy::Mod;
+  // "sum"; "mean": divided by the sum of the weights; "sqrtn": by the root of the sum of their squares.
+  std::string combiner = "mean";
+  std::optional<In> max_norm = {};
+};
+WEIR_API Output embedding_lookup_sparse(const InList& params, const SparseIds& ids,
+                                        const SparseEmbeddingOptions& options = {}, std::string_view name = {});
 
 // Samplers of classes. `true_classes` is int64 [batch, num_true].
 struct SamplerOptions {

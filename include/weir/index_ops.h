@@ -50,6 +50,26 @@ WEIR_API Output unsorted_segment_min(const In& data, const In& segment_ids, cons
                                      std::string_view name = {});
 WEIR_API Output unsorted_segment_prod(const In& data, const In& segment_ids, const In& num_segments,
                                       std::string_view name = {});
+// The same for chosen rows: row indices[i] of the data belongs to segment segment_ids[i], sorted. sqrt_n divides the
+// sum by the root of the number of rows. Without num_segments there are as many segments as the last id says.
+WEIR_API Output sparse_segment_sum(const In& data, const In& indices, const In& segment_ids,
+                                   const std::optional<In>& num_segments = {}, std::string_view name = {});
+WEIR_API Output sparse_segment_mean(const In& data, const In& indices, const In& segment_ids,
+                                    const std::optional<In>& num_segments = {}, std::string_view name = {});
+WEIR_API Output sparse_segment_sqrt_n(const In& data, const In& indices, const In& segment_ids,
+                                      const std::optional<In>& num_segments = {}, std::string_view name = {});
+
+// A matrix [rows, columns] that is zero but for values[i] at indices[i]; equal indices add up.
+struct SparseMatrix {
+  In indices, values;  // int64 [n, 2]; [n]
+  In dense_shape;      // int64 [2]
+};
+struct AdjointOptions {
+  bool adjoint_a = false, adjoint_b = false;  // of the conjugate transpose instead
+};
+// The product of a sparse matrix and a dense one.
+WEIR_API Output sparse_tensor_dense_matmul(const SparseMatrix& a, const In& b, const AdjointOptions& options = {},
+                                           std::string_view name = {});
 
 // [lengths..., maxlen]: true where the last coordinate is below the length. Without maxlen the largest length.
 WEIR_API Output sequence_mask(const In& lengths, const std::optional<In>& maxlen = {}, DType dtype = boolean,

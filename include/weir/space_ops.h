@@ -7,7 +7,7 @@
 #include "weir/export.h"
 #include "weir/graph.h"
 
-// Rearrangements of images and sequences.
+// Rearrangements of images, sequences and bytes.
 namespace weir {
 
 // Cuts the dimensions behind the batch into blocks; elements at one place of a block become one batch. `paddings` has a
@@ -28,5 +28,11 @@ WEIR_API Output mirror_pad(const In& tensor, const In& paddings, MirrorMode mode
 // The first seq_lengths[i] elements along seq_axis of batch i backwards, the others as they are.
 WEIR_API Output reverse_sequence(const In& input, const In& seq_lengths, int64_t seq_axis, int64_t batch_axis = 0,
                                  std::string_view name = {});
+
+// Shifts elements along axes; those that leave at one end come in at the other. `shift` and `axis` are scalars or
+// vectors of one length.
+WEIR_API Output roll(const In& input, const In& shift, const In& axis, std::string_view name = {});
+// The same bytes as elements of another type: smaller ones get a new last dimension, larger ones take the last one up.
+WEIR_API Output bitcast(const In& input, DType type, std::string_view name = {});
 
 }  // namespace weir

@@ -24,6 +24,11 @@ WEIR_API Output as_string(const In& input, const AsStringOptions& options = {}, 
 // The bytes of each string as numbers, in a new last dimension. All strings have one length.
 WEIR_API Output decode_raw(const In& bytes, DType out_type, bool little_endian = true, std::string_view name = {});
 
+// Base64 with the alphabet that is safe in addresses and file names, with or without padding.
+WEIR_API Output encode_base64(const In& input, bool pad = false, std::string_view name = {});
+// Fails with InvalidArgument for what encode_base64() cannot have written.
+WEIR_API Output decode_base64(const In& input, std::string_view name = {});
+
 // Pieces of the strings of a vector between any of the delimiter's characters, as a sparse matrix.
 struct SplitStrings {
   Output indices, values, shape;

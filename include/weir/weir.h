@@ -5,6 +5,7 @@
 #include "weir/cifar10.h"
 #include "weir/clip.h"
 #include "weir/control_flow.h"
+#include "weir/custom_gradient.h"
 #include "weir/data.h"
 #include "weir/device.h"
 #include "weir/embedding.h"

@@ -496,4 +496,15 @@ std::optional<In> to_optional_in(GraphObject& graph, nb::handle value) {
 
 nb::object from_attr(const AttrValue& value) { return std::visit(FromAttr{}, value); }
 
+Gradient to_gradient(GraphObject& graph, nb::handle value) {
+  if (value.is_none()) return {};
+  if (nb::isinstance(value, package().indexed_slices)) {
+    nb::object dense_shape = value.attr("dense_shape");
+    return IndexedSlices{to_output(graph, value.attr("values"), DType::Invalid, {}),
+                         to_output(graph, value.attr("indices"), DType::Invalid, {}),
+                         dense_shape.is_none() ? Output() : to_output(graph, dense_shape, DType::Invalid, {})};
+  }
+  return to_output(graph, value, DType::Invalid, {});
+}
+
 }  // namespace weir::python

@@ -33,6 +33,8 @@ In to_value(GraphObject& graph, nb::handle value);
 std::optional<In> to_optional_in(GraphObject& graph, nb::handle value);
 // A tensor of the graph.
 Output to_output(GraphObject& graph, nb::handle value, DType want, std::string_view name);
+// What a Python function gives as a gradient: a tensor, IndexedSlices or None.
+Gradient to_gradient(GraphObject& graph, nb::handle value);
 // Whether a list, at any depth, holds a tensor or variable.
 const Output* find_tensor(nb::handle value);
 

@@ -223,6 +223,17 @@ void def_sampled_loss(nb::module_& m, const char* name) {
   });
 }
 
+nb::object lookup_sparse(G g, H params, nb::tuple ids, H weights, bool div, const std::string& combiner, H max_norm,
+                         H name) {
+  return build(g, {params, ids}, [&](G graph) {
+    nn::SparseEmbeddingOptions options{to_optional_in(graph, weights),
+                                       div ? nn::PartitionStrategy::Div : nn::PartitionStrategy::Mod, combiner,
+                                       to_optional_in(graph, max_norm)};
+    return wrap(nn::embedding_lookup_sparse(to_outputs(graph, params), {to_in(graph, ids[0]), to_in(graph, ids[1])},
+                                            options, to_name(name)));
+  });
+}
+
 void bind_layers(nb::module_& m) {
   def_layer<&nn::xw_plus_b>(m, "xw_plus_b");
   def_layer<&nn::relu_layer>(m, "relu_layer");
@@ -261,6 +272,10 @@ void bind_layers(nb::module_& m) {
   });
   def_sampled_loss<&nn::nce_loss>(m, "nce_loss");
   def_sampled_loss<&nn::sampled_softmax_loss>(m, "sampled_softmax_loss");
+  def(m, "embedding_lookup_sparse",
+      [](G g, H params, nb::tuple ids, H weights, bool div, const std::string& combiner, H max_norm, H name) {
+        return lookup_sparse(g, params, ids, weights, div, combiner, max_norm, name);
+      });
   def(m, "embedding_lookup", [](G g, H params, H ids, bool div, H max_norm, H name) {
     return build(g, {params, ids}, [&](G graph) {
       nn::EmbeddingOptions options{div ? nn::PartitionStrategy::Div : nn::PartitionStrategy::Mod,

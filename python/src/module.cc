@@ -25,7 +25,10 @@ void set_package(nb::dict given) {
                              {"convert", &Package::convert},
                              {"expand_fetch", &Package::expand_fetch},
                              {"expand_feed", &Package::expand_feed},
-                             {"record_metadata", &Package::record_metadata}};
+                             {"record_metadata", &Package::record_metadata},
+                             {"gradient_types", &Package::gradient_types},
+                             {"call_gradient", &Package::call_gradient},
+                             {"call_function", &Package::call_function}};
   for (const Slot& slot : kSlots) {
     if (given.contains(slot.name)) p.*slot.member = given[slot.name];
   }
@@ -52,6 +55,7 @@ NB_MODULE(_weir, m) {
   bind_training(m);
   bind_io(m);
   bind_data(m);
+  bind_callbacks(m);
   nb::register_exception_translator([](const std::exception_ptr& p, void*) {
     try {
       std::rethrow_exception(p);

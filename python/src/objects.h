@@ -24,6 +24,9 @@ struct Package {
   nb::object expand_fetch;                 // an object of another kind -> (tensors, function that puts it together)
   nb::object expand_feed;                  // (key, value) of another kind -> [(tensor, value)]
   nb::object record_metadata;              // (RunMetadata, serialised StepStats)
+  nb::object gradient_types;               // graph -> the types that the program has gradient functions for
+  nb::object call_gradient;                // (type, Operation, [output gradient]) -> [input gradient]
+  nb::object call_function;                // (token, [array], [DType]) -> [array], or (code, message): tf.py_func
   std::string directory;                   // frames of files below it are not the user's
 };
 Package& package();
@@ -98,6 +101,9 @@ SessionOptions to_session_options(nb::dict given);
 // The session that a Python object is; throws RuntimeError when it is closed, TypeError when it is none.
 Session& session_of(nb::handle object);
 
+// Lets gradients() in this graph ask the functions that the program has registered.
+void use_gradient_functions(GraphObject& graph);
+
 // The line of the innermost Python frame that is not of this package.
 SourceLine user_line();
 
@@ -121,5 +127,6 @@ void bind_train(nb::module_& m);
 void bind_training(nb::module_& m);
 void bind_io(nb::module_& m);
 void bind_data(nb::module_& m);
+void bind_callbacks(nb::module_& m);
 
 }  // namespace weir::python

@@ -219,7 +219,7 @@ const Op& require_op(const std::string& name) {
 
 // The outputs as Python functions of operations give them.
 nb::object results(const Op& op, const Operation& node) {
-  if (op.outputs.empty()) return wrap(node);
+  if (node.outputs() == 0) return wrap(node);
   int next = 0;
   auto take = [&](const ArgSpec& spec) -> nb::object {
     if (!spec.is_list()) return wrap(node.output(next++));

@@ -10,17 +10,6 @@ namespace {
 
 using H = nb::handle;
 
-Gradient to_gradient(GraphObject& graph, H value) {
-  if (value.is_none()) return {};
-  if (nb::isinstance(value, package().indexed_slices)) {
-    nb::object dense_shape = value.attr("dense_shape");
-    return IndexedSlices{to_output(graph, value.attr("values"), DType::Invalid, {}),
-                         to_output(graph, value.attr("indices"), DType::Invalid, {}),
-                         dense_shape.is_none() ? Output() : to_output(graph, dense_shape, DType::Invalid, {})};
-  }
-  return to_output(graph, value, DType::Invalid, {});
-}
-
 std::vector<Variable> to_variables(H list) {
   std::vector<Variable> variables;
   for (H item : nb::iter(list)) {
@@ -45,6 +34,7 @@ std::optional<Variable> to_optional_variable(H value) {
 
 nb::list compute_gradients(GraphObject& fallback, H ys, H xs, H grad_ys, H stop_gradients, bool colocate, H name) {
   return build(fallback, {ys, xs}, [&](GraphObject& graph) {
+    use_gradient_functions(graph);
     GradientsOptions options{.colocate_with_ops = colocate};
     std::string scope = name.is_none() ? "gradients" : to_name(name);
     options.name = scope;
@@ -73,6 +63,7 @@ nb::list optimizer_gradients(OptimizerObject& self, H loss, H var_list, H grad_l
     raise(PyExc_TypeError, "the loss must be a Tensor");
   }
   return build(graph_of(output->node()), {loss}, [&](GraphObject& graph) {
+    use_gradient_functions(graph);
     train::ComputeGradientsOptions options{.colocate_gradients_with_ops = colocate,
                                            .gate_gradients = static_cast<train::GateGradients>(gate)};
     if (!var_list.is_none()) options.var_list = to_variables(var_list);

@@ -4,7 +4,9 @@
 """
 
 from weir import _weir
-from weir.framework import dtypes as _dtypes
+from weir.framework import custom_gradients as _custom_gradients, dtypes as _dtypes
+from weir.framework.custom_gradients import (NoGradient, NotDifferentiable, RegisterGradient, custom_gradient,
+                                             grad_pass_through, no_gradient)
 from weir.framework.graph import (Graph, GraphKeys, IndexedSlices, Operation, Tensor, _convert, add_to_collection,
                                   add_to_collections, colocate_with, container, control_dependencies,
                                   convert_to_tensor, convert_to_tensor_or_indexed_slices, device, get_collection,
@@ -18,6 +20,12 @@ from weir.framework.variables import Variable
 from weir import _lazy
 
 
+def _call_function(*args):
+    from weir.ops import script_ops
+
+    return script_ops._call_function(*args)
+
+
 def _make_error(*parts):
     from weir import errors
 
@@ -28,7 +36,8 @@ _weir.set_package({
     "Tensor": Tensor, "Operation": Operation, "Variable": Variable, "IndexedSlices": IndexedSlices,
     "as_dtype": _dtypes.as_dtype, "dtypes": _dtypes._BY_ENUM | {0: None}, "make_error": _make_error,
     "convert": _convert, "expand_fetch": _expand_fetch, "expand_feed": _expand_feed,
-    "record_metadata": _record_metadata, "directory": __path__[0] + "/",
+    "record_metadata": _record_metadata, "gradient_types": _custom_gradients._types,
+    "call_gradient": _custom_gradients._call, "call_function": _call_function, "directory": __path__[0] + "/",
 })
 
 from weir.framework.variable_scope import *  # noqa: E402,F401,F403
@@ -80,6 +89,7 @@ _ELSEWHERE = {
                              "sparse_retain", "sparse_tensor_dense_matmul", "sparse_tensor_to_dense", "sparse_to_dense",
                              "string_split"),
     "weir.framework.template": ("make_template",),
+    "weir.ops.script_ops": ("numpy_function", "py_func"),
     "weir.framework.tensor_util": ("from_dlpack", "get_static_value", "make_ndarray", "make_tensor_proto"),
     "weir.framework.values": ("IndexedSlicesValue", "SparseTensorValue", "TensorSpec"),
     "weir.ops.partitioners": ("create_partitioned_variables", "fixed_size_partitioner", "min_max_variable_partitioner",

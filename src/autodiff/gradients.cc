@@ -13,6 +13,8 @@
 namespace weir {
 namespace {
 
+using GradientRule = std::function<void(GradContext&)>;
+
 bool carries_gradient(const Output& output) { return weir::carries_gradient(output.dtype()); }
 
 // A variable may be read by many nodes. Whoever differentiates with respect to one read means the variable, so the walk
@@ -230,8 +232,10 @@ class Walk {
         output_grads.push_back(sum);
       }
     }
-    auto rule = node.op->def->gradient;
-    if (!any || stops || rule == not_differentiable) return;
+    if (!any || stops) return;
+    const GradientRule rule = rule_of(node);
+    const auto* plain = rule.target<void (*)(GradContext&)>();
+    if (plain && *plain == not_differentiable) return;
     if (!rule) {
       node.fail(Code::NotFound,
                 fmt::format("No gradient defined for operation '{}' (op type: {})", node.name, node.op->name));
@@ -261,6 +265,17 @@ class Walk {
       if (!input_grads[i].sparse() && is_value(input)) match_shape(node, input, input_grads[i].dense());
       terms_of(input).push_back(std::move(input_grads[i]));
     }
+  }
+
+  // The program's rule for the node, that of the operation that it is to be differentiated as, or its own.
+  GradientRule rule_of(const Node& node) const {
+    const AttrValue* attr = node.attrs.find("_gradient_op_type");
+    const auto* given = attr ? std::get_if<std::string>(attr) : nullptr;  // an imported node may carry anything
+    const std::string& name = given ? *given : node.op->name;
+    const auto& rules = graph_.impl().gradient_rules;
+    if (auto found = rules.find(name); found != rules.end()) return found->second;
+    const Op* op = given ? find_op(name) : node.op;
+    return op ? op->def->gradient : nullptr;
   }
 
   static bool is_value(const Output& output) {

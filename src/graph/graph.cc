@@ -207,6 +207,9 @@ Operation Graph::add(NodeArgs args) {
     name = unique_name(name);
   }
   try {
+    if (auto type = impl_->gradient_overrides.find(op->name); type != impl_->gradient_overrides.end()) {
+      args.attrs.set("_gradient_op_type", type->second);
+    }
     bind_attrs(*op, args.attrs, args.inputs);
     complete_attrs(*op, args.attrs);
     check_inputs(*op, args.attrs, args.inputs);

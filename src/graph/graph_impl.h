@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -55,6 +56,7 @@ struct Body {
 };
 
 struct VariableStore;
+class GradContext;
 
 struct Graph::Impl {
   // Guards what sessions read while the program goes on building: the node list and output shapes.
@@ -84,6 +86,9 @@ struct Graph::Impl {
   // Name of a variable that is about to be made: without other colocation, nodes of its initial value stand beside it.
   std::string beside;
   std::shared_ptr<VariableStore> variable_store;  // see nn/variable_scope.cc
+  // See weir/custom_gradient.h: what new nodes of an operation are differentiated as, and the program's own rules.
+  std::map<std::string, std::string> gradient_overrides;
+  std::map<std::string, std::function<void(GradContext&)>> gradient_rules;
   std::optional<int64_t> seed;
   std::map<std::string, std::vector<std::any>, std::less<>> collections;
   // While gradients() walks: the nodes on its way, so that control flow differentiates no more than that.

@@ -1,6 +1,7 @@
 #include "weir/embedding.h"
 
 #include "nn/convert.h"
+#include "weir/index_ops.h"
 #include "weir/math_ops.h"
 #include "weir/ops.h"
 
@@ -164,6 +165,42 @@ Output embedding_lookup(const InList& params, const In& ids, const EmbeddingOpti
   if (!table.has_rank()) throw invalid_argument("the shape of the embeddings '{}' is not known", parts[0].name());
   Shape row(table.dims().last(static_cast<size_t>(table.rank() - 1)));
   return reshape(stitched, concat({shape(wanted), row}, 0));
+}
+
+Output embedding_lookup_sparse(const InList& params, const SparseIds& ids, const SparseEmbeddingOptions& options,
+                               std::string_view name) {
+  const std::string& combiner = options.combiner;
+  if (combiner != "sum" && combiner != "mean" && combiner != "sqrtn") {
+    throw invalid_argument("combiner must be one of 'mean', 'sqrtn' or 'sum'; it is '{}'", combiner);
+  }
+  Graph& g = graph_of_list(params, ids.values);
+  LineScope line(g, source_line(ids.values.where()));
+  Scope scope = g.name_scope(name.empty() ? "embedding_lookup_sparse" : name);
+  Output segments = subscript(ids.indices, {kAll, 0});
+  if (segments.dtype() != int32) segments = cast(segments, int32);
+  auto [distinct, places] = unique(ids.values);
+  Output rows = embedding_lookup(params, distinct, {options.strategy, options.max_norm});
+  if (!options.weights) {
+    const std::string_view op = combiner == "sum"    ? "SparseSegmentSum"
+                                : combiner == "mean" ? "SparseSegmentMean"
+                                                     : "SparseSegmentSqrtN";
+    return NodeBuilder(op, scope.name()).input(rows).input(places).input(segments).output();
+  }
+  Output weights = cast(as_output(g, *options.weights, rows.dtype(), "weights"), rows.dtype());
+  rows = gather(rows, places);
+  // A weight for each row, with as many dimensions as a row has.
+  Output others = fill(expand_dims(rank(rows) - 1, 0), 1);
+  Output stretched = reshape(weights, concat({shape(weights), others}, 0));
+  if (rows.shape().has_rank()) {
+    Shape known = weights.shape();
+    for (int i = 1; known.has_rank() && i < rows.shape().rank(); ++i) known.append(1);
+    stretched.set_shape(known);
+  }
+  Output weighted = rows * stretched;
+  if (combiner == "sum") return segment_sum(weighted, segments, scope.name());
+  Output sum = segment_sum(weighted, segments);
+  if (combiner == "mean") return div(sum, segment_sum(stretched, segments), scope.name());
+  return div(sum, sqrt(segment_sum(pow(stretched, 2), segments)), scope.name());
 }
 
 SampledCandidates sample_candidates(std::string_view op, const In& true_classes, const SamplerOptions& options,

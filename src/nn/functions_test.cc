@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/support/check_op.h"
 #include "weir/embedding.h"
 #include "weir/index_ops.h"
@@ -80,6 +82,23 @@ TEST(Embedding, LooksUpInPartsAndClips) {
            {1, 2, 104, 105, 102, 103, 7, 8});
   m.expect(embedding_lookup({first}, m.g.constant({3, 0}, int32), {.max_norm = 2.0}),
            {1.3170092f, 1.5051534f, 0.89442718f, 1.7888544f});
+}
+
+TEST(Embedding, CombinesTheRowsOfSparseIds) {
+  Model m;
+  Output table = m.ramp({3, 2});
+  const SparseIds ids{m.g.constant({{0, 0}, {0, 1}, {2, 0}}, int64), m.g.constant({2, 0, 1}, int64)};
+  m.expect(embedding_lookup_sparse({table}, ids, {.combiner = "sum"}), {6, 8, 0, 0, 3, 4});
+  m.expect(embedding_lookup_sparse({table}, ids), {3, 4, 0, 0, 3, 4});
+  const float root = std::sqrt(2.f);
+  m.expect(embedding_lookup_sparse({table}, ids, {.combiner = "sqrtn"}), {6 / root, 8 / root, 0, 0, 3, 4});
+  const SparseIds two{m.g.constant({{0, 0}, {0, 1}, {1, 0}}, int64), m.g.constant({2, 0, 1}, int64)};
+  const In weights = m.g.constant({3, 1, 2}, float32);
+  m.expect(embedding_lookup_sparse({table}, two, {.weights = weights, .combiner = "sum"}), {16, 20, 6, 8});
+  m.expect(embedding_lookup_sparse({table}, two, {.weights = weights}), {4, 5, 3, 4});
+  m.expect(embedding_lookup_sparse({table}, two, {.weights = weights, .combiner = "sqrtn"}),
+           {16 / std::sqrt(10.f), 20 / std::sqrt(10.f), 3, 4});
+  expect_error([&] { embedding_lookup_sparse({table}, ids, {.combiner = "max"}); }, Code::InvalidArgument, "combiner");
 }
 
 TEST(SampledLosses, ComputeWhatTensorFlowDoes) {

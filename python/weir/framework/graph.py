@@ -58,6 +58,12 @@ class Graph(_weir.Graph):
     def container(self, container_name):
         return _Entered(lambda: self._name_scope(self._current_name_scope() + "/" if self._current_name_scope() else ""))
 
+    def gradient_override_map(self, op_type_map):
+        """``with`` it, new nodes of the types are differentiated as {type: name given to RegisterGradient} says."""
+        if not isinstance(op_type_map, dict):
+            raise TypeError("op_type_map must be a dictionary mapping strings to strings")
+        return _Entered(lambda: _weir.GradientOverride(self, op_type_map))
+
     def get_name_scope(self):
         return self._current_name_scope()
 

@@ -163,6 +163,23 @@ class Variable(_weir.Variable):
     def scatter_update(self, sparse_delta, use_locking=False, name=None):
         return _weir.scatter_update(self, sparse_delta.indices, sparse_delta.values, name)
 
+    def _scatter(self, how, sparse_delta, use_locking, name):
+        from weir.ops import state_ops
+
+        return getattr(state_ops, how)(self, sparse_delta.indices, sparse_delta.values, use_locking, name)
+
+    def scatter_mul(self, sparse_delta, use_locking=False, name=None):
+        return self._scatter("scatter_mul", sparse_delta, use_locking, name)
+
+    def scatter_div(self, sparse_delta, use_locking=False, name=None):
+        return self._scatter("scatter_div", sparse_delta, use_locking, name)
+
+    def scatter_min(self, sparse_delta, use_locking=False, name=None):
+        return self._scatter("scatter_min", sparse_delta, use_locking, name)
+
+    def scatter_max(self, sparse_delta, use_locking=False, name=None):
+        return self._scatter("scatter_max", sparse_delta, use_locking, name)
+
     def count_up_to(self, limit):
         return _weir.count_up_to(self, limit, None)
 

@@ -263,6 +263,24 @@ def lbeta(x, name=None):
         return reduce_sum(lgamma(x), [-1]) - lgamma(reduce_sum(x, [-1]))  # noqa: F821
 
 
+def _sparse_segments(op, data, indices, segment_ids, num_segments, name):
+    if num_segments is None:
+        return apply(op, (data, indices, segment_ids), {}, name)
+    return apply(op + "WithNumSegments", (data, indices, segment_ids, num_segments), {}, name)
+
+
+def sparse_segment_sum(data, indices, segment_ids, name=None, num_segments=None):
+    return _sparse_segments("SparseSegmentSum", data, indices, segment_ids, num_segments, name)
+
+
+def sparse_segment_mean(data, indices, segment_ids, name=None, num_segments=None):
+    return _sparse_segments("SparseSegmentMean", data, indices, segment_ids, num_segments, name)
+
+
+def sparse_segment_sqrt_n(data, indices, segment_ids, name=None, num_segments=None):
+    return _sparse_segments("SparseSegmentSqrtN", data, indices, segment_ids, num_segments, name)
+
+
 def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
     with name_scope(name, "UnsortedSegmentMean", [data, segment_ids]):
         data, segment_ids = convert_to_tensor(data), convert_to_tensor(segment_ids)

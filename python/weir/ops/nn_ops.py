@@ -354,15 +354,39 @@ def top_k(input, k=1, sorted=True, name=None):
     return namedtuple("TopKV2", ["values", "indices"])(values, indices)
 
 
-def embedding_lookup(params, ids, partition_strategy="mod", name=None, validate_indices=True, max_norm=None):
-    """Rows ``ids`` of ``params``, or of its parts when it is a list."""
+def _parts(params, partition_strategy):
+    """The parts of a table, and whether they hold consecutive rows."""
     if params is None or isinstance(params, (list, tuple)) and not params:
         raise ValueError("Need at least one param")
     if not isinstance(params, (list, tuple)):
         params = list(params) if hasattr(params, "_partitions") else [params]
     if partition_strategy not in ("mod", "div"):
         raise ValueError(f"Unrecognized partition strategy: {partition_strategy}")
-    return _weir.embedding_lookup(_graph(), list(params), ids, partition_strategy == "div", max_norm, name)
+    return list(params), partition_strategy == "div"
+
+
+def embedding_lookup(params, ids, partition_strategy="mod", name=None, validate_indices=True, max_norm=None):
+    """Rows ``ids`` of ``params``, or of its parts when it is a list."""
+    params, div = _parts(params, partition_strategy)
+    return _weir.embedding_lookup(_graph(), params, ids, div, max_norm, name)
+
+
+def embedding_lookup_sparse(params, sp_ids, sp_weights, partition_strategy="mod", name=None, combiner=None,
+                            max_norm=None):
+    """For each row of the SparseTensor ``sp_ids`` the embeddings of its ids, combined."""
+    from weir.ops.sparse_ops import SparseTensor
+
+    params, div = _parts(params, partition_strategy)
+    if not isinstance(sp_ids, SparseTensor):
+        raise TypeError("sp_ids must be SparseTensor")
+    if sp_weights is not None and not isinstance(sp_weights, SparseTensor):
+        raise TypeError("sp_weights must be either None or SparseTensor")
+    if sp_weights is not None:
+        sp_ids.values.shape.assert_is_compatible_with(sp_weights.values.shape)
+        sp_ids.indices.shape.assert_is_compatible_with(sp_weights.indices.shape)
+    return _weir.embedding_lookup_sparse(_graph(), params, (sp_ids.indices, sp_ids.values),
+                                         None if sp_weights is None else sp_weights.values, div, combiner or "mean",
+                                         max_norm, name)
 
 
 @simple.needs("FusedBatchNorm")

@@ -1,6 +1,7 @@
 """Writes to variables."""
 
 from weir import _weir
+from weir.framework.graph import control_dependencies, convert_to_tensor
 from weir.framework.op_functions import apply
 from weir.framework.variables import Variable, is_variable_initialized  # noqa: F401
 from weir.ops import public_names
@@ -34,6 +35,30 @@ def scatter_add(ref, indices, updates, use_locking=False, name=None):
 
 def scatter_sub(ref, indices, updates, use_locking=False, name=None):
     return _weir.scatter_sub(ref, indices, updates, name)
+
+
+def _scatter(op, ref, indices, updates, use_locking, name):
+    if not isinstance(ref, Variable) or not ref._is_resource:
+        return apply(op, (ref, indices, updates), {"use_locking": use_locking}, name)
+    write = apply(f"Resource{op}", (ref.handle, indices, convert_to_tensor(updates, dtype=ref.dtype)), {}, name)
+    with control_dependencies([write]):
+        return _weir.read_variable(ref, None)
+
+
+def scatter_mul(ref, indices, updates, use_locking=False, name=None):
+    return _scatter("ScatterMul", ref, indices, updates, use_locking, name)
+
+
+def scatter_div(ref, indices, updates, use_locking=False, name=None):
+    return _scatter("ScatterDiv", ref, indices, updates, use_locking, name)
+
+
+def scatter_min(ref, indices, updates, use_locking=False, name=None):
+    return _scatter("ScatterMin", ref, indices, updates, use_locking, name)
+
+
+def scatter_max(ref, indices, updates, use_locking=False, name=None):
+    return _scatter("ScatterMax", ref, indices, updates, use_locking, name)
 
 
 def count_up_to(ref, limit, name=None):

@@ -105,5 +105,31 @@ TEST(ScatterNd, AddsUpdatesThatMeet) {
                     {.inputs = {{{0}}, {{1, 2, 3}}, {3, 2}}, .message = "updates must have shape [1,2]"}}});
 }
 
+TEST(Roll, TurnsAxesRound) {
+  check_op({.op = "Roll", .inputs = {{1, 2, 3, 4, 5}, 2, 0}, .outputs = {{4, 5, 1, 2, 3}}});
+  check_op({.op = "Roll",
+            .inputs = {{{1, 2, 3}, {4, 5, 6}}, {1, -1, 3}, {0, 1, -1}},
+            .outputs = {{{5, 6, 4}, {2, 3, 1}}},
+            .bad = {{.inputs = {ramp({2, 3}), {1}, {2}}, .message = "axis"},
+                    {.inputs = {ramp({2, 3}), {1, 2}, {0}}, .message = "[2]"},
+                    {.inputs = {ramp({2, 3}), {{1}}, {{0}}}, .message = "scalars or vectors"},
+                    {.inputs = {3, 1, 0}, .message = "rank"}}});
+  check_op({.op = "Roll", .inputs = {zeros({0, 3}), 1, 0}, .outputs = {zeros({0, 3})}});
+  check_op({.op = "Roll", .inputs = {ramp({2, 3}), Tensor::zeros(int32, {0}), Tensor::zeros(int32, {0})}, .outputs = {ramp({2, 3})}});
+}
+
+TEST(Bitcast, KeepsTheBytes) {
+  Graph g;
+  Session session(g);
+  auto cast_to = [&](const Output& x, DType type) {
+    return session.run(NodeBuilder("Bitcast").input(x).attr("type", type).output());
+  };
+  expect_same(cast_to(g.constant({1, -2}, float32), int32), Tensor::from<int32_t>({0x3f800000, -1073741824}, {2}));
+  Tensor halves = cast_to(g.constant({0x00020001, 0x00040003}, int32), int16);
+  expect_same(halves, Tensor::from<int16_t>({1, 2, 3, 4}, {2, 2}));
+  expect_same(cast_to(g.constant(halves), int32), Tensor::from<int32_t>({0x00020001, 0x00040003}, {2}));
+  expect_error([&] { cast_to(g.constant({1, 2, 3}, int16), int64); }, Code::InvalidArgument, "must be 4");
+}
+
 }  // namespace
 }  // namespace weir::testing

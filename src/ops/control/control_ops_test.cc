@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "ops/control/py_func.h"
 #include "tests/support/check_op.h"
 #include "weir/gradients.h"
 #include "weir/ops.h"
@@ -84,6 +85,34 @@ TEST(CheckNumerics, ChecksItsGradientToo) {
         Session(g).run(grad, {{x, Tensor(std::vector<float>{0, 1})}});
       },
       Code::InvalidArgument, "detected in gradient. x : Tensor had Inf values");
+}
+
+Output python_function(const Output& x) {
+  return NodeBuilder("PyFunc")
+      .input(InList{x})
+      .attr("token", std::string("f"))
+      .attr("Tout", std::vector{float32})
+      .output();
+}
+
+TEST(PyFunc, AsksTheLanguageThatTheProgramIsIn) {
+  Graph g;
+  Output y = python_function(g.constant({1, 2}, float32));
+  EXPECT_FALSE(y.shape().has_rank());
+  expect_error([&] { Session(g).run(y); }, Code::Unimplemented, "can only be called in Python");
+  ops::set_python_caller([](std::string_view token, std::vector<Tensor> inputs, const std::vector<DType>& types) {
+    EXPECT_EQ(token, "f");
+    EXPECT_EQ(types, std::vector{float32});
+    return inputs;
+  });
+  expect_same(Session(g).run(y + 1.f), Tensor::from<float>({2, 3}, {2}));
+  ops::set_python_caller(nullptr);
+}
+
+TEST(PyFunc, HasNoGradient) {
+  Graph g;
+  Output x = g.constant({1, 2}, float32);
+  EXPECT_TRUE(gradients({python_function(x)}, {x})[0].none());
 }
 
 }  // namespace

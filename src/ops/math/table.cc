@@ -12,6 +12,9 @@
   row(min) row(minimum) row(mod) row(mul) row(mul_no_nan) row(neg) row(not_equal) row(polygamma) row(pow) row(prod) row(real) \
   row(real_div) row(reciprocal) row(reciprocal_grad) row(rint) row(round) row(rsqrt) row(rsqrt_grad) \
   row(segment_sum) row(select) row(select_v2) row(sigmoid) row(sigmoid_grad) row(sign) row(sin) row(sinh) row(sqrt) \
+  row(sparse_segment_mean) row(sparse_segment_mean_with_num_segments) row(sparse_segment_mean_grad) \
+  row(sparse_segment_sqrt_n) row(sparse_segment_sqrt_n_with_num_segments) row(sparse_segment_sqrt_n_grad) \
+  row(sparse_segment_sum) row(sparse_segment_sum_with_num_segments) row(sparse_tensor_dense_mat_mul) \
   row(sqrt_grad) row(square) row(squared_difference) row(sub) row(sum) row(tan) row(tanh) row(tanh_grad) \
   row(truncate_div) row(truncate_mod) row(xdivy) row(xlogy) row(zeta) \
   row(bincount) row(segment_mean) row(segment_max) row(segment_min) row(segment_prod) \

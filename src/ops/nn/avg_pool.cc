@@ -7,13 +7,9 @@
 namespace weir::ops {
 namespace {
 
-void infer(InferContext& c) { c.set_output(0, pool_geometry(c.input(0), c.attrs()).output()); }
-
 void gradient(GradContext& c) {
   c.set_input_grad(0, nn::avg_pool_grad(shape(c.input(0)), c.output_grad(), pool_options(c)));
 }
-
-PoolGeometry prepare(PrepareContext& c) { return pool_geometry(c.input(0), c.node().attrs()); }
 
 struct Cpu {
   template <class T>
@@ -47,9 +43,9 @@ OpDef avg_pool_op() {
           .attrs =
               "ksize:list(int)>=4; strides:list(int)>=4; padding:string{SAME,VALID}; "
               "data_format:string{NHWC,NCHW}='NHWC'; T:type{half,bfloat16,float,double}",
-          .infer = infer,
+          .infer = infer_pool,
           .gradient = gradient,
-          .cpu = {.select = kernel_for<FloatTypes, Cpu>, .prepare = prepared<prepare>}};
+          .cpu = {.select = kernel_for<FloatTypes, Cpu>, .prepare = prepared<prepare_pool>}};
 }
 
 }  // namespace weir::ops

@@ -7,13 +7,9 @@
 namespace weir::ops {
 namespace {
 
-void infer(InferContext& c) { c.set_output(0, pool_geometry(c.input(0), c.attrs()).output()); }
-
 void gradient(GradContext& c) {
   c.set_input_grad(0, nn::max_pool_grad(c.input(0), c.output(0), c.output_grad(), pool_options(c)));
 }
-
-PoolGeometry prepare(PrepareContext& c) { return pool_geometry(c.input(0), c.node().attrs()); }
 
 struct Cpu {
   template <class T>
@@ -41,9 +37,9 @@ OpDef max_pool_op() {
               "T:type{half,bfloat16,float,double,int32,int64,uint8,int16,int8,uint16,qint8}=float; "
               "ksize:list(int)>=4; strides:list(int)>=4; padding:string{SAME,VALID}; "
               "data_format:string{NHWC,NCHW,NCHW_VECT_C}='NHWC'",
-          .infer = infer,
+          .infer = infer_pool,
           .gradient = gradient,
-          .cpu = {.select = kernel_for<RealTypes, Cpu>, .prepare = prepared<prepare>}};
+          .cpu = {.select = kernel_for<RealTypes, Cpu>, .prepare = prepared<prepare_pool>}};
 }
 
 }  // namespace weir::ops

@@ -3,6 +3,9 @@
 #include <string_view>
 
 #include "autodiff/grad_context.h"
+#include "graph/infer_context.h"
+#include "ops/kernel.h"
+#include "ops/nn/window.h"
 #include "weir/nn.h"
 
 namespace weir::ops {
@@ -21,5 +24,8 @@ inline nn::PoolOptions pool_options(const GradContext& c) {
           .padding = c.attr<std::string>("padding"),
           .data_format = c.attr<std::string>("data_format")};
 }
+
+inline void infer_pool(InferContext& c) { c.set_output(0, pool_geometry(c.input(0), c.attrs()).output()); }
+inline PoolGeometry prepare_pool(PrepareContext& c) { return pool_geometry(c.input(0), c.node().attrs()); }
 
 }  // namespace weir::ops

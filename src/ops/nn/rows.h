@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "graph/infer_context.h"
 #include "ops/kernel.h"
 #include "ops/math/functors.h"
 
@@ -29,5 +30,35 @@ struct RowExp {
     for (int64_t i = 0; i < n; ++i) sum += std::exp(x[i] - largest);
   }
 };
+
+// Softmax and its logarithm: F::fast(...) for float, else F(sum of a row's exponentials)(x - largest) for its elements.
+template <class F>
+struct SoftmaxKernel {
+  template <class T>
+  static void run(KernelContext& c) {
+    const RowShape shape(c.shape(0));
+    const T* x = c.input<T>(0);
+    T* y = c.output<T>();
+    if constexpr (std::is_same_v<T, float>) {
+      F::fast(x, y, shape.rows, shape.columns, c.pool());
+    } else {
+      c.pool().parallel_for(shape.rows, shape.grain(), [&](int64_t begin, int64_t end) {
+        for (int64_t row = begin; row < end; ++row) {
+          const T* from = x + row * shape.columns;
+          const RowExp<T> exps(from, shape.columns);
+          const F f(static_cast<double>(exps.sum));
+          for (int64_t i = 0; i < shape.columns; ++i) {
+            y[row * shape.columns + i] = static_cast<T>(f(Wide<T>(from[i] - exps.largest)));
+          }
+        }
+      });
+    }
+  }
+};
+
+inline void infer_softmax(InferContext& c) {
+  c.require_min_rank(0, 1);
+  c.set_output(0, c.input(0));
+}
 
 }  // namespace weir::ops

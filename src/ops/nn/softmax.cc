@@ -8,11 +8,6 @@
 namespace weir::ops {
 namespace {
 
-void infer(InferContext& c) {
-  c.require_min_rank(0, 1);
-  c.set_output(0, c.input(0));
-}
-
 // dx = (dy - sum(dy * y)) * y: reads y only, so x can be freed early.
 void gradient(GradContext& c) {
   Output y = c.output(0), dy = c.output_grad();
@@ -20,25 +15,15 @@ void gradient(GradContext& c) {
   c.set_input_grad(0, (dy - dot) * y);
 }
 
-struct Cpu {
-  template <class T>
-  static void run(KernelContext& c) {
-    const RowShape shape(c.shape(0));
-    const T* x = c.input<T>(0);
-    T* y = c.output<T>();
-    if constexpr (std::is_same_v<T, float>) {
-      cpu::softmax(x, y, shape.rows, shape.columns, c.pool());
-    } else {
-      c.pool().parallel_for(shape.rows, shape.grain(), [&](int64_t begin, int64_t end) {
-        for (int64_t row = begin; row < end; ++row) {
-          const T* from = x + row * shape.columns;
-          const RowExp<T> exps(from, shape.columns);
-          for (int64_t i = 0; i < shape.columns; ++i) {
-            y[row * shape.columns + i] = static_cast<T>(std::exp(from[i] - exps.largest) / exps.sum);
-          }
-        }
-      });
-    }
+struct Softmax {
+  double sum;
+  explicit Softmax(double row_sum) : sum(row_sum) {}
+  template <class W>
+  W operator()(W shifted) const {
+    return std::exp(shifted) / static_cast<W>(sum);
+  }
+  static void fast(const float* x, float* y, int64_t rows, int64_t columns, ThreadPool& pool) {
+    cpu::softmax(x, y, rows, columns, pool);
   }
 };
 
@@ -49,9 +34,9 @@ OpDef softmax_op() {
           .inputs = "logits:T",
           .outputs = "softmax:T",
           .attrs = "T:type{half,bfloat16,float,double}",
-          .infer = infer,
+          .infer = infer_softmax,
           .gradient = gradient,
-          .cpu = {.select = kernel_for<FloatTypes, Cpu>, .in_place = 0b1}};
+          .cpu = {.select = kernel_for<FloatTypes, SoftmaxKernel<Softmax>>, .in_place = 0b1}};
 }
 
 }  // namespace weir::ops

@@ -20,6 +20,17 @@ void infer_sampler(InferContext& c) {
   c.set_output(2, Shape{samples});
 }
 
+OpDef sampler_row(std::string_view name, Kernel cpu) {
+  return {.name = name,
+          .inputs = "true_classes:int64",
+          .outputs = kSamplerOutputs,
+          .attrs = kSamplerAttrs,
+          .flags = "stateful",
+          .infer = infer_sampler,
+          .gradient = not_differentiable,
+          .cpu = cpu};
+}
+
 SamplerState prepare_sampler(PrepareContext& c) {
   return {prepare_generator(c).generator, c.attr<int64_t>("num_sampled"), c.attr<int64_t>("range_max"),
           c.attr<bool>("unique")};

@@ -30,6 +30,9 @@ float expected_count(float probability, int64_t samples, int64_t tries);
 // Draws `samples` classes by draw(words), different ones if `unique`. Gives the number of draws.
 int64_t draw_classes(const SamplerState& state, int64_t* classes, FunctionRef<int64_t(WordStream&)> draw);
 
+// The row of a sampler with this kernel.
+OpDef sampler_row(std::string_view name, Kernel cpu);
+
 // The whole kernel for a fixed distribution.
 void sample_candidates(KernelContext& c, FunctionRef<int64_t(WordStream&)> draw,
                        FunctionRef<float(int64_t)> probability);

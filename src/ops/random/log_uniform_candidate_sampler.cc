@@ -24,14 +24,7 @@ void cpu(KernelContext& c) {
 }  // namespace
 
 OpDef log_uniform_candidate_sampler_op() {
-  return {.name = "LogUniformCandidateSampler",
-          .inputs = "true_classes:int64",
-          .outputs = kSamplerOutputs,
-          .attrs = kSamplerAttrs,
-          .flags = "stateful",
-          .infer = infer_sampler,
-          .gradient = not_differentiable,
-          .cpu = {.select = kernel_any<cpu>, .prepare = prepared<prepare_sampler>}};
+  return sampler_row("LogUniformCandidateSampler", {.select = kernel_any<cpu>, .prepare = prepared<prepare_sampler>});
 }
 
 }  // namespace weir::ops

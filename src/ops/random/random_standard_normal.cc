@@ -1,33 +1,20 @@
-#include "ops/array/array_util.h"
-#include "ops/random/generator.h"
+#include "ops/random/random_row.h"
 #include "ops/random/scaled_normal.h"
 #include "weir/ops.h"
 
 namespace weir::ops {
 namespace {
 
-void infer(InferContext& c) { c.set_output(0, shape_argument(c, 0)); }
-
-struct Cpu {
-  template <class T>
-  static void run(KernelContext& c) {
-    int64_t n = c.output_elements();
-    cpu::fill_normal(c.state<GeneratorRef>().generator->philox.reserve_outputs(n), c.output<T>(), n, c.pool());
+struct Fill {
+  template <class... Args>
+  void operator()(Args&&... args) const {
+    cpu::fill_normal(std::forward<Args>(args)...);
   }
 };
 
 }  // namespace
 
-OpDef random_standard_normal_op() {
-  return {.name = "RandomStandardNormal",
-          .inputs = "shape:T",
-          .outputs = "output:dtype",
-          .attrs = "seed:int=0; seed2:int=0; dtype:type{half,bfloat16,float,double}; T:type{int32,int64}",
-          .flags = "stateful",
-          .infer = infer,
-          .gradient = not_differentiable,
-          .cpu = {.select = kernel_for<FloatTypes, Cpu, AttrDtype>, .prepare = prepared<prepare_generator>}};
-}
+OpDef random_standard_normal_op() { return random_row<Fill>("RandomStandardNormal"); }
 
 }  // namespace weir::ops
 

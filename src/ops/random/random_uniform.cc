@@ -1,34 +1,22 @@
 #include "base/errors.h"
 #include "graph/graph_impl.h"
 #include "ops/array/array_util.h"
-#include "ops/random/generator.h"
+#include "ops/random/random_row.h"
 #include "weir/ops.h"
 
 namespace weir::ops {
 namespace {
 
-void infer(InferContext& c) { c.set_output(0, shape_argument(c, 0)); }
-
-struct Cpu {
-  template <class T>
-  static void run(KernelContext& c) {
-    int64_t n = c.output_elements();
-    cpu::fill_uniform(c.state<GeneratorRef>().generator->philox.reserve_outputs(n), c.output<T>(), n, c.pool());
+struct Fill {
+  template <class... Args>
+  void operator()(Args&&... args) const {
+    cpu::fill_uniform(std::forward<Args>(args)...);
   }
 };
 
 }  // namespace
 
-OpDef random_uniform_op() {
-  return {.name = "RandomUniform",
-          .inputs = "shape:T",
-          .outputs = "output:dtype",
-          .attrs = "seed:int=0; seed2:int=0; dtype:type{half,bfloat16,float,double}; T:type{int32,int64}",
-          .flags = "stateful",
-          .infer = infer,
-          .gradient = not_differentiable,
-          .cpu = {.select = kernel_for<FloatTypes, Cpu, AttrDtype>, .prepare = prepared<prepare_generator>}};
-}
+OpDef random_uniform_op() { return random_row<Fill>("RandomUniform"); }
 
 }  // namespace weir::ops
 

@@ -15,14 +15,7 @@ void cpu(KernelContext& c) {
 }  // namespace
 
 OpDef uniform_candidate_sampler_op() {
-  return {.name = "UniformCandidateSampler",
-          .inputs = "true_classes:int64",
-          .outputs = kSamplerOutputs,
-          .attrs = kSamplerAttrs,
-          .flags = "stateful",
-          .infer = infer_sampler,
-          .gradient = not_differentiable,
-          .cpu = {.select = kernel_any<cpu>, .prepare = prepared<prepare_sampler>}};
+  return sampler_row("UniformCandidateSampler", {.select = kernel_any<cpu>, .prepare = prepared<prepare_sampler>});
 }
 
 }  // namespace weir::ops

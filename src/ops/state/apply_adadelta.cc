@@ -1,8 +1,6 @@
 #include <cmath>
 
-#include "graph/op_def.h"
-#include "ops/state/update.h"
-#include "ops/types.h"
+#include "ops/state/apply.h"
 
 namespace weir::ops {
 namespace {
@@ -14,7 +12,8 @@ struct Step {
   Step(const KernelContext& c, int first)
       : lr(wide_scalar<T>(c, first)), rho(wide_scalar<T>(c, first + 1)), epsilon(wide_scalar<T>(c, first + 2)) {}
 
-  void operator()(T* var, T* accum, T* accum_update, const T* grad, int64_t n) const {
+  void operator()(const std::array<T*, 3>& data, const T* grad, int64_t n) const {
+    auto [var, accum, accum_update] = data;
     for (int64_t i = 0; i < n; ++i) {
       const Wide<T> g = grad[i];
       const Wide<T> square = accum[i] * rho + g * g * (1 - rho);
@@ -26,69 +25,34 @@ struct Step {
   }
 };
 
-struct Dense {
-  template <class T>
-  static void run(KernelContext& c) {
-    const Step<T> step(c, 3);
-    update_blocks<T, 3>(c, 6, [&](const auto& data, int64_t begin, int64_t end) {
-      step(data[0] + begin, data[1] + begin, data[2] + begin, c.input<T>(6) + begin, end - begin);
-    });
-  }
-};
-
-struct Sparse {
-  template <class T>
-  static void run(KernelContext& c) {
-    const Step<T> step(c, 3);
-    update_typed_rows<T, 3>(
-        c, 6, 7, [&](const auto& rows, const T* grad, int64_t n) { step(rows[0], rows[1], rows[2], grad, n); });
-  }
-};
-
-constexpr Kernel kDense = {.select = kernel_for<FloatTypes, Dense>};
-constexpr Kernel kSparse = {.select = kernel_for<FloatTypes, Sparse>};
-
-constexpr std::string_view kDenseAttrs = "T:numbertype; use_locking:bool=False";
-constexpr std::string_view kSparseAttrs = "T:numbertype; Tindices:type{int32,int64}; use_locking:bool=False";
+constexpr Kernel kDense = {.select = kernel_for<FloatTypes, ApplyDense<Step, 3, 3>>};
+constexpr Kernel kSparse = {.select = kernel_for<FloatTypes, ApplySparse<Step, 3, 3>>};
 
 }  // namespace
 
 OpDef apply_adadelta_op() {
-  return {.name = "ApplyAdadelta",
-          .inputs = "var:Ref(T); accum:Ref(T); accum_update:Ref(T); lr:T; rho:T; epsilon:T; grad:T",
-          .outputs = "out:Ref(T)",
-          .attrs = kDenseAttrs,
-          .infer = infer_apply,
-          .cpu = kDense};
+  return apply_ref_row("ApplyAdadelta", "var:Ref(T); accum:Ref(T); accum_update:Ref(T); lr:T; rho:T; epsilon:T; grad:T",
+                       kApplyAttrs, kDense);
 }
 
 OpDef resource_apply_adadelta_op() {
-  return {.name = "ResourceApplyAdadelta",
-          .inputs = "var:resource; accum:resource; accum_update:resource; lr:T; rho:T; epsilon:T; grad:T",
-          .attrs = kDenseAttrs,
-          .flags = "stateful",
-          .infer = infer_apply,
-          .cpu = kDense};
+  return apply_resource_row("ResourceApplyAdadelta",
+                            "var:resource; accum:resource; accum_update:resource; lr:T; rho:T; epsilon:T; grad:T",
+                            kApplyAttrs, kDense);
 }
 
 OpDef sparse_apply_adadelta_op() {
-  return {.name = "SparseApplyAdadelta",
-          .inputs = "var:Ref(T); accum:Ref(T); accum_update:Ref(T); lr:T; rho:T; epsilon:T; grad:T; indices:Tindices",
-          .outputs = "out:Ref(T)",
-          .attrs = kSparseAttrs,
-          .infer = infer_apply,
-          .cpu = kSparse};
+  return apply_ref_row(
+      "SparseApplyAdadelta",
+      "var:Ref(T); accum:Ref(T); accum_update:Ref(T); lr:T; rho:T; epsilon:T; grad:T; indices:Tindices",
+      kSparseApplyAttrs, kSparse);
 }
 
 OpDef resource_sparse_apply_adadelta_op() {
-  return {.name = "ResourceSparseApplyAdadelta",
-          .inputs =
-              "var:resource; accum:resource; accum_update:resource; lr:T; rho:T; epsilon:T; grad:T; "
-              "indices:Tindices",
-          .attrs = kSparseAttrs,
-          .flags = "stateful",
-          .infer = infer_apply,
-          .cpu = kSparse};
+  return apply_resource_row("ResourceSparseApplyAdadelta",
+                            "var:resource; accum:resource; accum_update:resource; lr:T; rho:T; epsilon:T; grad:T; "
+                            "indices:Tindices",
+                            kSparseApplyAttrs, kSparse);
 }
 
 }  // namespace weir::ops

@@ -1,8 +1,6 @@
 #include <cmath>
 
-#include "graph/op_def.h"
-#include "ops/state/update.h"
-#include "ops/types.h"
+#include "ops/state/apply.h"
 
 namespace weir::ops {
 namespace {
@@ -17,7 +15,8 @@ struct Step {
         momentum(wide_scalar<T>(c, first + 2)),
         epsilon(wide_scalar<T>(c, first + 3)) {}
 
-  void operator()(T* var, T* mg, T* ms, T* mom, const T* grad, int64_t n) const {
+  void operator()(const std::array<T*, 4>& data, const T* grad, int64_t n) const {
+    auto [var, mg, ms, mom] = data;
     for (int64_t i = 0; i < n; ++i) {
       const Wide<T> g = grad[i];
       const Wide<T> square = ms[i] + (g * g - ms[i]) * (1 - rho);
@@ -31,74 +30,37 @@ struct Step {
   }
 };
 
-struct Dense {
-  template <class T>
-  static void run(KernelContext& c) {
-    const Step<T> step(c, 4);
-    update_blocks<T, 4>(c, 8, [&](const auto& data, int64_t begin, int64_t end) {
-      step(data[0] + begin, data[1] + begin, data[2] + begin, data[3] + begin, c.input<T>(8) + begin, end - begin);
-    });
-  }
-};
-
-struct Sparse {
-  template <class T>
-  static void run(KernelContext& c) {
-    const Step<T> step(c, 4);
-    update_typed_rows<T, 4>(c, 8, 9, [&](const auto& rows, const T* grad, int64_t n) {
-      step(rows[0], rows[1], rows[2], rows[3], grad, n);
-    });
-  }
-};
-
-constexpr Kernel kDense = {.select = kernel_for<FloatTypes, Dense>};
-constexpr Kernel kSparse = {.select = kernel_for<FloatTypes, Sparse>};
-
-constexpr std::string_view kDenseAttrs = "T:numbertype; use_locking:bool=False";
-constexpr std::string_view kSparseAttrs = "T:numbertype; Tindices:type{int32,int64}; use_locking:bool=False";
+constexpr Kernel kDense = {.select = kernel_for<FloatTypes, ApplyDense<Step, 4, 4>>};
+constexpr Kernel kSparse = {.select = kernel_for<FloatTypes, ApplySparse<Step, 4, 4>>};
 
 }  // namespace
 
 OpDef apply_centered_rms_prop_op() {
-  return {.name = "ApplyCenteredRMSProp",
-          .inputs = "var:Ref(T); mg:Ref(T); ms:Ref(T); mom:Ref(T); lr:T; rho:T; momentum:T; epsilon:T; grad:T",
-          .outputs = "out:Ref(T)",
-          .attrs = kDenseAttrs,
-          .infer = infer_apply,
-          .cpu = kDense};
+  return apply_ref_row("ApplyCenteredRMSProp",
+                       "var:Ref(T); mg:Ref(T); ms:Ref(T); mom:Ref(T); lr:T; rho:T; momentum:T; epsilon:T; grad:T",
+                       kApplyAttrs, kDense);
 }
 
 OpDef resource_apply_centered_rms_prop_op() {
-  return {.name = "ResourceApplyCenteredRMSProp",
-          .inputs =
-              "var:resource; mg:resource; ms:resource; mom:resource; lr:T; rho:T; momentum:T; epsilon:T; "
-              "grad:T",
-          .attrs = kDenseAttrs,
-          .flags = "stateful",
-          .infer = infer_apply,
-          .cpu = kDense};
+  return apply_resource_row("ResourceApplyCenteredRMSProp",
+                            "var:resource; mg:resource; ms:resource; mom:resource; lr:T; rho:T; momentum:T; epsilon:T; "
+                            "grad:T",
+                            kApplyAttrs, kDense);
 }
 
 OpDef sparse_apply_centered_rms_prop_op() {
-  return {.name = "SparseApplyCenteredRMSProp",
-          .inputs =
-              "var:Ref(T); mg:Ref(T); ms:Ref(T); mom:Ref(T); lr:T; rho:T; momentum:T; epsilon:T; grad:T; "
-              "indices:Tindices",
-          .outputs = "out:Ref(T)",
-          .attrs = kSparseAttrs,
-          .infer = infer_apply,
-          .cpu = kSparse};
+  return apply_ref_row("SparseApplyCenteredRMSProp",
+                       "var:Ref(T); mg:Ref(T); ms:Ref(T); mom:Ref(T); lr:T; rho:T; momentum:T; epsilon:T; grad:T; "
+                       "indices:Tindices",
+                       kSparseApplyAttrs, kSparse);
 }
 
 OpDef resource_sparse_apply_centered_rms_prop_op() {
-  return {.name = "ResourceSparseApplyCenteredRMSProp",
-          .inputs =
-              "var:resource; mg:resource; ms:resource; mom:resource; lr:T; rho:T; momentum:T; epsilon:T; grad:T; "
-              "indices:Tindices",
-          .attrs = kSparseAttrs,
-          .flags = "stateful",
-          .infer = infer_apply,
-          .cpu = kSparse};
+  return apply_resource_row(
+      "ResourceSparseApplyCenteredRMSProp",
+      "var:resource; mg:resource; ms:resource; mom:resource; lr:T; rho:T; momentum:T; epsilon:T; grad:T; "
+      "indices:Tindices",
+      kSparseApplyAttrs, kSparse);
 }
 
 }  // namespace weir::ops

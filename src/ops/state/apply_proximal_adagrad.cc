@@ -1,19 +1,10 @@
-#include <algorithm>
 #include <cmath>
 
-#include "graph/op_def.h"
-#include "ops/state/update.h"
-#include "ops/types.h"
+#include "ops/state/apply.h"
+#include "ops/state/proximal.h"
 
 namespace weir::ops {
 namespace {
-
-// The value nearest to `moved` when |x| costs l1 and x^2 / 2 costs l2, over a step of size lr.
-template <class W>
-W proximal(W moved, W lr, W l1, W l2) {
-  if (l1 > 0) moved = std::copysign(std::max(std::abs(moved) - lr * l1, W(0)), moved);
-  return moved / (1 + l2 * lr);
-}
 
 template <class T>
 struct Step {
@@ -22,7 +13,8 @@ struct Step {
   Step(const KernelContext& c, int first)
       : lr(wide_scalar<T>(c, first)), l1(wide_scalar<T>(c, first + 1)), l2(wide_scalar<T>(c, first + 2)) {}
 
-  void operator()(T* var, T* accum, const T* grad, int64_t n) const {
+  void operator()(const std::array<T*, 2>& data, const T* grad, int64_t n) const {
+    auto [var, accum] = data;
     for (int64_t i = 0; i < n; ++i) {
       const Wide<T> g = grad[i], square = accum[i] + g * g, rate = lr / std::sqrt(square);
       accum[i] = static_cast<T>(square);
@@ -31,67 +23,31 @@ struct Step {
   }
 };
 
-struct Dense {
-  template <class T>
-  static void run(KernelContext& c) {
-    const Step<T> step(c, 2);
-    update_blocks<T, 2>(c, 5, [&](const auto& data, int64_t begin, int64_t end) {
-      step(data[0] + begin, data[1] + begin, c.input<T>(5) + begin, end - begin);
-    });
-  }
-};
-
-struct Sparse {
-  template <class T>
-  static void run(KernelContext& c) {
-    const Step<T> step(c, 2);
-    update_typed_rows<T, 2>(c, 5, 6,
-                            [&](const auto& rows, const T* grad, int64_t n) { step(rows[0], rows[1], grad, n); });
-  }
-};
-
-constexpr Kernel kDense = {.select = kernel_for<FloatTypes, Dense>};
-constexpr Kernel kSparse = {.select = kernel_for<FloatTypes, Sparse>};
-
-constexpr std::string_view kDenseAttrs = "T:numbertype; use_locking:bool=False";
-constexpr std::string_view kSparseAttrs = "T:numbertype; Tindices:type{int32,int64}; use_locking:bool=False";
+constexpr Kernel kDense = {.select = kernel_for<FloatTypes, ApplyDense<Step, 2, 3>>};
+constexpr Kernel kSparse = {.select = kernel_for<FloatTypes, ApplySparse<Step, 2, 3>>};
 
 }  // namespace
 
 OpDef apply_proximal_adagrad_op() {
-  return {.name = "ApplyProximalAdagrad",
-          .inputs = "var:Ref(T); accum:Ref(T); lr:T; l1:T; l2:T; grad:T",
-          .outputs = "out:Ref(T)",
-          .attrs = kDenseAttrs,
-          .infer = infer_apply,
-          .cpu = kDense};
+  return apply_ref_row("ApplyProximalAdagrad", "var:Ref(T); accum:Ref(T); lr:T; l1:T; l2:T; grad:T", kApplyAttrs,
+                       kDense);
 }
 
 OpDef resource_apply_proximal_adagrad_op() {
-  return {.name = "ResourceApplyProximalAdagrad",
-          .inputs = "var:resource; accum:resource; lr:T; l1:T; l2:T; grad:T",
-          .attrs = kDenseAttrs,
-          .flags = "stateful",
-          .infer = infer_apply,
-          .cpu = kDense};
+  return apply_resource_row("ResourceApplyProximalAdagrad", "var:resource; accum:resource; lr:T; l1:T; l2:T; grad:T",
+                            kApplyAttrs, kDense);
 }
 
 OpDef sparse_apply_proximal_adagrad_op() {
-  return {.name = "SparseApplyProximalAdagrad",
-          .inputs = "var:Ref(T); accum:Ref(T); lr:T; l1:T; l2:T; grad:T; indices:Tindices",
-          .outputs = "out:Ref(T)",
-          .attrs = kSparseAttrs,
-          .infer = infer_apply,
-          .cpu = kSparse};
+  return apply_ref_row("SparseApplyProximalAdagrad",
+                       "var:Ref(T); accum:Ref(T); lr:T; l1:T; l2:T; grad:T; indices:Tindices", kSparseApplyAttrs,
+                       kSparse);
 }
 
 OpDef resource_sparse_apply_proximal_adagrad_op() {
-  return {.name = "ResourceSparseApplyProximalAdagrad",
-          .inputs = "var:resource; accum:resource; lr:T; l1:T; l2:T; grad:T; indices:Tindices",
-          .attrs = kSparseAttrs,
-          .flags = "stateful",
-          .infer = infer_apply,
-          .cpu = kSparse};
+  return apply_resource_row("ResourceSparseApplyProximalAdagrad",
+                            "var:resource; accum:resource; lr:T; l1:T; l2:T; grad:T; indices:Tindices",
+                            kSparseApplyAttrs, kSparse);
 }
 
 }  // namespace weir::ops

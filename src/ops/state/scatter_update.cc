@@ -28,10 +28,22 @@ void infer_ref(InferContext& c) {
 
 void infer_resource(InferContext& c) { c.require_scalar(0); }
 
-enum class How { Add, Sub, Update };
+enum class How { Add, Sub, Mul, Div, Min, Max, Update };
 
 template <How kHow>
 struct Cpu {
+  template <class W>
+  static W combined(W now, W by) {
+    if constexpr (kHow == How::Add) return wrapping_add(now, by);
+    if constexpr (kHow == How::Sub) return wrapping_sub(now, by);
+    if constexpr (kHow == How::Mul) return wrapping_mul(now, by);
+    if constexpr (kHow == How::Div) {
+      if (kIsInteger<W> && by == W(0)) throw invalid_argument("Integer division by zero");
+      return wrapping_div(now, by);
+    }
+    if constexpr (kHow == How::Min) return std::min(now, by);
+    if constexpr (kHow == How::Max) return std::max(now, by);
+  }
   template <class T>
   static void run(KernelContext& c) {
     update_typed_rows<T, 1>(c, 2, 1, [](const auto& rows, const T* updates, int64_t n) {
@@ -40,8 +52,7 @@ struct Cpu {
         std::copy_n(updates, n, row);
       } else {
         for (int64_t i = 0; i < n; ++i) {
-          const Wide<T> now = row[i], by = updates[i];
-          row[i] = static_cast<T>(kHow == How::Add ? wrapping_add(now, by) : wrapping_sub(now, by));
+          row[i] = static_cast<T>(combined(static_cast<Wide<T>>(row[i]), static_cast<Wide<T>>(updates[i])));
         }
       }
     });
@@ -68,12 +79,23 @@ OpDef resource_row(std::string_view name, std::string_view attrs, Kernel cpu) {
 }
 
 constexpr std::string_view kRefAttrs = "T:numbertype; Tindices:type{int32,int64}; use_locking:bool=False";
+constexpr std::string_view kExtremumAttrs =
+    "T:type{half,bfloat16,float,double,int32,int64}; Tindices:type{int32,int64}; use_locking:bool=False";
+using ExtremumTypes = decltype(FloatTypes{} + Types<int32_t, int64_t>{});
 constexpr std::string_view kResourceAttrs = "dtype:numbertype; Tindices:type{int32,int64}";
 
 }  // namespace
 
 OpDef scatter_add_op() { return ref_row("ScatterAdd", kRefAttrs, {.select = kernel_for<NumberTypes, Cpu<How::Add>>}); }
 OpDef scatter_sub_op() { return ref_row("ScatterSub", kRefAttrs, {.select = kernel_for<NumberTypes, Cpu<How::Sub>>}); }
+OpDef scatter_mul_op() { return ref_row("ScatterMul", kRefAttrs, {.select = kernel_for<NumberTypes, Cpu<How::Mul>>}); }
+OpDef scatter_div_op() { return ref_row("ScatterDiv", kRefAttrs, {.select = kernel_for<NumberTypes, Cpu<How::Div>>}); }
+OpDef scatter_min_op() {
+  return ref_row("ScatterMin", kExtremumAttrs, {.select = kernel_for<ExtremumTypes, Cpu<How::Min>>});
+}
+OpDef scatter_max_op() {
+  return ref_row("ScatterMax", kExtremumAttrs, {.select = kernel_for<ExtremumTypes, Cpu<How::Max>>});
+}
 OpDef scatter_update_op() {
   return ref_row("ScatterUpdate", "T:type; Tindices:type{int32,int64}; use_locking:bool=True",
                  {.select = kernel_for<AllTypes, Cpu<How::Update>>});
@@ -85,6 +107,22 @@ OpDef resource_scatter_add_op() {
 OpDef resource_scatter_sub_op() {
   return resource_row("ResourceScatterSub", kResourceAttrs,
                       {.select = kernel_for<NumberTypes, Cpu<How::Sub>, AttrDtype>});
+}
+OpDef resource_scatter_mul_op() {
+  return resource_row("ResourceScatterMul", kResourceAttrs,
+                      {.select = kernel_for<NumberTypes, Cpu<How::Mul>, AttrDtype>});
+}
+OpDef resource_scatter_div_op() {
+  return resource_row("ResourceScatterDiv", kResourceAttrs,
+                      {.select = kernel_for<NumberTypes, Cpu<How::Div>, AttrDtype>});
+}
+OpDef resource_scatter_min_op() {
+  return resource_row("ResourceScatterMin", kResourceAttrs,
+                      {.select = kernel_for<RealTypes, Cpu<How::Min>, AttrDtype>});
+}
+OpDef resource_scatter_max_op() {
+  return resource_row("ResourceScatterMax", kResourceAttrs,
+                      {.select = kernel_for<RealTypes, Cpu<How::Max>, AttrDtype>});
 }
 OpDef resource_scatter_update_op() {
   return resource_row("ResourceScatterUpdate", "dtype:type; Tindices:type{int32,int64}",

@@ -78,6 +78,42 @@ TEST_P(StateOps, ScattersAddUpOverEqualIndices) {
   expect_same(value(v), floats({1, 2, 7, 8, 5, 6}, {3, 2}));
 }
 
+TEST_P(StateOps, ScattersCombineWithWhatIsThere) {
+  Variable v = variable({{8.f, 2.f}, {3.f, 4.f}, {5.f, 6.f}});
+  const Tensor rows(std::vector<int32_t>{2, 0, 2});
+  auto scatter = [&](const std::string& op, const Tensor& at, const Tensor& updates) {
+    NodeBuilder node((v.is_resource() ? "Resource" : "") + op);
+    node.input(v.handle()).input(g.constant(at)).input(g.constant(updates));
+    if (v.is_resource()) node.attr("dtype", updates.dtype());
+    return node.build();
+  };
+  const Tensor twos = floats({2, 2, 2, 2, 2, 2}, {3, 2});
+  Operation mul = scatter("ScatterMul", rows, twos), div = scatter("ScatterDiv", rows, twos);
+  Operation min = scatter("ScatterMin", rows, floats({6, 4, 1, 9, 7, 3}, {3, 2}));
+  Operation max = scatter("ScatterMax", rows, floats({9, 0, 4, 4, 5, 5}, {3, 2}));
+  Operation bad = scatter("ScatterMul", Tensor(std::vector<int32_t>{-1}), floats({1, 1}, {1, 2}));
+  initialize();
+  session.run(mul);
+  expect_same(value(v), floats({16, 4, 3, 4, 20, 24}, {3, 2}));
+  session.run(div);
+  expect_same(value(v), floats({8, 2, 3, 4, 5, 6}, {3, 2}));
+  session.run(min);
+  expect_same(value(v), floats({1, 2, 3, 4, 5, 3}, {3, 2}));
+  session.run(max);
+  expect_same(value(v), floats({4, 4, 3, 4, 9, 5}, {3, 2}));
+  expect_error([&] { session.run(bad); }, Code::InvalidArgument, "indices[0] = -1 is not in [0, 3)");
+}
+
+TEST_P(StateOps, ScattersOfIntegersAreNotDividedByZero) {
+  Variable v = variable({6, 7});
+  NodeBuilder node(v.is_resource() ? "ResourceScatterDiv" : "ScatterDiv");
+  node.input(v.handle()).input(g.constant(Tensor(std::vector<int32_t>{0}))).input(g.constant({0}, int32));
+  if (v.is_resource()) node.attr("dtype", int32);
+  Operation div = node.build();
+  initialize();
+  expect_error([&] { session.run(div); }, Code::InvalidArgument, "division by zero");
+}
+
 // Rows long enough for several threads; every row is met many times, and float addition tells orders apart.
 TEST_P(StateOps, ScattersOfLongRowsAddUpInOrder) {
   constexpr int64_t kRows = 13, kColumns = 100, kCount = 400;

@@ -7,8 +7,10 @@
   row(is_variable_initialized) row(var_is_initialized) \
   row(assign) row(assign_variable) \
   row(assign_add) row(assign_sub) row(assign_add_variable) row(assign_sub_variable) \
-  row(scatter_add) row(scatter_sub) row(scatter_update) \
-  row(resource_scatter_add) row(resource_scatter_sub) row(resource_scatter_update) \
+  row(scatter_add) row(scatter_sub) row(scatter_mul) row(scatter_div) row(scatter_min) row(scatter_max) \
+  row(scatter_update) \
+  row(resource_scatter_add) row(resource_scatter_sub) row(resource_scatter_mul) row(resource_scatter_div) \
+  row(resource_scatter_min) row(resource_scatter_max) row(resource_scatter_update) \
   row(variable_shape) row(destroy_resource) row(count_up_to) row(unique) row(unique_with_counts) \
   row(apply_gradient_descent) row(resource_apply_gradient_descent) \
   row(apply_momentum) row(resource_apply_momentum) row(sparse_apply_momentum) row(resource_sparse_apply_momentum) \

@@ -83,5 +83,19 @@ TEST(EditDistance, CountsEdits) {
             .outputs = {Tensor(std::vector<float>{0.25f, 0, infinity})}});
 }
 
+TEST(Base64, IsSafeInFileNames) {
+  check_op({.op = "EncodeBase64",
+            .inputs = {{"hello", "", "a", "\xff\xfe\xfd"}},
+            .outputs = {{"aGVsbG8", "", "YQ", "__79"}}});
+  check_op(
+      {.op = "EncodeBase64", .inputs = {{"hello", "ab"}}, .attrs = {{"pad", true}}, .outputs = {{"aGVsbG8=", "YWI="}}});
+  check_op({.op = "DecodeBase64",
+            .inputs = {{"aGVsbG8", "YQ==", "__79"}},
+            .outputs = {{"hello", "a", "\xff\xfe\xfd"}},
+            .bad = {{.inputs = {{"a b"}}, .message = "Invalid character"},
+                    {.inputs = {{"abcde"}}, .message = "modulo 4"},
+                    {.inputs = {{"a+b/"}}, .message = "Invalid character"}}});
+}
+
 }  // namespace
 }  // namespace weir

@@ -1,0 +1,150 @@
+"""Gradients that a program defines itself: RegisterGradient, Graph.gradient_override_map, custom_gradient."""
+
+import functools
+import itertools
+
+from weir import _weir
+
+_registered = {}  # type: function, or None for what has no gradient; for all graphs
+_custom = itertools.count()
+
+
+class RegisterGradient:
+    """``@RegisterGradient("Name")`` above ``f(op, *output_gradients)``, which gives the gradient of each input."""
+
+    def __init__(self, op_type):
+        if not isinstance(op_type, str):
+            raise TypeError("op_type must be a string")
+        self._op_type = op_type
+
+    def __call__(self, f):
+        _register(self._op_type, f)
+        return f
+
+
+def no_gradient(op_type):
+    """Says that no gradient flows through operations of this type."""
+    if not isinstance(op_type, str):
+        raise TypeError("op_type must be a string")
+    _register(op_type, None)
+
+
+NotDifferentiable = NoGradient = no_gradient
+
+
+def _register(op_type, function):
+    if op_type in _registered or _weir.has_gradient(op_type):
+        raise KeyError(f"Registering two gradient with name '{op_type}'!")
+    _registered[op_type] = function
+
+
+def _types(graph):
+    """What gradients() in this graph shall ask Python for."""
+    return [*_registered, *graph.__dict__.get("_gradient_functions", ())]
+
+
+def _call(op_type, op, output_grads):
+    """The gradients of the inputs, as a list."""
+    graph = op.graph
+    function = graph.__dict__.get("_gradient_functions", {}).get(op_type) or _registered.get(op_type)
+    if function is None:
+        return [None] * len(op.inputs)
+    with graph.as_default():
+        result = function(op, *output_grads)
+    return list(result) if isinstance(result, (list, tuple)) else [result]
+
+
+def _variables_between(graph, args, results):
+    """The variables that the results are computed from, not counting what the arguments are computed from."""
+    from weir.framework.graph import GraphKeys, Tensor
+
+    seen = {x.op for x in args}
+    todo = [x.op for x in results if isinstance(x, Tensor)]
+    found = set()
+    while todo:
+        op = todo.pop()
+        if op in seen:
+            continue
+        seen.add(op)
+        if op.type in ("VarHandleOp", "VariableV2", "Variable"):
+            found.add(op)
+        todo.extend(x.op for x in op.inputs)
+    return [v for v in graph.get_collection(GraphKeys.GLOBAL_VARIABLES) if getattr(v, "op", None) in found]
+
+
+def _check_signature(grad_fn, variables):
+    """Whether ``grad_fn`` takes variables must agree with whether there are any."""
+    import inspect  # slow to import, and few programs come here
+
+    from weir.framework.variable_scope import get_variable_scope
+
+    parameters = inspect.signature(grad_fn).parameters.values()
+    kinds = {p.kind for p in parameters if p.name == "variables" or p.kind is p.VAR_KEYWORD}
+    if variables and not kinds:
+        raise TypeError("If using @custom_gradient with a function that uses variables, then grad_fn must accept a keyword "
+                        "argument 'variables'.")
+    if not variables and kinds - {inspect.Parameter.KEYWORD_ONLY} and not get_variable_scope().use_resource:
+        raise TypeError("If using @custom_gradient with a function that uses variables, the enclosing variable scope must "
+                        "have use_resource=True.")
+
+
+def custom_gradient(f):
+    """A function of ``f(*args)``, which gives (results, function of their gradients that gives those of the args).
+
+    When ``f`` uses variables, the function of the gradients takes them as ``variables=`` and gives two lists: the
+    gradients of the args and of the variables.
+    """
+
+    @functools.wraps(f)
+    def decorated(*args, **kwargs):
+        from weir import nest
+        from weir.framework.graph import convert_to_tensor
+        from weir.framework.stack import get_default_graph
+        from weir.ops import array_ops
+
+        if kwargs:
+            raise ValueError("The custom_gradient decorator currently supports keywords arguments only when eager "
+                             "execution is enabled.")
+        graph = get_default_graph()
+        args = [convert_to_tensor(x) for x in args]
+        result, grad_fn = f(*args)
+        results = nest.flatten(result)
+        variables = _variables_between(graph, args, results)
+        _check_signature(grad_fn, variables)
+
+        def gradient(op, *output_grads):
+            output_grads, variable_grads = output_grads[:len(results)], []
+            if variables:
+                grads, variable_grads = grad_fn(*output_grads, variables=variables)
+                if len(variable_grads) != len(variables):
+                    raise ValueError("Must return gradient for each variable from @custom_gradient grad_fn.")
+            else:
+                grads = grad_fn(*output_grads)
+            grads = nest.flatten(grads)
+            if len(grads) != len(args):
+                raise ValueError(f"custom_gradient function expected to return {len(args)} gradients but returned "
+                                 f"{len(grads)} instead.")
+            return [None] * len(results) + grads + list(variable_grads)
+
+        name = f"CustomGradient-{next(_custom)}"
+        graph.__dict__.setdefault("_gradient_functions", {})[name] = gradient
+        # The arguments and variables pass through the node as well, so that it has an input for each gradient.
+        with graph.gradient_override_map({"IdentityN": name}):
+            outputs = array_ops.identity_n([*results, *args, *variables])
+        return nest.pack_sequence_as(result, outputs[:len(results)])
+
+    return decorated
+
+
+def grad_pass_through(f):
+    """``f`` with the gradient of the identity. Its variables get none."""
+
+    @custom_gradient
+    def passed(*args, **kwargs):
+        def grad(*grads, **given):
+            variables = given.get("variables")
+            return grads if variables is None else (grads, [None] * len(variables))
+
+        return f(*args, **kwargs), grad
+
+    return functools.wraps(f)(passed)

@@ -1,0 +1,84 @@
+"""tf.py_func: a Python function as an operation."""
+
+import itertools
+import traceback
+import weakref
+
+from weir import errors
+from weir.framework import dtypes
+from weir.framework.op_functions import apply
+from weir.ops import public_names
+
+_functions = weakref.WeakValueDictionary()  # token: _Function; graphs keep them alive
+_tokens = itertools.count()
+
+# What exceptions of a function become, in this order; others are of an unknown kind.
+_CODES = ((ValueError, errors.INVALID_ARGUMENT), (TypeError, errors.INVALID_ARGUMENT),
+          (StopIteration, errors.OUT_OF_RANGE), (MemoryError, errors.RESOURCE_EXHAUSTED),
+          (NotImplementedError, errors.UNIMPLEMENTED), (BaseException, errors.UNKNOWN))
+
+
+class _Function:
+    """Holds a function: builtins and functions of numpy cannot be referred to weakly."""
+
+    def __init__(self, function):
+        self.call = function
+
+
+def py_func(func, inp, Tout, stateful=True, name=None):
+    """Calls ``func`` with the values of ``inp`` as arrays when it runs; its results must have the types ``Tout``."""
+    if not callable(func):
+        raise ValueError(f"Expected func to be callable, got func of type {type(func)}")
+    if not isinstance(inp, (list, tuple)):
+        raise TypeError(f"Expected list for 'input' argument to 'py_func' Op, not {inp}.")
+    is_list = isinstance(Tout, (list, tuple))
+    types = [dtypes.as_dtype(t).base_dtype for t in (Tout if is_list else [Tout])]
+    token, function = f"pyfunc_{next(_tokens)}", _Function(func)
+    result = apply("PyFunc" if stateful else "PyFuncStateless", (list(inp),), {"token": token, "Tout": types}, name)
+    graph = (result[0] if types else result).graph
+    graph.__dict__.setdefault("_py_functions", []).append(function)
+    _functions[token] = function
+    return result if is_list else result[0]
+
+
+def numpy_function(func, inp, Tout, name=None):
+    return py_func(func, inp, Tout, stateful=True, name=name)
+
+
+def _call_function(token, arguments, types):
+    """The results of the function ``token`` as arrays of ``types``; (code, message) when that fails."""
+    function = _functions.get(token)
+    if function is None:
+        return errors.INVALID_ARGUMENT, f"ValueError: callback {token} is not found"
+    try:
+        result = function.call(*arguments)
+        result = [] if result is None else result if isinstance(result, (list, tuple)) else [result]
+        results = [_array(value) for value in result]
+    except BaseException as error:  # also SystemExit: a run ends with an error, not with the program
+        return next(code for kind, code in _CODES if isinstance(error, kind)), _message(error)
+    if len(results) != len(types):
+        return (errors.INVALID_ARGUMENT,
+                f"{token} returns {len(results)} values, but expects to see {len(types)} values.")
+    for i, (array, dtype) in enumerate(zip(results, types)):
+        given = "string" if array.dtype.kind in "SUO" else array.dtype.name
+        wanted = {dtypes.bfloat16: "float32"}.get(dtype, dtype.name)  # which numpy lacks
+        if given != wanted:
+            return errors.INVALID_ARGUMENT, f"{i}-th value returned by {token} is {given}, but expects {wanted}"
+    return results
+
+
+def _array(value):
+    array = dtypes._numpy().asarray(value, order="C")
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
+def _message(error):
+    """The exception, and the lines of the function that led to it."""
+    own = error.__traceback__.tb_next
+    text = "".join(traceback.format_exception_only(type(error), error)).rstrip()
+    if own is not None:
+        text += "\nTraceback (most recent call last):\n\n" + "".join(traceback.format_tb(own))
+    return text.encode("utf-8", "replace").decode()
+
+
+__all__ = public_names(globals())

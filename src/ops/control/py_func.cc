@@ -1,0 +1,43 @@
+#include "ops/control/py_func.h"
+
+#include <atomic>
+
+#include "base/errors.h"
+#include "ops/types.h"
+
+namespace weir::ops {
+namespace {
+
+std::atomic<CallPythonFunction> python_caller = nullptr;
+
+void infer(InferContext&) {}  // only the function knows
+
+void cpu(KernelContext& c) {
+  const CallPythonFunction call = python_caller.load();
+  if (!call) c.fail("functions of Python can only be called in Python", Code::Unimplemented);
+  std::vector<Tensor> inputs;
+  for (int i = 0; i < c.inputs(); ++i) inputs.push_back(c.input_tensor(i));
+  const auto& types = c.node().attr<std::vector<DType>>("Tout");
+  std::vector<Tensor> outputs = call(c.node().attr<std::string>("token"), std::move(inputs), types);
+  for (size_t i = 0; i < types.size(); ++i) c.set_output(static_cast<int>(i), std::move(outputs[i]));
+}
+
+OpDef row(std::string_view name, std::string_view flags) {
+  return {.name = name,
+          .inputs = "input:Tin",
+          .outputs = "output:Tout",
+          .attrs = "token:string; Tin:list(type)>=0; Tout:list(type)>=0",
+          .flags = flags,
+          .infer = infer,
+          .gradient = not_differentiable,
+          .cpu = {.select = kernel_any<cpu>}};
+}
+
+}  // namespace
+
+void set_python_caller(CallPythonFunction caller) { python_caller = caller; }
+
+OpDef py_func_op() { return row("PyFunc", "stateful"); }
+OpDef py_func_stateless_op() { return row("PyFuncStateless", ""); }
+
+}  // namespace weir::ops
