@@ -37,15 +37,18 @@ struct Cpu {
     if constexpr (kHow == How::Add) return wrapping_add(now, by);
     if constexpr (kHow == How::Sub) return wrapping_sub(now, by);
     if constexpr (kHow == How::Mul) return wrapping_mul(now, by);
-    if constexpr (kHow == How::Div) {
-      if (kIsInteger<W> && by == W(0)) throw invalid_argument("Integer division by zero");
-      return wrapping_div(now, by);
-    }
+    if constexpr (kHow == How::Div) return wrapping_div(now, by);
     if constexpr (kHow == How::Min) return std::min(now, by);
     if constexpr (kHow == How::Max) return std::max(now, by);
   }
   template <class T>
   static void run(KernelContext& c) {
+    if constexpr (kHow == How::Div && kIsInteger<T>) {  // before anything is written
+      const T* updates = c.input<T>(2);
+      if (std::find(updates, updates + c.elements(2), T(0)) != updates + c.elements(2)) {
+        throw invalid_argument("Integer division by zero");
+      }
+    }
     update_typed_rows<T, 1>(c, 2, 1, [](const auto& rows, const T* updates, int64_t n) {
       T* row = rows[0];
       if constexpr (kHow == How::Update) {
