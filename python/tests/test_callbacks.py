@@ -32,6 +32,18 @@ def test_an_override_decides_what_a_node_is_differentiated_as(sess):
     assert grads[0].op.name.startswith("gradients/Relu_grad")
 
 
+def test_an_override_is_part_of_the_graph_definition(sess):
+    name = next(_names)
+    tf.RegisterGradient(name)(lambda op, grad: 10 * grad)
+    with tf.get_default_graph().gradient_override_map({"Square": name}):
+        tf.square(tf.placeholder(tf.float32, [], name="x"), name="y")
+    definition = tf.get_default_graph().as_graph_def()
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.constant(3.0)
+        y, = tf.import_graph_def(definition, {"x:0": x}, ["y:0"])
+        assert session.run(tf.gradients(y, x)) == [10.0]
+
+
 def test_optimizers_ask_for_registered_gradients(sess):
     name = next(_names)
     tf.RegisterGradient(name)(lambda op, grad: 10 * grad)

@@ -108,6 +108,7 @@ def test_rolls_bits_and_base64(sess):
     assert sess.run(tf.decode_base64(["aGVsbG8=", "__79"])).tolist() == [b"hello", b"\xff\xfe\xfd"]
     with pytest.raises(tf.errors.InvalidArgumentError):
         sess.run(tf.decode_base64("a+b/"))
+    assert tf.io.encode_base64 is tf.encode_base64 and tf.io.TFRecordWriter is tf.python_io.TFRecordWriter
 
 
 def test_scatters_combine_with_what_is_there(sess):

@@ -4,8 +4,8 @@ import importlib
 import os
 
 # Modules of TensorFlow whose names are those of other modules; see namespaces.py.
-NAMESPACES = ("bitwise", "debugging", "dtypes", "initializers", "linalg", "manip", "math", "quantization", "random",
-              "raw_ops", "sets", "signal", "sparse", "spectral", "strings", "version")
+NAMESPACES = ("bitwise", "debugging", "dtypes", "initializers", "io", "linalg", "manip", "math", "quantization",
+              "random", "raw_ops", "sets", "signal", "sparse", "spectral", "strings", "version")
 
 _tensorflow_names = None
 

@@ -22,6 +22,7 @@ _TABLE = {
         "random_uniform": "random_uniform_initializer", "truncated_normal": "truncated_normal_initializer",
         "uniform_unit_scaling": "uniform_unit_scaling_initializer", "variables": "variables_initializer",
         "variance_scaling": "variance_scaling_initializer", "zeros": "zeros_initializer"}),
+    "io": ((_ROOT, "weir.python_io", "weir.train"), {"gfile": "io_gfile"}),  # tf.gfile has other names in it
     "linalg": ((_ROOT, _NN), {
         "band_part": "matrix_band_part", "det": "matrix_determinant", "diag": "matrix_diag",
         "diag_part": "matrix_diag_part", "eigh": "self_adjoint_eig", "eigvalsh": "self_adjoint_eigvals",

@@ -5,6 +5,7 @@
 #include "base/errors.h"
 #include "ops/array/array_util.h"
 #include "ops/array/strided_copy.h"
+#include "weir/math_ops.h"
 #include "weir/space_ops.h"
 
 namespace weir::ops {
