@@ -21,8 +21,9 @@ constexpr std::chrono::microseconds kSpin{40};
 constexpr int kSlots = 32;
 
 thread_local int current_index = 0;
-// Said this way round so that it is true at first: of a program whose thread-local variables all begin as zero, mold 1.10
-// may make a file that the loader refuses (their place lies before the page that its read-only part begins with).
+// Said this way round so that it is true at first: of a program whose thread-local variables all begin as zero,
+// mold 1.10 may make a file that the loader refuses (their place lies before the page that its read-only part begins
+// with).
 thread_local bool outside_loops = true;
 
 // Names the thread for the length of one loop: the caller of a loop is number 0 in it, also when it is a worker that

@@ -131,7 +131,8 @@ void share_common_subexpressions(Ir& ir, PassContext& context);
 void fuse_bias_activation(Ir& ir, PassContext& context);
 void fuse_elementwise(Ir& ir, PassContext& context);
 
-// Marks every convolution with the attribute `_direct`, for SessionOptions::direct_convolutions. Comes after the fusions.
+// Marks every convolution with the attribute `_direct`, for SessionOptions::direct_convolutions. Comes after the
+// fusions.
 void direct_convolutions(Ir& ir);
 
 // The order in which a plan runs the nodes: producers first, writes of a variable after the reads that do not depend

@@ -4,8 +4,8 @@
 
 namespace weir {
 
-// Whether an element is nothing but its bytes. Strings and objects have constructors; a handle is the same wherever it is
-// read.
+// Whether an element is nothing but its bytes. Strings and objects have constructors; a handle is the same wherever it
+// is read.
 inline bool is_plain(DType dtype) {
   return dtype != DType::Invalid && dtype != DType::String && dtype != DType::Resource && dtype != DType::Variant;
 }

@@ -42,7 +42,7 @@ TEST_F(Programs, Cifar10LearnsItsTrainingPictures) {
   Cifar10Training training = train(cifar10("run", 20));
   const float first = training.run_step();
   EXPECT_NEAR(first, 4.68, 0.1);  // log(10) and the weight decays
-  float last = 0;  // the mean of ten: batches differ
+  float last = 0;                 // the mean of ten: batches differ
   while (training.step() < 100) {
     const float loss = training.run_step();
     if (training.step() > 90) last += loss / 10;

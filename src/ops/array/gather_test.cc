@@ -115,7 +115,9 @@ TEST(Roll, TurnsAxesRound) {
                     {.inputs = {ramp({2, 3}), {{1}}, {{0}}}, .message = "scalars or vectors"},
                     {.inputs = {3, 1, 0}, .message = "rank"}}});
   check_op({.op = "Roll", .inputs = {zeros({0, 3}), 1, 0}, .outputs = {zeros({0, 3})}});
-  check_op({.op = "Roll", .inputs = {ramp({2, 3}), Tensor::zeros(int32, {0}), Tensor::zeros(int32, {0})}, .outputs = {ramp({2, 3})}});
+  check_op({.op = "Roll",
+            .inputs = {ramp({2, 3}), Tensor::zeros(int32, {0}), Tensor::zeros(int32, {0})},
+            .outputs = {ramp({2, 3})}});
 }
 
 TEST(Bitcast, KeepsTheBytes) {
