@@ -5,6 +5,7 @@
 namespace weir {
 
 Output zero_gradient(const Output& x) {
+  if (x.dtype() == DType::Variant) return zeros_like(x);
   if (x.dtype() != DType::Resource) {
     return x.shape().is_known() ? zeros(x.graph(), x.shape(), x.dtype()) : zeros_like(x);
   }

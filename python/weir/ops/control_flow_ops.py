@@ -6,7 +6,7 @@ from weir.framework.op_functions import apply
 from weir.framework.stack import get_default_graph as _graph
 from weir.framework.variables import Variable
 from weir.ops import public_names
-
+from weir.ops.tensor_array_ops import TensorArray as _TensorArray, flow_of as _flow_of, like as _like
 
 _py_tuple = tuple  # Python's, before tf.tuple
 
@@ -110,7 +110,7 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, f
     def tensor(value):
         if isinstance(value, Operation):  # what stands for it is the predicate, once it has run
             return with_dependencies([value], pred)
-        return value
+        return _flow_of(value)
 
     def branch(function, label):
         def run():
@@ -127,7 +127,12 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, f
     graph = _graph()
     graph._check_not_finalized()
     flat = _weir.cond(graph, pred, branch(true_fn, "true_fn"), branch(false_fn, "false_fn"), name)
-    return nest.pack_sequence_as(results[0], flat)
+    return _pack_as(results[0], flat)
+
+
+def _pack_as(structure, flat):
+    """Tensors in the form of ``structure``, with arrays where that has arrays."""
+    return nest.pack_sequence_as(structure, [_like(leaf, value) for leaf, value in zip(nest.flatten(structure), flat)])
 
 
 def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations=10, back_prop=True, swap_memory=False,
@@ -144,31 +149,33 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
     loop_vars = list(loop_vars)
     if shape_invariants is not None:
         nest.assert_same_structure(loop_vars, list(shape_invariants), check_types=False)
-        shape_invariants = [_dims(shape) for shape in nest.flatten(list(shape_invariants))]
+        shape_invariants = [() if isinstance(variable, _TensorArray) else _dims(shape)  # a flow is a scalar
+                            for variable, shape in zip(nest.flatten(loop_vars), nest.flatten(list(shape_invariants)))]
     given = []
 
     def goes_on(flat):
-        result = convert_to_tensor(cond(*nest.pack_sequence_as(loop_vars, flat)))
+        result = convert_to_tensor(cond(*_pack_as(loop_vars, flat)))
         if result.dtype.base_dtype.name != "bool":
             raise TypeError(f"Input 'input' of 'LoopCond' Op has type {result.dtype.base_dtype.name} that does not match "
                             "expected type of bool.")
         return result
 
     def step(flat):
-        variables = nest.pack_sequence_as(loop_vars, flat)
+        variables = _pack_as(loop_vars, flat)
         result = body(*variables)
         if not nest.is_sequence(result):
             result = [result]
         nest.assert_same_structure(variables, list(result), check_types=False)
         given.append(result)
-        return nest.flatten(result)
+        return [_flow_of(value) for value in nest.flatten(result)]
 
     graph = _graph()
     graph._check_not_finalized()
-    flat = _weir.while_loop(graph, goes_on, step, nest.flatten(loop_vars), shape_invariants, maximum_iterations,
-                            parallel_iterations, back_prop, name)
-    result = nest.pack_sequence_as(given[0], flat)
-    return flat[0] if len(flat) == 1 and not return_same_structure else result
+    initial = [_flow_of(value) for value in nest.flatten(loop_vars)]
+    flat = _weir.while_loop(graph, goes_on, step, initial, shape_invariants, maximum_iterations, parallel_iterations,
+                            back_prop, name)
+    result = _pack_as(given[0], flat)
+    return nest.flatten(result)[0] if len(flat) == 1 and not return_same_structure else result
 
 
 def _dims(shape):
@@ -234,7 +241,9 @@ def _either(predicate, function, otherwise, strict):
 
 def _after(value):
     """The value again, after the control dependencies in force."""
-    return value if isinstance(value, Operation) else apply("Identity", (convert_to_tensor(value),), {}, None)
+    if isinstance(value, Operation):
+        return value
+    return _like(value, apply("Identity", (convert_to_tensor(_flow_of(value)),), {}, None))
 
 
 class init_scope:

@@ -95,7 +95,9 @@ class LoopGradient {
         Output zero = zero_gradient(c_.input(static_cast<int>(i)));
         Output sum = add_variable(zero, zero.shape(), "sum");
         given.emplace_back(i, initial_.size() - 1);
-        set_result(initial_.size() - 1, [&] { return sum + grads[k]; });
+        set_result(initial_.size() - 1, [&] {
+          return sum.dtype() == DType::Variant ? add_n({sum, grads[k]}) : sum + grads[k];
+        });
       }
     }
     share_shapes();
@@ -126,7 +128,7 @@ class LoopGradient {
       }
     }
     for (size_t i = 0; i < count_; ++i) {
-      if (!active[i] || forward_.parameters[i].dtype() == DType::Variant) continue;
+      if (!active[i]) continue;
       const bool summed = is_invariant(i) && !c_.has_output_grad(static_cast<int>(i));
       if (summed && !is_differentiated(c_.input(static_cast<int>(i)))) continue;
       if (!summed) carried_.push_back(i);

@@ -1,4 +1,3 @@
-#include "base/errors.h"
 #include "graph/op_def.h"
 #include "ops/list/tensor_list.h"
 #include "ops/types.h"
@@ -6,7 +5,9 @@
 namespace weir::ops {
 namespace {
 
-void cpu(KernelContext& c) { set_list_output(c, 0, std::make_shared<TensorList>(c.node().type("element_dtype"))); }
+void cpu(KernelContext& c) {
+  set_list_output(c, 0, std::make_shared<TensorList>(c.node().type("element_dtype"), element_shape_value(c, 0)));
+}
 
 }  // namespace
 

@@ -1,7 +1,9 @@
+#include "autodiff/grad_context.h"
+#include "base/errors.h"
 #include "graph/op_def.h"
 #include "ops/list/tensor_list.h"
 #include "ops/types.h"
-#include "tensor/elements.h"
+#include "weir/ops.h"
 
 namespace weir::ops {
 namespace {
@@ -11,17 +13,22 @@ void infer(InferContext& c) {
   c.set_output(0, Shape{});
 }
 
+void gradient(GradContext& c) {
+  const Output x = c.input(0);
+  c.set_input_grad(0, NodeBuilder("TensorListStack")
+                          .input(c.output_grad())
+                          .input(row_shape(x))
+                          .attr("element_dtype", x.dtype())
+                          .attr("num_elements", x.shape().has_rank() ? x.shape()[0] : kUnknown)
+                          .output());
+}
+
 void cpu(KernelContext& c) {
-  const DType dtype = c.dtype(0);
-  const Shape element(c.shape(0).dims().subspan(1));
-  const size_t bytes = static_cast<size_t>(element.elements()) * dtype_size(dtype);
-  const auto* data = static_cast<const char*>(c.raw_input(0));
-  auto list = std::make_shared<const TensorList>(dtype);
-  for (int64_t i = 0; i < c.shape(0)[0]; ++i) {
-    Tensor tensor(dtype, element);
-    copy_elements(dtype, data + static_cast<size_t>(i) * bytes, tensor.mutable_raw(), tensor.elements());
-    list = std::make_shared<const TensorList>(std::move(list), std::move(tensor));
-  }
+  const int64_t length = c.shape(0)[0];
+  RowsInput rows(c, 0, length);
+  ListPtr list = std::make_shared<TensorList>(c.dtype(0), element_shape_value(c, 1));
+  require_row_shape(c, 0, *list);
+  for (int64_t i = 0; i < length; ++i) list = list->pushed(rows.row(i));
   set_list_output(c, 0, std::move(list));
 }
 
@@ -35,6 +42,7 @@ OpDef tensor_list_from_tensor_op() {
           .outputs = "output_handle:variant",
           .attrs = "element_dtype:type; shape_type:type{int32,int64}",
           .infer = infer,
+          .gradient = gradient,
           .cpu = {.select = select, .gives_outputs = true}};
 }
 

@@ -1,7 +1,9 @@
+#include "autodiff/grad_context.h"
 #include "base/errors.h"
 #include "graph/op_def.h"
 #include "ops/list/tensor_list.h"
 #include "ops/types.h"
+#include "weir/ops.h"
 
 namespace weir::ops {
 namespace {
@@ -11,11 +13,15 @@ void infer(InferContext& c) {
   c.set_output(1, element_shape_input(c, 1));
 }
 
+void gradient(GradContext& c) {
+  c.set_input_grad(0, NodeBuilder("TensorListPushBack").input(c.output_grad(0)).input(c.output_grad(1)).output());
+}
+
 void cpu(KernelContext& c) {
-  std::shared_ptr<const TensorList> list = list_input(c, 0);
+  ListPtr list = list_input(c, 0);
   if (list->length() == 0) throw invalid_argument("Trying to pop from an empty list.");
-  set_list_output(c, 0, list->without_last());
-  if (list->last().valid()) c.set_output(1, list->last());
+  set_list_output(c, 0, list->popped());
+  give_element(c, 1, *list, list->length() - 1, element_shape_value(c, 1));
 }
 
 }  // namespace
@@ -26,6 +32,7 @@ OpDef tensor_list_pop_back_op() {
           .outputs = "output_handle:variant; tensor:element_dtype",
           .attrs = "element_dtype:type",
           .infer = infer,
+          .gradient = gradient,
           .cpu = {.select = kernel_any<cpu>, .gives_outputs = true}};
 }
 

@@ -1,15 +1,25 @@
-#include "base/errors.h"
+#include "autodiff/grad_context.h"
 #include "graph/op_def.h"
 #include "ops/list/tensor_list.h"
 #include "ops/types.h"
+#include "weir/ops.h"
 
 namespace weir::ops {
 namespace {
 
+void gradient(GradContext& c) {
+  Operation pop = NodeBuilder("TensorListPopBack")
+                      .input(c.output_grad())
+                      .input(shape(c.input(1)))
+                      .attr("element_dtype", c.input(1).dtype())
+                      .build();
+  c.set_input_grad(0, pop.output(0));
+  c.set_input_grad(1, pop.output(1));
+}
+
 void cpu(KernelContext& c) {
-  // Nothing is there when the tensor is of the branch that was not taken; then nobody will look at it either.
-  Tensor tensor = c.raw_input(1) ? c.input_tensor(1) : Tensor();
-  set_list_output(c, 0, std::make_shared<TensorList>(list_input(c, 0), std::move(tensor)));
+  ListPtr list = list_input(c, 0);
+  set_list_output(c, 0, list->pushed(element_input(c, 1, *list)));
 }
 
 }  // namespace
@@ -20,6 +30,7 @@ OpDef tensor_list_push_back_op() {
           .outputs = "output_handle:variant",
           .attrs = "element_dtype:type",
           .infer = infer::scalar,
+          .gradient = gradient,
           .cpu = {.select = kernel_any<cpu>, .gives_outputs = true}};
 }
 

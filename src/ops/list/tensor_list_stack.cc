@@ -1,43 +1,51 @@
+#include "autodiff/grad_context.h"
 #include "base/errors.h"
 #include "graph/op_def.h"
 #include "ops/list/tensor_list.h"
 #include "ops/types.h"
 #include "tensor/elements.h"
+#include "weir/ops.h"
 
 namespace weir::ops {
 namespace {
 
 void infer(InferContext& c) {
-  Shape element = element_shape_input(c, 1);
-  if (!element.has_rank()) return;
-  Shape stacked{c.attr<int64_t>("num_elements")};
-  for (int64_t dim : element.dims()) stacked.append(dim);
-  c.set_output(0, std::move(stacked));
+  c.set_output(0, with_leading(c.attr<int64_t>("num_elements"), element_shape_input(c, 1)));
+}
+
+void gradient(GradContext& c) {
+  const Output grad = c.output_grad();
+  c.set_input_grad(0, NodeBuilder("TensorListFromTensor").input(grad).input(row_shape(grad)).output());
 }
 
 void cpu(KernelContext& c) {
-  std::shared_ptr<const TensorList> list = list_input(c, 0);
+  ListPtr list = list_input(c, 0);
   const int64_t wanted = c.node().attr<int64_t>("num_elements"), length = list->length();
   if (wanted >= 0 && wanted != length) {
     throw invalid_argument("Operation expected a list with {} elements but got a list with {} elements.", wanted,
                            length);
   }
-  if (length == 0)
-    throw invalid_argument("Tried to stack elements of an empty list with non-fully-defined element_shape");
-  const Shape element = list->last().shape();
-  Shape stacked{length};
-  for (int64_t dim : element.dims()) stacked.append(dim);
-  Tensor result(list->dtype(), stacked);
-  auto* data = static_cast<char*>(result.mutable_raw());
-  const size_t bytes = static_cast<size_t>(element.elements()) * dtype_size(list->dtype());
-  for (int64_t i = length; i-- > 0; list = list->without_last()) {
-    const Tensor& tensor = list->last();
-    if (!tensor.valid() || tensor.shape() != element) {
+  Shape element = merged_element_shape(*list, element_shape_value(c, 1));
+  int64_t written = 0;
+  list->visit([&](int64_t, const Tensor& tensor) {
+    if (!tensor.valid() || !tensor.shape().compatible(element)) {
       throw invalid_argument("Tried to stack list which contains tensors of different shapes: {} and {}", element.str(),
                              tensor.shape().str());
     }
-    copy_elements(list->dtype(), tensor.raw(), data + static_cast<size_t>(i) * bytes, tensor.elements());
+    element = tensor.shape();
+    ++written;
+  });
+  if (!element.is_known()) {
+    throw invalid_argument("Tried to stack {} list with non-fully-defined element_shape: {}",
+                           length == 0 ? "elements of an empty" : "a wholly uninitialized", element.str());
   }
+  const Shape stacked = with_leading(length, element);
+  Tensor result = written == length ? Tensor(list->dtype(), stacked) : Tensor::zeros(list->dtype(), stacked);
+  auto* data = static_cast<char*>(result.mutable_raw());
+  const size_t bytes = static_cast<size_t>(element.elements()) * dtype_size(list->dtype());
+  list->visit([&](int64_t i, const Tensor& tensor) {
+    copy_elements(list->dtype(), tensor.raw(), data + static_cast<size_t>(i) * bytes, tensor.elements());
+  });
   c.set_output(0, std::move(result));
 }
 
@@ -51,6 +59,7 @@ OpDef tensor_list_stack_op() {
           .outputs = "tensor:element_dtype",
           .attrs = "element_dtype:type; num_elements:int=-1",
           .infer = infer,
+          .gradient = gradient,
           .cpu = {.select = select, .gives_outputs = true}};
 }
 

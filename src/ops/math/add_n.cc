@@ -3,6 +3,7 @@
 #include "autodiff/grad_context.h"
 #include "base/errors.h"
 #include "graph/infer_context.h"
+#include "ops/list/tensor_list.h"
 #include "ops/math/binary.h"
 
 namespace weir::ops {
@@ -32,6 +33,44 @@ struct Cpu {
   }
 };
 
+struct AddTensors {
+  template <class T>
+  static void run(const Tensor& x, const Tensor& y, Tensor& sum) {
+    binary_row<Sum>(static_cast<const T*>(x.raw()), static_cast<const T*>(y.raw()), static_cast<T*>(sum.mutable_raw()),
+                    sum.elements(), cpu::Operands::VV);
+  }
+};
+
+template <class... Ts>
+Tensor add_tensors(const Tensor& x, const Tensor& y, Types<Ts...>) {
+  if (x.dtype() != y.dtype() || x.shape() != y.shape()) {
+    throw invalid_argument("elements of lists to be added are {} {} and {} {}", dtype_name(x.dtype()), x.shape().str(),
+                           dtype_name(y.dtype()), y.shape().str());
+  }
+  Tensor sum(x.dtype(), x.shape());
+  if (!((x.dtype() == dtype_of<Ts> && (AddTensors::run<Ts>(x, y, sum), true)) || ...)) {
+    throw invalid_argument("lists of {} cannot be added", dtype_name(x.dtype()));
+  }
+  return sum;
+}
+
+// Lists add element by element: the gradients that reach a list from several readers.
+void add_lists(KernelContext& c) {
+  ListPtr sum = list_input(c, 0);
+  for (int i = 1; i < c.inputs(); ++i) {
+    ListPtr next = list_input(c, i);
+    if (next->length() != sum->length()) {
+      throw invalid_argument("lists to be added have {} and {} elements", sum->length(), next->length());
+    }
+    sum = sum->plus(*next, [](const Tensor& x, const Tensor& y) { return add_tensors(x, y, NumberTypes{}); });
+  }
+  set_list_output(c, 0, std::move(sum));
+}
+
+ComputeFn select(const NodeView& node) {
+  return node.type() == DType::Variant ? add_lists : kernel_for<NumberTypes, Cpu>(node);
+}
+
 void gradient(GradContext& c) {
   for (int i = 0; i < c.inputs(); ++i) c.set_input_grad(i, c.output_grad());
 }
@@ -48,7 +87,7 @@ OpDef add_n_op() {
           .flags = "commutative,aggregate",
           .infer = infer::merged,
           .gradient = gradient,
-          .cpu = {.select = kernel_for<NumberTypes, Cpu>, .in_place = 0b11}};
+          .cpu = {.select = select, .in_place = 0b11}};
 }
 
 }  // namespace weir::ops
