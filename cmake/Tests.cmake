@@ -41,6 +41,11 @@ foreach(folder IN LISTS folders)
   set_tests_properties(${name} PROPERTIES TIMEOUT 1800 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 endforeach()
 
+if(WEIR_SANITIZE)  # the sanitizer's own allocator cannot be counted
+  set_property(SOURCE ${PROJECT_SOURCE_DIR}/tests/steady_state/allocations_test.cc
+    APPEND PROPERTY COMPILE_DEFINITIONS WEIR_OWN_ALLOCATOR)
+endif()
+
 # Small programs that end by themselves and need no data.
 if(WEIR_PROGRAMS)
   add_test(NAME example_devices COMMAND devices)

@@ -8,14 +8,6 @@
 #include "weir/control_flow.h"
 #include "weir/weir.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define WEIR_OWN_ALLOCATOR 1  // a sanitizer's; it cannot be counted
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define WEIR_OWN_ALLOCATOR 1
-#endif
-#endif
-
 namespace {
 std::atomic<bool> counting{false};
 std::atomic<int64_t> allocations{0};
