@@ -6,4 +6,7 @@ from weir.ops.candidate_sampling_ops import *  # noqa: F401,F403
 from weir.ops.math_ops import log_sigmoid, sigmoid, tanh  # noqa: F401
 from weir.ops.nn_ops import *  # noqa: F401,F403
 
-__getattr__ = _lazy.resolver(__name__, {})
+_RNN = ("bidirectional_dynamic_rnn", "dynamic_rnn", "raw_rnn", "static_bidirectional_rnn", "static_rnn")
+
+__getattr__ = _lazy.resolver(__name__, {**{name: ("weir.ops.rnn", name) for name in _RNN},
+                                        "rnn_cell": ("weir.ops.rnn_cell", None)})

@@ -1,0 +1,140 @@
+"""Recurrent networks: what a comparison with TensorFlow's values (reference/rnn.py) does not show."""
+
+import numpy as np
+import pytest
+
+import weir as tf
+
+cells = tf.nn.rnn_cell
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with tf.Graph().as_default() as g:
+        yield g
+
+
+def run(fetches, feed_dict=None):
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        return session.run(fetches, feed_dict)
+
+
+class Echo(cells.RNNCell):
+    """Gives its inputs, and adds them up in its state."""
+
+    state_size = output_size = property(lambda self: 1000)
+
+    def call(self, inputs, state):
+        return inputs, inputs + state
+
+
+def test_dropout_drops_inputs_outputs_and_states():
+    ones = tf.ones([1, 1000])
+    for part in ("input", "output", "state"):
+        cell = cells.DropoutWrapper(Echo(), seed=7, **{f"{part}_keep_prob": 0.5})
+        output, state = run(cell(ones, tf.zeros([1, 1000])))
+        dropped = [bool((value == 0).any()) for value in (output, state)]
+        assert dropped == {"input": [True, True], "output": [True, False], "state": [False, True]}[part]
+        kept = state if part == "state" else output
+        assert set(np.unique(kept)) == {0, 2} and 400 < (kept == 0).sum() < 600
+
+
+def test_dropout_draws_anew_at_every_step_unless_it_is_variational():
+    x = tf.ones([1, 4, 1000])
+    keep = tf.placeholder_with_default(0.5, [])
+    plain, _ = tf.nn.dynamic_rnn(cells.DropoutWrapper(Echo(), output_keep_prob=keep), x, dtype=tf.float32)
+    same, _ = tf.nn.dynamic_rnn(cells.DropoutWrapper(Echo(), output_keep_prob=keep, variational_recurrent=True,
+                                                     dtype=tf.float32), x, dtype=tf.float32)
+    a, b = run([plain, same])
+    assert (a[0, 0] != a[0, 1]).any() and set(np.unique(a)) == {0, 2}
+    assert (b[0] == b[0, 0]).all() and set(np.unique(b)) == {0, 2}
+    assert (run(plain, {keep: 1.}) == 1).all()
+
+
+def test_dropout_leaves_the_memory_of_an_lstm_alone():
+    state = cells.LSTMStateTuple(tf.ones([1, 50]), tf.ones([1, 50]))
+    inner = cells.BasicLSTMCell(50)
+    clean = inner(tf.ones([1, 2]), state)[1]
+    dropped = cells.DropoutWrapper(inner, state_keep_prob=0.5)(tf.ones([1, 2]), state)[1]
+    every = cells.DropoutWrapper(inner, state_keep_prob=0.5, dropout_state_filter_visitor=lambda _: True)(
+        tf.ones([1, 2]), state)[1]
+    clean, dropped, every = run([clean, dropped, every])
+    np.testing.assert_array_equal(dropped.c, clean.c)
+    assert (dropped.h == 0).any() and (every.c == 0).any() and (every.h == 0).any()
+
+
+def test_a_network_learns():
+    tf.set_random_seed(1)
+    x = tf.placeholder(tf.float32, [None, None, 1])
+    outputs, _ = tf.nn.dynamic_rnn(cells.MultiRNNCell([cells.LSTMCell(8), cells.GRUCell(8)]), x, dtype=tf.float32)
+    y = tf.reduce_mean(outputs[:, -1], axis=1)
+    loss = tf.reduce_mean(tf.square(y - tf.reduce_mean(x, axis=[1, 2])))
+    train = tf.train.AdamOptimizer(0.02).minimize(loss)
+    rng = np.random.RandomState(0)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        losses = [session.run([loss, train], {x: rng.uniform(-1, 1, (16, 3 + i % 4, 1))})[0] for i in range(150)]
+    assert np.mean(losses[-10:]) < 0.1 * np.mean(losses[:10])
+
+
+def test_cells_of_the_old_kind_are_called_as_they_are():
+    class Old(cells.RNNCell):
+        def __init__(self):
+            pass
+
+        state_size = output_size = property(lambda self: 2)
+
+        def __call__(self, inputs, state, scope=None):
+            with tf.variable_scope(scope or type(self).__name__):
+                state = state + tf.matmul(inputs, tf.get_variable("w", [3, 2], initializer=tf.ones_initializer()))
+            return state, state
+
+    outputs, state = tf.nn.dynamic_rnn(Old(), tf.ones([1, 4, 3]), dtype=tf.float32)
+    assert [v.name for v in tf.global_variables()] == ["rnn/Old/w:0"]
+    assert run(state).tolist() == [[12, 12]]
+
+
+def test_structures_of_inputs_and_outputs():
+    class Two(cells.RNNCell):
+        state_size = property(lambda self: 3)
+        output_size = property(lambda self: (3, tf.TensorShape([])))
+
+        def call(self, inputs, state):
+            return (inputs["a"] + inputs["b"], tf.reduce_sum(inputs["a"], axis=1)), state + 1
+
+    inputs = {"a": tf.ones([2, 5, 3]), "b": 2 * tf.ones([2, 5, 3])}
+    (total, sums), state = tf.nn.dynamic_rnn(Two(), inputs, sequence_length=[5, 2], dtype=tf.float32)
+    assert total.shape.as_list() == [2, 5, 3] and sums.shape.as_list() == [2, 5]
+    sums, state = run([sums, state])
+    assert sums.tolist() == [[3] * 5, [3, 3, 0, 0, 0]] and state[:, 0].tolist() == [5, 2]
+
+
+def test_raw_rnn_feeds_outputs_back_and_carries_a_loop_state():
+    class Double(cells.RNNCell):
+        state_size = output_size = property(lambda self: 1)
+
+        def call(self, inputs, state):
+            return 2 * inputs, state + inputs
+
+    def loop(time, output, state, steps):
+        if output is None:
+            return tf.zeros([2], tf.bool), tf.ones([2, 1]), tf.zeros([2, 1]), tf.zeros([1], tf.int32), tf.constant(0)
+        return time >= [3, 5], output, state, tf.cast(output, tf.int32), steps + 1
+
+    emitted, state, steps = tf.nn.raw_rnn(Double(), loop)
+    emitted, state, steps = run([emitted.stack(), state, steps])
+    assert emitted[:, :, 0].T.tolist() == [[2, 4, 8, 0, 0], [2, 4, 8, 16, 32]]
+    assert (state.ravel().tolist(), steps) == ([7, 31], 5)
+
+
+def test_cells_are_found_where_programs_look():
+    for name in ("BasicRNNCell", "BasicLSTMCell", "LSTMCell", "GRUCell", "MultiRNNCell", "DropoutWrapper",
+                 "ResidualWrapper", "LSTMStateTuple"):
+        assert getattr(tf.contrib.rnn, name) is getattr(cells, name)
+    assert tf.contrib.rnn.static_rnn is tf.nn.static_rnn
+    with pytest.raises(NotImplementedError):
+        tf.contrib.rnn.NASCell(3)
+    with tf.device("/cpu:0"):
+        cell = cells.DeviceWrapper(cells.BasicRNNCell(2, activation="relu"), "/device:CPU:0")
+        assert cell(tf.zeros([1, 2]), cell.zero_state(1, tf.float32))[0].device == "/device:CPU:0"

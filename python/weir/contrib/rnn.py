@@ -1,0 +1,8 @@
+"""tf.contrib.rnn: the cells of tf.nn.rnn_cell, a few more, and networks along Python lists."""
+
+from weir import _lazy
+from weir.ops.rnn import (best_effort_input_batch_size, static_bidirectional_rnn, static_rnn,  # noqa: F401
+                          transpose_batch_time)
+from weir.ops.rnn_cell import *  # noqa: F401,F403
+
+__getattr__ = _lazy.resolver(__name__, {})

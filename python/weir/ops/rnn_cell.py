@@ -1,0 +1,559 @@
+"""tf.nn.rnn_cell: one step of a recurrent network each.
+
+A cell is called with the input of a step and the state before it, and gives the output and the state after it.
+Variables have TensorFlow 1.15's names: a cell's scope is its class's name in snake case, opened where the cell is
+called first.
+"""
+
+import collections
+import hashlib
+import math
+import re
+
+from weir import logging, nest
+from weir.framework import dtypes, tensor_util
+from weir.framework.graph import Tensor, convert_to_tensor, device, name_scope
+from weir.framework.tensor_shape import TensorShape, as_shape
+from weir.framework.variable_scope import get_variable, get_variable_scope, variable_scope
+from weir.framework.variables import trainable_variables
+from weir.ops import array_ops, clip_ops, init_ops, math_ops, nn_ops, public_names, random_ops
+from weir.ops.tensor_array_ops import TensorArray
+
+
+def _snake_case(name):
+    name = re.sub("(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
+    name = re.sub("([a-z])([A-Z])", r"\1_\2", name).lower()
+    return name if name[0] != "_" else "private" + name
+
+
+def _activation(activation):
+    if isinstance(activation, str):
+        return getattr(math_ops if activation in ("tanh", "sigmoid") else nn_ops, activation)
+    return activation or math_ops.tanh
+
+
+def assert_like_rnncell(cell_name, cell):
+    """Raises TypeError for what dynamic_rnn and the like cannot call."""
+    errors = [f"'{name}' property is missing" for name in ("output_size", "state_size") if not hasattr(cell, name)]
+    if not hasattr(cell, "zero_state") and not hasattr(cell, "get_initial_state"):
+        errors.append("either 'zero_state' or 'get_initial_state' method is required")
+    if not callable(cell):
+        errors.append("is not callable")
+    if errors:
+        raise TypeError(f"The argument {cell_name!r} ({cell}) is not an RNNCell: {', '.join(errors)}.")
+
+
+def zeros_of_size(batch_size, size, dtype):
+    """Zeros for one tensor of a state or an output: ``size`` without the dimension of the batch."""
+    sizes = as_shape(size).as_list()
+    if not isinstance(batch_size, Tensor):
+        return array_ops.zeros([batch_size] + sizes, dtype)
+    result = array_ops.zeros(array_ops.stack([batch_size] + sizes), dtype)
+    static = tensor_util.constant_value(batch_size)
+    result.set_shape([None if static is None else int(static)] + sizes)
+    return result
+
+
+class RNNCell:
+    """A cell of one's own gives ``state_size``, ``output_size`` and ``call(inputs, state)``, and may make its variables
+    in ``build(inputs_shape)`` with ``add_variable`` or in ``call`` with ``tf.get_variable``."""
+
+    # For cells that do not call __init__.
+    trainable, built, _reuse, _dtype, _name, _scope = True, False, None, None, None, None
+
+    def __init__(self, trainable=True, name=None, dtype=None, **kwargs):
+        self.trainable, self._name = trainable, name
+        self._reuse = kwargs.pop("_reuse", None)
+        self._dtype = None if dtype is None else dtypes.as_dtype(dtype)
+        for unknown in kwargs:
+            raise TypeError("Keyword argument not understood:", unknown)
+
+    def __call__(self, inputs, state, scope=None, **kwargs):
+        if self._scope is None:
+            opened = scope if scope is not None else self.name if self._reuse else None
+            with variable_scope(opened, default_name=self.name) as self._scope:
+                pass
+        with variable_scope(self._scope, reuse=True if self.built else self._reuse, custom_getter=self._remember):
+            if not self.built:
+                first = nest.flatten(inputs)[0]
+                if self._dtype is None and isinstance(first, Tensor):
+                    self._dtype = first.dtype.base_dtype
+                self.build(nest.map_structure(lambda tensor: tensor.shape, inputs))
+            result = self.call(inputs, state, **kwargs)
+            self.built = True
+            return result
+
+    def _remember(self, getter, *args, **kwargs):
+        variable = getter(*args, **kwargs)
+        seen = self.__dict__.setdefault("_variables", [])
+        if all(variable is not other for other in seen):
+            seen.append(variable)
+        return variable
+
+    def add_variable(self, name, shape, dtype=None, initializer=None, regularizer=None, trainable=True, **kwargs):
+        return get_variable(name, shape, dtype=dtype or self._dtype, initializer=initializer, regularizer=regularizer,
+                            trainable=trainable and self.trainable, **kwargs)
+
+    add_weight = add_variable
+
+    def build(self, inputs_shape):
+        pass
+
+    def call(self, inputs, state):
+        raise NotImplementedError("Abstract method")
+
+    @property
+    def state_size(self):
+        raise NotImplementedError("Abstract method")
+
+    @property
+    def output_size(self):
+        raise NotImplementedError("Abstract method")
+
+    name = property(lambda self: self._name or _snake_case(type(self).__name__))
+    scope_name = property(lambda self: self._scope.name)
+    dtype = property(lambda self: self._dtype)
+
+    @property
+    def variables(self):
+        return list(self.__dict__.get("_variables", ()))
+
+    weights = variables
+
+    @property
+    def trainable_variables(self):
+        known = trainable_variables()
+        return [variable for variable in self.variables if any(variable is other for other in known)]
+
+    trainable_weights = trainable_variables
+
+    @property
+    def non_trainable_variables(self):
+        trained = self.trainable_variables
+        return [variable for variable in self.variables if all(variable is not other for other in trained)]
+
+    non_trainable_weights = non_trainable_variables
+
+    def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
+        if inputs is not None:
+            inputs = convert_to_tensor(inputs, name="inputs")
+            batch_size = inputs.shape.as_list()[0]
+            if batch_size is None:
+                batch_size = array_ops.shape(inputs)[0]
+            dtype = inputs.dtype
+        if batch_size is None or dtype is None:
+            raise ValueError("batch_size and dtype cannot be None while constructing initial state: "
+                             f"batch_size={batch_size}, dtype={dtype}")
+        return self.zero_state(batch_size, dtype)
+
+    def zero_state(self, batch_size, dtype):
+        with name_scope(type(self).__name__ + "ZeroState", values=[batch_size]):
+            return nest.map_structure(lambda size: zeros_of_size(batch_size, size, dtype), self.state_size)
+
+
+class LayerRNNCell(RNNCell):
+    """A cell that makes its variables in ``build``."""
+
+
+class _UnitsCell(LayerRNNCell):
+    """What cells with ``num_units`` outputs and a matrix for input and state share."""
+
+    def __init__(self, num_units, activation, reuse, name, dtype, kwargs):
+        super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
+        self._num_units, self._activation = num_units, _activation(activation)
+
+    state_size = property(lambda self: self._num_units)
+    output_size = property(lambda self: self._num_units)
+
+    def build(self, inputs_shape):
+        if inputs_shape.ndims not in (None, 2):
+            raise ValueError(f"Input 0 of layer {self.name} is incompatible with the layer: expected ndim=2, found "
+                             f"ndim={inputs_shape.ndims}. Full shape received: {inputs_shape}")
+        if inputs_shape.ndims is None or inputs_shape.as_list()[-1] is None:
+            raise ValueError(f"Expected inputs.shape[-1] to be known, saw shape: {inputs_shape}")
+        self._build(inputs_shape.as_list()[-1])
+
+    def _add_linear(self, rows, columns, prefix="", kernel_initializer=None, bias_initializer=None):
+        kernel = self.add_variable(f"{prefix}kernel", [rows, columns], initializer=kernel_initializer)
+        if bias_initializer is None:
+            bias_initializer = init_ops.zeros_initializer()
+        return kernel, self.add_variable(f"{prefix}bias", [columns], initializer=bias_initializer)
+
+
+def _linear(tensors, kernel, bias):
+    return nn_ops.bias_add(math_ops.matmul(array_ops.concat(tensors, 1), kernel), bias)
+
+
+class BasicRNNCell(_UnitsCell):
+    """``output = state = activation(W [input, state] + b)``."""
+
+    def __init__(self, num_units, activation=None, reuse=None, name=None, dtype=None, **kwargs):
+        super().__init__(num_units, activation, reuse, name, dtype, kwargs)
+
+    def _build(self, depth):
+        self._kernel, self._bias = self._add_linear(depth + self._num_units, self._num_units)
+
+    def call(self, inputs, state):
+        output = self._activation(_linear([inputs, state], self._kernel, self._bias))
+        return output, output
+
+
+class GRUCell(_UnitsCell):
+    """Gated recurrent units."""
+
+    def __init__(self, num_units, activation=None, reuse=None, kernel_initializer=None, bias_initializer=None,
+                 name=None, dtype=None, **kwargs):
+        super().__init__(num_units, activation, reuse, name, dtype, kwargs)
+        self._kernel_initializer, self._bias_initializer = kernel_initializer, bias_initializer
+
+    def _build(self, depth):
+        rows = depth + self._num_units
+        bias = self._bias_initializer
+        self._gates = self._add_linear(rows, 2 * self._num_units, "gates/", self._kernel_initializer,
+                                       init_ops.constant_initializer(1.0) if bias is None else bias)
+        self._candidate = self._add_linear(rows, self._num_units, "candidate/", self._kernel_initializer, bias)
+
+    def call(self, inputs, state):
+        r, u = array_ops.split(math_ops.sigmoid(_linear([inputs, state], *self._gates)), 2, axis=1)
+        candidate = self._activation(_linear([inputs, r * state], *self._candidate))
+        output = u * state + (1 - u) * candidate
+        return output, output
+
+
+class LSTMStateTuple(collections.namedtuple("LSTMStateTuple", ("c", "h"))):
+    """The state of an LSTM: the cell's memory and its output."""
+
+    __slots__ = ()
+
+    @property
+    def dtype(self):
+        if self.c.dtype != self.h.dtype:
+            raise TypeError(f"Inconsistent internal state: {self.c.dtype} vs {self.h.dtype}")
+        return self.c.dtype
+
+
+class _LSTM(_UnitsCell):
+    """What both kinds of LSTM share. A state is a tuple, or both parts side by side."""
+
+    def _set_state(self, state_is_tuple, h_size):
+        self._state_is_tuple, self._h_size = state_is_tuple, h_size
+        if not state_is_tuple:
+            logging.warn("%s: Using a concatenated state is slower and will soon be deprecated.  Use "
+                         "state_is_tuple=True.", self)
+
+    @property
+    def state_size(self):
+        sizes = LSTMStateTuple(self._num_units, self._h_size)
+        return sizes if self._state_is_tuple else sum(sizes)
+
+    output_size = property(lambda self: self._h_size)
+
+    def _parts(self, state):
+        return state if self._state_is_tuple else array_ops.split(state, [self._num_units, self._h_size], axis=1)
+
+    def _state(self, c, h):
+        return LSTMStateTuple(c, h) if self._state_is_tuple else array_ops.concat([c, h], 1)
+
+
+class BasicLSTMCell(_LSTM):
+    """Long short-term memory without peepholes, clipping or projection."""
+
+    def __init__(self, num_units, forget_bias=1.0, state_is_tuple=True, activation=None, reuse=None, name=None,
+                 dtype=None, **kwargs):
+        super().__init__(num_units, activation, reuse, name, dtype, kwargs)
+        self._forget_bias = forget_bias
+        self._set_state(state_is_tuple, num_units)
+
+    def _build(self, depth):
+        self._kernel, self._bias = self._add_linear(depth + self._num_units, 4 * self._num_units)
+
+    def call(self, inputs, state):
+        c, h = self._parts(state)
+        i, j, f, o = array_ops.split(_linear([inputs, h], self._kernel, self._bias), 4, axis=1)
+        sigmoid = math_ops.sigmoid
+        c = c * sigmoid(f + self._forget_bias) + sigmoid(i) * self._activation(j)
+        h = self._activation(c) * sigmoid(o)
+        return h, self._state(c, h)
+
+
+class LSTMCell(_LSTM):
+    """Long short-term memory with optional peepholes, clipping and projection of the output."""
+
+    def __init__(self, num_units, use_peepholes=False, cell_clip=None, initializer=None, num_proj=None, proj_clip=None,
+                 num_unit_shards=None, num_proj_shards=None, forget_bias=1.0, state_is_tuple=True, activation=None,
+                 reuse=None, name=None, dtype=None, **kwargs):
+        super().__init__(num_units, activation, reuse, name, dtype, kwargs)
+        if num_unit_shards is not None or num_proj_shards is not None:
+            logging.warn("%s: The num_unit_shards and proj_unit_shards parameters are deprecated; use a variable scope "
+                         "with a partitioner instead. They are not used.", self)
+        self._use_peepholes, self._cell_clip, self._initializer = use_peepholes, cell_clip, initializer
+        self._num_proj, self._proj_clip, self._forget_bias = num_proj, proj_clip, forget_bias
+        self._set_state(state_is_tuple, num_proj or num_units)
+
+    def _build(self, depth):
+        units = self._num_units
+        self._kernel, self._bias = self._add_linear(depth + self._h_size, 4 * units,
+                                                    kernel_initializer=self._initializer)
+        if self._use_peepholes:
+            self._w_f, self._w_i, self._w_o = (
+                self.add_variable(f"w_{gate}_diag", [units], initializer=self._initializer) for gate in "fio")
+        if self._num_proj is not None:
+            self._projection = self.add_variable("projection/kernel", [units, self._num_proj],
+                                                 initializer=self._initializer)
+
+    def call(self, inputs, state):
+        c, h = self._parts(state)
+        i, j, f, o = array_ops.split(_linear([inputs, h], self._kernel, self._bias), 4, axis=1)
+        f = f + self._forget_bias
+        if self._use_peepholes:
+            f, i = f + self._w_f * c, i + self._w_i * c
+        sigmoid = math_ops.sigmoid
+        c = sigmoid(f) * c + sigmoid(i) * self._activation(j)
+        if self._cell_clip is not None:
+            c = clip_ops.clip_by_value(c, -self._cell_clip, self._cell_clip)
+        if self._use_peepholes:
+            o = o + self._w_o * c
+        h = sigmoid(o) * self._activation(c)
+        if self._num_proj is not None:
+            h = math_ops.matmul(h, self._projection)
+            if self._proj_clip is not None:
+                h = clip_ops.clip_by_value(h, -self._proj_clip, self._proj_clip)
+        return h, self._state(c, h)
+
+
+class MultiRNNCell(RNNCell):
+    """Cells on top of each other: the output of one is the input of the next."""
+
+    def __init__(self, cells, state_is_tuple=True):
+        super().__init__()
+        if not cells:
+            raise ValueError("Must specify at least one cell for MultiRNNCell.")
+        if not nest.is_sequence(cells):
+            raise TypeError(f"cells must be a list or tuple, but saw: {cells}.")
+        self._cells, self._state_is_tuple = cells, state_is_tuple
+        if not state_is_tuple and any(nest.is_sequence(cell.state_size) for cell in cells):
+            raise ValueError("Some cells return tuples of states, but the flag state_is_tuple is not set.  State sizes "
+                             f"are: {[cell.state_size for cell in cells]}")
+
+    @property
+    def state_size(self):
+        sizes = tuple(cell.state_size for cell in self._cells)
+        return sizes if self._state_is_tuple else sum(sizes)
+
+    output_size = property(lambda self: self._cells[-1].output_size)
+
+    def zero_state(self, batch_size, dtype):
+        if not self._state_is_tuple:
+            return super().zero_state(batch_size, dtype)
+        with name_scope(type(self).__name__ + "ZeroState", values=[batch_size]):
+            return tuple(cell.zero_state(batch_size, dtype) for cell in self._cells)
+
+    def call(self, inputs, state):
+        if not self._state_is_tuple:
+            state = array_ops.split(state, [cell.state_size for cell in self._cells], axis=1)
+        elif not nest.is_sequence(state):
+            raise ValueError(f"Expected state to be a tuple of length {len(self._cells)}, but received: {state}")
+        states = []
+        for i, cell in enumerate(self._cells):
+            with variable_scope(f"cell_{i}"):
+                inputs, new_state = cell(inputs, state[i])
+                states.append(new_state)
+        return inputs, tuple(states) if self._state_is_tuple else array_ops.concat(states, 1)
+
+
+class _Around(RNNCell):
+    """A cell around another, of the same sizes unless it says otherwise."""
+
+    def __init__(self, cell, **kwargs):
+        super().__init__(**kwargs)
+        assert_like_rnncell("cell", cell)
+        self._cell = cell
+
+    state_size = property(lambda self: self._cell.state_size)
+    output_size = property(lambda self: self._cell.output_size)
+
+    def zero_state(self, batch_size, dtype):
+        with name_scope(type(self).__name__ + "ZeroState", values=[batch_size]):
+            return self._cell.zero_state(batch_size, dtype)
+
+
+class _Wrapper(_Around):
+    """One that has no scope of its own: the variables are those of the cell."""
+
+    cell = wrapped_cell = property(lambda self: self._cell)
+    variables = weights = property(lambda self: self._cell.variables)
+
+    def __call__(self, inputs, state, scope=None):
+        return self._wrapped(inputs, state, lambda inputs, state: self._cell(inputs, state, scope=scope))
+
+
+def _drops_state(substate):
+    if isinstance(substate, LSTMStateTuple):
+        return LSTMStateTuple(c=False, h=True)  # the memory of an LSTM is left alone
+    return not isinstance(substate, TensorArray)
+
+
+def _chosen(visitor, state, decision=True):
+    """For every tensor of a state whether the visitor wants it dropped."""
+    if decision is True:
+        decision = visitor(state)
+    if decision is False:
+        return [False] * len(nest.flatten(state))
+    if not nest.is_sequence(state):
+        return [True]
+    parts = [state[key] for key in sorted(state)] if isinstance(state, dict) else state
+    decisions = [True] * len(parts) if decision is True else decision
+    return [flag for part, each in zip(parts, decisions)
+            for flag in ([each] if each is True and not nest.is_sequence(part) else _chosen(visitor, part, each))]
+
+
+class DropoutWrapper(_Wrapper):
+    """Dropout of inputs, outputs or states of a cell. ``variational_recurrent`` draws once for all steps of a run."""
+
+    def __init__(self, cell, input_keep_prob=1.0, output_keep_prob=1.0, state_keep_prob=1.0,
+                 variational_recurrent=False, input_size=None, dtype=None, seed=None, dropout_state_filter_visitor=None, **kwargs):
+        super().__init__(cell, dtype=dtype, **kwargs)
+        if dropout_state_filter_visitor is not None and not callable(dropout_state_filter_visitor):
+            raise TypeError("dropout_state_filter_visitor must be callable")
+        self._visitor = dropout_state_filter_visitor or _drops_state
+        self._seed = seed
+        self._keep = {}
+        for part, keep in (("input", input_keep_prob), ("state", state_keep_prob), ("output", output_keep_prob)):
+            value = tensor_util.constant_value(keep) if isinstance(keep, Tensor) else keep
+            if value is not None and not 0 <= value <= 1:
+                raise ValueError(f"Parameter {part}_keep_prob must be between 0 and 1: {value}")
+            self._keep[part] = keep if value is None else float(value)
+        self._noise = {}
+        if variational_recurrent:
+            if dtype is None:
+                raise ValueError("When variational_recurrent=True, dtype must be provided")
+            if self._keep["input"] != 1.0 and input_size is None:
+                raise ValueError("When variational_recurrent=True and input_keep_prob < 1.0 or is unknown, input_size "
+                                 "must be provided")
+            sizes = {"input": input_size, "state": cell.state_size, "output": cell.output_size}
+            for part, size in sizes.items():
+                if size is not None:
+                    self._noise[part] = [
+                        random_ops.random_uniform([1] + TensorShape(each).as_list(), seed=self._seed_of(part, i),
+                                                  dtype=dtype) for i, each in enumerate(nest.flatten(size))]
+
+    def _seed_of(self, part, index):
+        """TensorFlow's seed for one tensor of a structure."""
+        if self._seed is None:
+            return None
+        text = f"{self._seed}{part}_{index}".encode("utf-8")
+        return int(hashlib.md5(text).hexdigest()[:8], 16) & 0x7FFFFFFF
+
+    def _drop(self, part, values, wanted=None):
+        keep = self._keep[part]
+        if isinstance(keep, float) and keep >= 1:
+            return values
+
+        def dropped(i, value):
+            if part not in self._noise:
+                return nn_ops.dropout(value, rate=1. - keep, seed=self._seed_of(part, i))
+            result = value / keep * math_ops.floor(keep + self._noise[part][i])
+            result.set_shape(value.shape)
+            return result
+
+        flat = nest.flatten(values)
+        wanted = wanted or [True] * len(flat)
+        return nest.pack_sequence_as(values, [dropped(i, value) if want else value
+                                              for i, (value, want) in enumerate(zip(flat, wanted))])
+
+    def _wrapped(self, inputs, state, cell):
+        output, state = cell(self._drop("input", inputs), state)
+        return self._drop("output", output), self._drop("state", state, _chosen(self._visitor, state))
+
+
+class ResidualWrapper(_Wrapper):
+    """Adds the inputs of a cell to its outputs."""
+
+    def __init__(self, cell, residual_fn=None, **kwargs):
+        super().__init__(cell, **kwargs)
+        self._residual_fn = residual_fn
+
+    def _wrapped(self, inputs, state, cell):
+        outputs, state = cell(inputs, state)
+        if self._residual_fn:
+            return self._residual_fn(inputs, outputs), state
+
+        def total(x, y):
+            x.shape.assert_is_compatible_with(y.shape)
+            return x + y
+
+        return nest.map_structure(total, inputs, outputs), state
+
+
+class DeviceWrapper(_Wrapper):
+    """Runs a cell on a device."""
+
+    def __init__(self, cell, device, **kwargs):
+        super().__init__(cell, **kwargs)
+        self._device = device
+
+    def zero_state(self, batch_size, dtype):
+        with device(self._device):
+            return super().zero_state(batch_size, dtype)
+
+    def _wrapped(self, inputs, state, cell):
+        with device(self._device):
+            return cell(inputs, state)
+
+
+class EmbeddingWrapper(_Around):
+    """Looks the inputs, numbers of classes, up in a table before they go to a cell."""
+
+    def __init__(self, cell, embedding_classes, embedding_size, initializer=None, reuse=None):
+        super().__init__(cell, _reuse=reuse)
+        if embedding_classes <= 0 or embedding_size <= 0:
+            raise ValueError("Both embedding_classes and embedding_size must be > 0: "
+                             f"{embedding_classes}, {embedding_size}.")
+        self._shape, self._initializer = [embedding_classes, embedding_size], initializer
+
+    def call(self, inputs, state):
+        bound = math.sqrt(3)  # a variance of 1
+        initializer = (self._initializer or get_variable_scope().initializer
+                       or init_ops.random_uniform_initializer(-bound, bound))
+        embedding = get_variable("embedding", self._shape, initializer=initializer, dtype=nest.flatten(state)[0].dtype)
+        return self._cell(nn_ops.embedding_lookup(embedding, array_ops.reshape(inputs, [-1])), state)
+
+
+class _Projection(_Around):
+    def __init__(self, cell, size, activation, reuse):
+        super().__init__(cell, _reuse=reuse)
+        self._size, self._project_activation = size, activation
+
+    def _projected(self, x):
+        kernel = get_variable("kernel", [x.shape.as_list()[1], self._size], dtype=x.dtype)
+        bias = get_variable("bias", [self._size], dtype=x.dtype, initializer=init_ops.zeros_initializer())
+        result = _linear([x], kernel, bias)
+        return self._project_activation(result) if self._project_activation else result
+
+
+class InputProjectionWrapper(_Projection):
+    """A linear map before a cell."""
+
+    def __init__(self, cell, num_proj, activation=None, input_size=None, reuse=None):
+        super().__init__(cell, num_proj, activation, reuse)
+
+    def call(self, inputs, state):
+        return self._cell(self._projected(inputs), state)
+
+
+class OutputProjectionWrapper(_Projection):
+    """A linear map behind a cell."""
+
+    def __init__(self, cell, output_size, activation=None, reuse=None):
+        super().__init__(cell, output_size, activation, reuse)
+        if output_size < 1:
+            raise ValueError(f"Parameter output_size must be > 0: {output_size}.")
+
+    output_size = property(lambda self: self._size)
+
+    def call(self, inputs, state):
+        output, state = self._cell(inputs, state)
+        return self._projected(output), state
+
+
+__all__ = public_names(globals())
