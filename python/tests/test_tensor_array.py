@@ -215,7 +215,8 @@ def test_wrong_shapes_types_and_sizes_are_refused(x):
     any_shape = tf.TensorArray(tf.float32, size=2, infer_shape=False)
     size = tf.placeholder(tf.int32, [])
     for bad in (any_shape.read(0), any_shape.write(0, 1.).write(1, [1., 2.]).stack(),
-                any_shape.split(x, [1, 1]).concat(), tf.TensorArray(tf.float32, size=size).size(), tf.TensorArray(tf.float32, size=2).unstack(x).stack()):
+                any_shape.split(x, [1, 1]).concat(), tf.TensorArray(tf.float32, size=size).size(),
+                tf.TensorArray(tf.float32, size=2).unstack(x).stack()):
         with pytest.raises(tf.errors.InvalidArgumentError):
             run(bad, {size: -1})
 

@@ -149,7 +149,7 @@ ListPtr TensorList::plus(const TensorList& other, FunctionRef<Tensor(const Tenso
 
 ListPtr list_input(const KernelContext& c, int index) {
   const auto* element = c.input<Variant>(index);
-  auto list = element ? std::dynamic_pointer_cast<const TensorList>(*element) : nullptr;
+  auto list = element && c.shape(index).is_scalar() ? std::dynamic_pointer_cast<const TensorList>(*element) : nullptr;
   if (!list) throw invalid_argument("input {} is no list of tensors", index);
   if (const AttrValue* dtype = c.node().attrs().find("element_dtype");
       dtype && std::get<DType>(*dtype) != list->dtype()) {

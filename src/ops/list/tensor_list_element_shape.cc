@@ -1,9 +1,13 @@
+#include "graph/infer_context.h"
 #include "graph/op_def.h"
 #include "ops/list/tensor_list.h"
 #include "ops/types.h"
 
 namespace weir::ops {
 namespace {
+
+// Whether it is a vector or a scalar only the list knows.
+void infer(InferContext& c) { c.require_scalar(0); }
 
 // A vector of sizes, or the scalar -1 when not even the rank is known.
 template <class T>
@@ -27,6 +31,7 @@ OpDef tensor_list_element_shape_op() {
           .inputs = "input_handle:variant",
           .outputs = "element_shape:shape_type",
           .attrs = "shape_type:type{int32,int64}",
+          .infer = infer,
           .gradient = not_differentiable,
           .cpu = {.select = kernel_any<cpu>, .gives_outputs = true}};
 }
