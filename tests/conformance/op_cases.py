@@ -881,6 +881,7 @@ row('AudioSummaryV2',
 row('TensorSummary', lambda v: [C(v(3, 4), description='text', display_name='name')])
 row('TensorSummaryV2', lambda v: [C(TAG, v(3, 4), K(b'', object))])
 
+FLOW = 'whole graphs are exchanged by control_flow_graphs.py'
 EXCLUDED = {
     'Placeholder': 'the input of every case',
     'Const': 'an input of most cases; all types in the exchange of graphs',
@@ -901,6 +902,11 @@ EXCLUDED = {
     'MergeV2Checkpoints': 'files',
     'ReadFile': 'files',
     'WriteFile': 'files',
+    'FakeParam': 'no value',
+    'If': FLOW,
+    'StatelessIf': FLOW,
+    'While': FLOW,
+    'StatelessWhile': FLOW,
     'PyFunc': 'functions of Python',
     'PyFuncStateless': 'functions of Python',
     'MatchingFiles': 'files',
@@ -940,6 +946,8 @@ def find(name, input_names, attr_names):
     """The row of an operation, or why there is none."""
     if name.startswith('_'):
         return 'internal: made by the optimizer of graphs'
+    if 'TensorList' in name:
+        return 'a list is no value; loops and TensorArrays are compared in python/tests and control_flow_graphs.py'
     if name in EXCLUDED:
         return EXCLUDED[name]
     if name in ROWS:
