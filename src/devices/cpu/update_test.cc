@@ -166,5 +166,25 @@ TEST(Update, BitsDoNotDependOnTheNumberOfThreads) {
   EXPECT_EQ(one, run(4));
 }
 
+TEST(Update, LargeArraysGiveTheBitsOfOneThread) {
+  const int64_t n = (int64_t{3} << 20) + 37;  // taken in long stretches, the last of them short
+  const AdamOptions options = {
+      .lr = 0.1f, .beta1 = 0.9f, .beta2 = 0.999f, .epsilon = 1e-8f, .beta1_power = 0.9f, .beta2_power = 0.999f};
+  Floats grad(n);
+  for (int64_t i = 0; i < n; ++i) grad[i] = static_cast<float>(i % 1013) * 0.01f - 5.0f;
+  std::vector<Floats> results;
+  for (int threads : {1, 2, 3}) {
+    ThreadPool pool(threads);
+    Floats var(n, 1.0f), m(n), v(n);
+    apply_adam(var.data(), m.data(), v.data(), grad.data(), n, options, pool);
+    apply_gradient_descent(var.data(), grad.data(), n, 0.01f, pool);
+    results.push_back(std::move(var));
+  }
+  EXPECT_NE(results[0].front(), 1.0f);
+  EXPECT_NE(results[0].back(), 1.0f);
+  EXPECT_EQ(results[0], results[1]);
+  EXPECT_EQ(results[0], results[2]);
+}
+
 }  // namespace
 }  // namespace weir::cpu
