@@ -15,6 +15,8 @@ namespace {
 constexpr int64_t kMaxPixels = 1024;         // destination pixels of a band
 constexpr int64_t kBandBytes = 256 * 1024;   // of the source, copied for a band: stays in the second-level cache
 constexpr int64_t kGroupBytes = 768 * 1024;  // the same for small images that are treated together
+constexpr int64_t kLongRun = 8;              // elements of a run of taps that are worth cutting in the middle rows
+constexpr int64_t kLongRunAtEdge = 64;       // ... and in the others
 
 // One axis of a gather. Destination index x = first + step * q for q in [begin, end) reads source indices
 // q * source_step + origin + tap, with tap = (k * dilation - phase) / stride for backward.
@@ -186,7 +188,7 @@ class GatherConv {
     window_size_ = direct_ ? g_.source_h * pitch_ : round_up(((band_ - 1) * g_.step_h + g_.span_h) * pitch_, 16);
 
     // A panel of the filter should serve many pixels, more than a small image has.
-    constexpr int64_t kPixels = 256;
+    constexpr int64_t kPixels = 512;
     group_ = 1;
     if (bands_ == 1) {
       const int64_t by_pixel_count = kPixels / std::max<int64_t>(1, rows * (g_.end_w - g_.begin_w));
@@ -252,61 +254,110 @@ class GatherConv {
     for (int64_t i = 0; i < g_.phases_h * g_.phases_w; ++i) run_phase(phases_[i], band, base, epilogue, dest);
   }
 
-  // Filter rows [first, last) that have the image under them for destination row q.
-  void filter_rows(const Phase<T>& phase, int64_t q, int64_t& first, int64_t& last) const {
-    const int64_t above = q * g_.step_h + g_.origin_h + phase.h.offset_first, step = phase.h.offset_step;
-    first = std::clamp<int64_t>(divide_up(std::max<int64_t>(-above, 0), step), 0, phase.h.taps);
-    last = above < g_.source_h ? std::clamp<int64_t>((g_.source_h - 1 - above) / step + 1, first, phase.h.taps) : first;
+  // Taps [first, last) of an axis.
+  struct Taps {
+    int64_t first = 0, last = 0;
+    bool operator==(const Taps&) const = default;
+  };
+
+  // The taps that have the image under them for destination index q.
+  static Taps taps_inside(const Axis& axis, int64_t q, int64_t step, int64_t origin, int64_t size) {
+    const int64_t begin = q * step + origin + axis.offset_first;
+    const int64_t first = std::clamp<int64_t>(divide_up(std::max<int64_t>(-begin, 0), axis.offset_step), 0, axis.taps);
+    const int64_t last =
+        begin < size ? std::clamp<int64_t>((size - 1 - begin) / axis.offset_step + 1, first, axis.taps) : first;
+    return {first, last};
+  }
+  Taps taps_of_row(const Phase<T>& phase, int64_t y) const {
+    return taps_inside(phase.h, y, g_.step_h, g_.origin_h, g_.source_h);
+  }
+  Taps taps_of_column(const Phase<T>& phase, int64_t x) const {
+    return taps_inside(phase.w, x, g_.step_w, g_.origin_w, g_.source_w);
   }
 
+  // Calls body(begin, end, taps) for the stretches of [begin, end) that have the same taps.
+  template <class TapsOf, class Body>
+  static void for_stretches(int64_t begin, int64_t end, TapsOf taps_of, Body body) {
+    for (int64_t q = begin, next = q; q < end; q = next) {
+      const Taps taps = taps_of(q);
+      while (next < end && taps_of(next) == taps) ++next;
+      body(q, next, taps);
+    }
+  }
+
+  // Leaves out what lies beyond the image: rows of the filter always; columns only in runs that are long enough for it,
+  // longer ones near the upper and the lower edge, where few pixels have the same taps.
   void run_phase(const Phase<T>& phase, const Band& band, const T* base, const Epilogue<T>& epilogue, T* dest) const {
+    const int64_t begin = std::max(band.begin, phase.h.begin), end = std::min(band.end, phase.h.end);
+    auto of_row = [&](int64_t y) { return taps_of_row(phase, y); };
+    auto of_column = [&](int64_t x) { return taps_of_column(phase, x); };
+    for_stretches(begin, end, of_row, [&](int64_t top, int64_t bottom, Taps rows) {
+      Area area = {.top = top, .bottom = bottom, .left = phase.w.begin, .right = phase.w.end, .rows = rows};
+      area.length = phase.length;
+      const bool middle = rows == Taps{0, phase.h.taps};
+      if (phase.row_runs != 1 || phase.length < (middle ? kLongRun : kLongRunAtEdge)) {
+        return run_area(phase, band, area, base, epilogue, dest);
+      }
+      for_stretches(phase.w.begin, phase.w.end, of_column, [&](int64_t left, int64_t right, Taps columns) {
+        area.left = left;
+        area.right = right;
+        area.skip = columns.first * g_.source_c;
+        area.length = (columns.last - columns.first) * g_.source_c;
+        run_area(phase, band, area, base, epilogue, dest);
+      });
+    });
+  }
+
+  // Destination pixels that the same taps serve.
+  struct Area {
+    int64_t top, bottom, left, right;
+    Taps rows;                     // of the filter
+    int64_t skip = 0, length = 0;  // the part of a run that lies in the image
+  };
+
+  void run_area(const Phase<T>& phase, const Band& band, const Area& area, const T* base, const Epilogue<T>& epilogue,
+                T* dest) const {
     int64_t a_rows[kMaxPixels], c_rows[kMaxPixels];
-    int64_t pixels = 0, first = 0, last = 0;
     GemmBlock<T> block = {.a = base, .a_rows = a_rows, .b_step = kernels_.columns, .c_rows = c_rows};
     auto flush = [&] {
-      block.rows = pixels;
-      if (pixels > 0) multiply(phase, block, first * phase.row_runs, last * phase.row_runs, epilogue, dest);
-      pixels = 0;
+      if (block.rows > 0) multiply(phase, area, block, epilogue, dest);
+      block.rows = 0;
     };
-    for (int64_t y = std::max(band.begin, phase.h.begin); y < std::min(band.end, phase.h.end); ++y) {
-      int64_t row_first, row_last;
-      filter_rows(phase, y, row_first, row_last);
-      if (row_first != first || row_last != last) flush();
-      first = row_first;
-      last = row_last;
+    for (int64_t y = area.top; y < area.bottom; ++y) {
       for (int64_t i = 0; i < band.images; ++i) {
         const int64_t dest_row = i * g_.dest_h + phase.h.dest_first + y * phase.h.dest_step;
         const int64_t source_row = i * window_size_ + (y - band.begin) * g_.step_h * pitch_;
-        for (int64_t x = phase.w.begin; x < phase.w.end; ++x) {
-          if (pixels == kMaxPixels) flush();
-          a_rows[pixels] = source_row + (x - g_.begin_w) * g_.step_w * g_.source_c;
-          c_rows[pixels] = (dest_row * g_.dest_w + phase.w.dest_first + x * phase.w.dest_step) * g_.dest_c;
-          ++pixels;
+        for (int64_t x = area.left; x < area.right; ++x) {
+          if (block.rows == kMaxPixels) flush();
+          a_rows[block.rows] = source_row + (x - g_.begin_w) * g_.step_w * g_.source_c;
+          c_rows[block.rows] = (dest_row * g_.dest_w + phase.w.dest_first + x * phase.w.dest_step) * g_.dest_c;
+          ++block.rows;
         }
       }
     }
     flush();
   }
 
-  // Some pixels, all channels of the destination, runs [first, last). The sum is cut where a panel would leave the
-  // first-level cache.
-  void multiply(const Phase<T>& phase, GemmBlock<T> block, int64_t first, int64_t last, const Epilogue<T>& epilogue,
+  // Some pixels of an area, all channels of the destination. The sum is cut where a panel would leave the first-level
+  // cache.
+  void multiply(const Phase<T>& phase, const Area& area, GemmBlock<T> block, const Epilogue<T>& epilogue,
                 T* dest) const {
-    const int64_t pieces = std::max<int64_t>(1, divide_up(phase.length, kernels_.depth));
-    const int64_t piece = std::max<int64_t>(1, divide_up(phase.length, pieces));
-    const int64_t at_once = std::max<int64_t>(1, kernels_.depth / std::max<int64_t>(1, phase.length));
+    const int64_t first = area.rows.first * phase.row_runs, last = area.rows.last * phase.row_runs;
+    const int64_t pieces = std::max<int64_t>(1, divide_up(area.length, kernels_.depth));
+    const int64_t piece = std::max<int64_t>(1, divide_up(area.length, pieces));
+    const int64_t at_once = std::max<int64_t>(1, kernels_.depth / std::max<int64_t>(1, area.length));
     const T* base = block.a;
     for (int64_t run = first; run == first || run < last; run += at_once) {
-      for (int64_t at = 0; at == 0 || at < phase.length; at += piece) {
-        block.a = base + at;
+      for (int64_t at = 0; at == 0 || at < area.length; at += piece) {
+        block.a = base + area.skip + at;
         block.a_segments = phase.runs + run;
         block.b_segments = phase.panel_runs + run;
         block.segment_count = std::min(at_once, last - run);
-        block.length = std::min(piece, phase.length - at);
+        block.length = std::min(piece, area.length - at);
         block.accumulate = run > first || at > 0;
-        const bool final = run + at_once >= last && at + piece >= phase.length;
+        const bool final = run + at_once >= last && at + piece >= area.length;
         block.activation = final ? epilogue.activation : Activation::None;
-        const T* panel = phase.panels + at * kernels_.columns;
+        const T* panel = phase.panels + (area.skip + at) * kernels_.columns;
         for (int64_t j = 0; j < g_.dest_c; j += kernels_.columns, panel += phase.panel_step) {
           block.columns = std::min(kernels_.columns, g_.dest_c - j);
           block.b = panel;
