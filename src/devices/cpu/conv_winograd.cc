@@ -64,6 +64,9 @@ void multiply_plane(const GemmKernels<float>& kernels, GemmPanel<float> panel, i
   }
 }
 
+// So many channels that the transformed filter does not stay in the second-level cache.
+bool is_wide(const ConvParams& p) { return p.in_c * p.out_c > 128 * 128; }
+
 // Forward, and backward to the input, which is forward with the filter turned around and its channels exchanged.
 class WinogradGather {
  public:
@@ -87,19 +90,14 @@ class WinogradGather {
                depth_};
     tiles_ = p.batch * dest_.tiles_h * dest_.tiles_w;
 
-    // A task's transformed pixels should fit into the second-level cache, and the filter's, which are many more, should
-    // be read for many tiles at a time.
-    constexpr int64_t kBlockElements = 160 * 1024;
-    block_ = std::min(divide_up(tiles_, 3 * threads), kBlockElements / (kPlanes * (depth_ + columns_)));
-    block_ = std::clamp<int64_t>(round_up(block_, kernels_.rows), 2 * kernels_.rows, kMaxBlock);
-
+    block_ = choose_block(threads);
     Carver carver(scratch);
     zeros_ = carver.take<float>(depth_);
-    filter_plane_ = odd_lines(p.in_c * p.out_c);
-    filter_ = carver.take<float>(kPlanes * filter_plane_);
     panel_step_ = (depth_ | 1) * kernels_.columns;
-    panel_plane_ = panel_step_ * divide_up(columns_, kernels_.columns);
+    panel_plane_ = odd_lines(panel_step_ * divide_up(columns_, kernels_.columns));
     panels_ = carver.take<float>(kPlanes * panel_plane_);
+    turned_plane_ = odd_lines(kernels_.columns * kTurned);
+    turned_ = carver.take<float>(backward ? threads * kPlanes * turned_plane_ : 0);
     source_tile_ = odd_lines(kPlanes * depth_);
     dest_tile_ = odd_lines(kPlanes * columns_);
     blocks_ = carver.take<float>(threads * block_ * (source_tile_ + dest_tile_));
@@ -110,19 +108,7 @@ class WinogradGather {
 
   void run(ThreadPool& pool, const float* source, const float* filter, const Epilogue<float>& epilogue, float* dest) {
     std::fill_n(zeros_, depth_, 0.0f);
-    const int64_t taps = p_.k_h * p_.k_w, tap = p_.in_c * p_.out_c;
-    pool.parallel_for(p_.in_c, 4, [&](int64_t begin, int64_t end) {
-      for (int64_t c = begin; c < end; ++c) {
-        const float* first = filter + c * p_.out_c + (backward_ ? (taps - 1) * tap : 0);
-        winograd_.filter(p_.k_h, first, backward_ ? -tap : tap, p_.out_c, filter_ + c * p_.out_c, filter_plane_);
-      }
-    });
-    pool.parallel_for(kPlanes, 4, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        kernels_.pack(filter_ + i * filter_plane_, p_.out_c, backward_, depth_, columns_, panels_ + i * panel_plane_,
-                      panel_step_);
-      }
-    });
+    backward_ ? transform_turned_filter(pool, filter) : transform_filter(pool, filter);
     pool.parallel_for(tiles_, block_, [&](int64_t begin, int64_t end) {
       float* block = blocks_ + ThreadPool::thread_index() * block_ * (source_tile_ + dest_tile_);
       run_block(begin, end, source, epilogue, dest, block, block + block_ * source_tile_);
@@ -131,6 +117,48 @@ class WinogradGather {
 
  private:
   static constexpr int64_t kMaxBlock = 96;
+  static constexpr int64_t kTurned = 32;  // channels of the source whose taps are transformed before they are turned
+
+  // Tiles of a task. Their transforms should fit into the second-level cache. Where they do not, and the transformed
+  // filter leaves it for each task, a task takes as many tiles as there are for each thread.
+  int64_t choose_block(int threads) const {
+    constexpr int64_t kBlockElements = 160 * 1024;
+    if (is_wide(p_)) return divide_up(tiles_, threads * divide_up(tiles_, threads * kMaxBlock));
+    const int64_t fitting = std::min(divide_up(tiles_, 3 * threads), kBlockElements / (kPlanes * (depth_ + columns_)));
+    return std::clamp<int64_t>(round_up(fitting, kernels_.rows), 2 * kernels_.rows, kMaxBlock);
+  }
+
+  // Straight into the panels: [columns_ / kernels_.columns, depth_, kernels_.columns] for each plane.
+  void transform_filter(ThreadPool& pool, const float* filter) const {
+    pool.parallel_for(depth_, 4, [&](int64_t begin, int64_t end) {
+      for (int64_t c = begin; c < end; ++c) {
+        for (int64_t j = 0; j < columns_; j += kernels_.columns) {
+          winograd_.filter(p_.k_h, filter + c * columns_ + j, depth_ * columns_,
+                           std::min(kernels_.columns, columns_ - j),
+                           panels_ + j / kernels_.columns * panel_step_ + c * kernels_.columns, panel_plane_);
+        }
+      }
+    });
+  }
+
+  // The same for backward: the taps in reverse, and rows of the filter are columns of the panels.
+  void transform_turned_filter(ThreadPool& pool, const float* filter) const {
+    const int64_t tap = depth_ * columns_, pieces = divide_up(depth_, kTurned);
+    filter += (p_.k_h * p_.k_w - 1) * tap;
+    pool.parallel_for(divide_up(columns_, kernels_.columns) * pieces, 1, [&](int64_t task, int64_t) {
+      const int64_t panel = task / pieces, column = panel * kernels_.columns, first = task % pieces * kTurned;
+      const int64_t rows = std::min(kernels_.columns, columns_ - column), length = std::min(kTurned, depth_ - first);
+      float* turned = turned_ + ThreadPool::thread_index() * kPlanes * turned_plane_;
+      for (int64_t i = 0; i < rows; ++i) {
+        winograd_.filter(p_.k_h, filter + (column + i) * depth_ + first, -tap, length, turned + i * kTurned,
+                         turned_plane_);
+      }
+      for (int64_t i = 0; i < kPlanes; ++i) {
+        kernels_.pack(turned + i * turned_plane_, kTurned, true, length, rows,
+                      panels_ + i * panel_plane_ + panel * panel_step_ + first * kernels_.columns, panel_step_);
+      }
+    });
+  }
 
   void run_block(int64_t begin, int64_t end, const float* source, const Epilogue<float>& epilogue, float* dest,
                  float* transformed, float* products) const {
@@ -165,11 +193,11 @@ class WinogradGather {
   Tiling source_, dest_;
   int64_t tiles_ = 0, block_ = 0;  // in the batch, in a task
   float* zeros_ = nullptr;         // a pixel beyond the image
-  float* filter_ = nullptr;        // transformed, and then packed
-  float* panels_ = nullptr;
+  float* panels_ = nullptr;        // the transformed filter
+  float* turned_ = nullptr;        // of each thread: a piece of it before it is turned
   // Of each thread: transformed source and products, tile by tile, so that a transform stays on few pages.
   float* blocks_ = nullptr;
-  int64_t filter_plane_ = 0, panel_step_ = 0, panel_plane_ = 0, source_tile_ = 0, dest_tile_ = 0;
+  int64_t panel_step_ = 0, panel_plane_ = 0, turned_plane_ = 0, source_tile_ = 0, dest_tile_ = 0;
   size_t scratch_bytes_ = 0;
 };
 
@@ -276,18 +304,30 @@ class WinogradFilterGrad {
   size_t scratch_bytes_ = 0;
 };
 
+// Taps of one axis that have the image under them, for all pixels of the output.
+int64_t taps_inside(int64_t in, int64_t out, int64_t k, int64_t pad) {
+  int64_t taps = 0;
+  for (int64_t tap = 0; tap < k; ++tap) {
+    const int64_t begin = std::max<int64_t>(pad - tap, 0), end = std::min(in + pad - tap, out);
+    taps += std::max<int64_t>(end - begin, 0);
+  }
+  return taps;
+}
+
 }  // namespace
 
 bool winograd_pays(const ConvParams& p) {
   if (p.k_h != p.k_w || (p.k_h != 3 && p.k_h != 5)) return false;
   if (p.stride_h != 1 || p.stride_w != 1 || p.dilation_h != 1 || p.dilation_w != 1) return false;
-  // With few channels the transforms cost more than the products; with very many, the transformed filter is read from
-  // memory for each block of tiles.
-  if (p.in_c < 16 || p.out_c < 16 || p.in_c * p.out_c > 128 * 256) return false;
+  if (p.in_c < 16 || p.out_c < 16) return false;  // the transforms cost more than the products
+  // The direct method leaves out the taps that lie beside the image.
+  const int64_t taps =
+      taps_inside(p.in_h, p.out_h(), p.k_h, p.pad_top) * taps_inside(p.in_w, p.out_w(), p.k_w, p.pad_left);
   const int64_t m = kTile + 1 - p.k_h;
   auto gain = [&](int64_t height, int64_t width) {
     const int64_t tiles = divide_up(height, m) * divide_up(width, m);
-    return p.batch * tiles >= 16 && 3 * tiles * kPlanes < 2 * height * width * p.k_h * p.k_w;
+    // Beside the products there are the transforms, of which many go through memory where the channels are many.
+    return p.batch * tiles >= 16 && tiles * kPlanes * (is_wide(p) ? 16 : 13) < 10 * taps;
   };
   return gain(p.out_h(), p.out_w()) && gain(p.in_h, p.in_w);
 }
