@@ -24,7 +24,8 @@ options:
   --help            print this
 
 Networks of the tutorials: weir train mnist, weir train cifar10.
-Files: weir checkpoint FILE, weir records FILE, weir graph FILE -o PAGE; `weir checkpoint --help` and so on tell more.
+Files: weir checkpoint FILE, weir records FILE, weir graph FILE -o PAGE; where a graph's time goes: weir profile FILE.
+`weir checkpoint --help` and so on tell more.
 """
 
 
