@@ -196,7 +196,8 @@ class FilterGrad {
 }  // namespace
 
 template <class T>
-size_t conv_backward_filter_scratch_bytes(const ConvParams& p, int threads) {
+size_t conv_backward_filter_scratch_bytes(const ConvParams& params, int threads) {
+  const ConvParams p = with_rows_as_pixels(params);
   if (!has_output(p)) return 0;
   if (is_matrix_product(p)) return gemm_scratch_bytes(backward_filter_product<T>(p), threads);
   if (uses_winograd<T>(p)) return winograd_backward_filter_scratch_bytes(p, threads);
@@ -204,8 +205,9 @@ size_t conv_backward_filter_scratch_bytes(const ConvParams& p, int threads) {
 }
 
 template <class T>
-void conv_backward_filter(ThreadPool& pool, const ConvParams& p, const T* input, const T* output_grad, T* filter_grad,
-                          void* scratch) {
+void conv_backward_filter(ThreadPool& pool, const ConvParams& params, const T* input, const T* output_grad,
+                          T* filter_grad, void* scratch) {
+  const ConvParams p = with_rows_as_pixels(params);
   if (!has_output(p)) {
     std::fill_n(filter_grad, p.k_h * p.k_w * p.in_c * p.out_c, T(0));
     return;

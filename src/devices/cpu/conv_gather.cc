@@ -386,7 +386,8 @@ class GatherConv {
 }  // namespace
 
 template <class T>
-size_t conv_forward_scratch_bytes(const ConvParams& p, int threads) {
+size_t conv_forward_scratch_bytes(const ConvParams& params, int threads) {
+  const ConvParams p = with_rows_as_pixels(params);
   if (!has_output(p)) return 0;
   if (is_matrix_product(p)) return gemm_scratch_bytes(forward_product<T>(p), threads);
   if (uses_winograd<T>(p)) return winograd_forward_scratch_bytes(p, threads);
@@ -394,8 +395,9 @@ size_t conv_forward_scratch_bytes(const ConvParams& p, int threads) {
 }
 
 template <class T>
-void conv_forward(ThreadPool& pool, const ConvParams& p, const T* input, const T* filter, const Epilogue<T>& epilogue,
-                  T* output, void* scratch) {
+void conv_forward(ThreadPool& pool, const ConvParams& params, const T* input, const T* filter,
+                  const Epilogue<T>& epilogue, T* output, void* scratch) {
+  const ConvParams p = with_rows_as_pixels(params);
   if (!has_output(p)) return;
   if (is_matrix_product(p)) {
     Gemm<T> g = forward_product<T>(p);
@@ -412,7 +414,8 @@ void conv_forward(ThreadPool& pool, const ConvParams& p, const T* input, const T
 }
 
 template <class T>
-size_t conv_backward_input_scratch_bytes(const ConvParams& p, int threads) {
+size_t conv_backward_input_scratch_bytes(const ConvParams& params, int threads) {
+  const ConvParams p = with_rows_as_pixels(params);
   if (!has_input(p) || !has_output(p)) return 0;
   if (is_matrix_product(p)) return gemm_scratch_bytes(backward_input_product<T>(p), threads);
   if (uses_winograd<T>(p)) return winograd_backward_input_scratch_bytes(p, threads);
@@ -420,8 +423,9 @@ size_t conv_backward_input_scratch_bytes(const ConvParams& p, int threads) {
 }
 
 template <class T>
-void conv_backward_input(ThreadPool& pool, const ConvParams& p, const T* filter, const T* output_grad, T* input_grad,
-                         void* scratch) {
+void conv_backward_input(ThreadPool& pool, const ConvParams& params, const T* filter, const T* output_grad,
+                         T* input_grad, void* scratch) {
+  const ConvParams p = with_rows_as_pixels(params);
   if (!has_input(p)) return;
   if (!has_output(p)) {
     std::fill_n(input_grad, p.batch * p.in_h * p.in_w * p.in_c, T(0));

@@ -11,6 +11,15 @@ namespace weir::cpu {
 inline int64_t divide_up(int64_t x, int64_t y) { return (x + y - 1) / y; }
 inline int64_t round_up(int64_t x, int64_t y) { return divide_up(x, y) * y; }
 
+// The same convolution without a width where the filter is as wide as the image, as those over words of a text are: in
+// memory a row of such images is one pixel of many channels. Tap by tap, nearly all products would be with padding.
+inline ConvParams with_rows_as_pixels(ConvParams p) {
+  if (p.k_w != p.in_w || p.pad_left != 0 || p.pad_right != 0 || p.dilation_w != 1) return p;
+  p.in_c *= p.in_w;
+  p.in_w = p.k_w = p.stride_w = 1;
+  return p;
+}
+
 // Convolutions that are one matrix product over the memory as it lies: of single pixels, and of whole images.
 inline bool is_matrix_product(const ConvParams& p) {
   const bool unpadded = p.pad_top == 0 && p.pad_bottom == 0 && p.pad_left == 0 && p.pad_right == 0;

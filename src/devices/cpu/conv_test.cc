@@ -272,6 +272,21 @@ TYPED_TEST(ConvOf, IsAMatrixProductForSinglePixelsAndWholeImages) {
       .check();
 }
 
+// As convolutions over text are, with the filter as wide as a word's vector. Tap by tap the gradient of the input would
+// be a thousand times the work, most of it on padding, which the scratch memory shows.
+TYPED_TEST(ConvOf, TakesRowsForPixelsWhereTheFilterIsAsWideAsTheImage) {
+  const ConvParams wide = {
+      .batch = 5, .in_h = 9, .in_w = 40, .in_c = 2, .k_h = 3, .k_w = 40, .out_c = 6, .stride_w = 3};
+  const ConvParams pixels = {.batch = 5, .in_h = 9, .in_w = 1, .in_c = 80, .k_h = 3, .k_w = 1, .out_c = 6};
+  Case<TypeParam> by_rows(wide), by_pixels(pixels);
+  by_rows.check();
+  EXPECT_EQ(conv_backward_input_scratch_bytes<TypeParam>(wide, 2),
+            conv_backward_input_scratch_bytes<TypeParam>(pixels, 2));
+  EXPECT_EQ(by_rows.run(2).input_grad, by_pixels.run(2).input_grad);
+  Case<TypeParam>({.batch = 2, .in_h = 9, .in_w = 7, .in_c = 2, .k_h = 3, .k_w = 7, .out_c = 6, .pad_left = 1}).check();
+  Case<TypeParam>({.batch = 2, .in_h = 9, .in_w = 1, .in_c = 2, .k_h = 3, .k_w = 1, .out_c = 6, .stride_w = 2}).check();
+}
+
 TYPED_TEST(ConvOf, AcceptsPadsLargerThanTheFilter) {
   Case<TypeParam>({.batch = 2,
                    .in_h = 4,
