@@ -2,6 +2,7 @@ import pickle
 
 import pytest
 
+import weir as tf
 from weir import errors
 
 
@@ -65,3 +66,13 @@ def test_status_context_raises_what_was_set():
         with errors.raise_exception_on_not_ok_status() as status:
             status.code = errors.NOT_FOUND
             raise KeyError
+
+
+def test_a_checkpoint_makes_its_folder_but_no_mistyped_path(sess, tmp_path):
+    value = tf.Variable(1.0)
+    sess.run(value.initializer)
+    saver = tf.train.Saver()
+    path = saver.save(sess, str(tmp_path / "new" / "model"))
+    assert tf.train.checkpoint_exists(path)
+    with pytest.raises(ValueError, match="Parent directory of .* doesn't exist"):
+        saver.save(sess, str(tmp_path / "no" / "such" / "model"))

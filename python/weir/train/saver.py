@@ -87,8 +87,9 @@ class Saver:
         save_path = _text(save_path)
         if os.path.basename(save_path) == latest_filename:
             raise ValueError(f"'latest_filename' collides with 'save_path': {latest_filename!r} and {save_path!r}")
+        # The last folder of the path is made when it is missing, as TensorFlow 1 does; a mistyped path is not.
         directory = os.path.dirname(save_path)
-        if directory and not os.path.isdir(directory):
+        if directory and not os.path.isdir(directory) and not os.path.isdir(os.path.dirname(directory) or "."):
             raise ValueError(f"Parent directory of {save_path} doesn't exist, can't save.")
         return saver.save(sess, save_path, global_step, latest_filename, meta_graph_suffix, bool(write_meta_graph),
                           bool(write_state))
