@@ -4,6 +4,7 @@ Used by `weir run` only, for the program that it runs. Each addition fills a gap
 changed. A module is patched when it is imported, so nothing is imported for this. docs/running-programs.md lists them.
 """
 
+import functools
 import importlib.util
 import sys
 from importlib.machinery import ModuleSpec
@@ -197,6 +198,10 @@ def _patch_numpy(numpy):
     _add(numpy, in1d=lambda a, b, **options: numpy.isin(numpy.ravel(a), b, **options))
     _add(numpy.random, random_integers=_random_integers(numpy))
     _patch_fromstring(numpy)
+    for name in ("array", "asarray", "asanyarray"):
+        setattr(numpy, name, _with_ragged_lists(getattr(numpy, name)))
+    for name in ("rand", "randn"):
+        setattr(numpy.random, name, _with_whole_floats(getattr(numpy.random, name)))
     if not hasattr(numpy.ndarray, "tostring"):
         _add_method(numpy.ndarray, "tostring", numpy.ndarray.tobytes)
 
@@ -208,6 +213,33 @@ def _random_integers(numpy):
         return numpy.random.randint(low, high + 1, size)
 
     return random_integers
+
+
+def _with_ragged_lists(original):
+    """Until numpy 1.24 lists of unequal lengths became arrays of objects: np.array([(x, y), ...])."""
+
+    @functools.wraps(original)
+    def convert(*args, **options):
+        try:
+            return original(*args, **options)
+        except ValueError as error:
+            typed = options.get("dtype") is not None or len(args) > 1 and args[1] is not None
+            if typed or "inhomogeneous" not in str(error):
+                raise
+        return original(args[0], object, *args[2:], **options) if len(args) > 1 else original(
+            *args, **{**options, "dtype": object})
+
+    return convert
+
+
+def _with_whole_floats(original):
+    """Until numpy 1.12 sizes could be floats: np.random.rand(1e4, 1e4)."""
+
+    @functools.wraps(original)
+    def random(*sizes):
+        return original(*(int(n) if isinstance(n, float) and n.is_integer() else n for n in sizes))
+
+    return random
 
 
 def _patch_fromstring(numpy):

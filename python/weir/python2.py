@@ -68,7 +68,7 @@ def _compile_any(data, filename, mode, package):
     if tree is not None and mode != "python2" and not _says_python2(data) and not is_python2(tree):
         return compile(tree, filename, "exec", dont_inherit=True), False
     text = _decode(data)
-    if isinstance(error, TabError):
+    if error is not None and "\t" in text:  # Python 3 may have met another error before the mixed tabs
         text = _expand_tabs(text)
     try:
         tree = _convert(text, filename, package)
