@@ -138,3 +138,43 @@ def test_cells_are_found_where_programs_look():
     with tf.device("/cpu:0"):
         cell = cells.DeviceWrapper(cells.BasicRNNCell(2, activation="relu"), "/device:CPU:0")
         assert cell(tf.zeros([1, 2]), cell.zero_state(1, tf.float32))[0].device == "/device:CPU:0"
+
+
+def test_a_repeated_cell_has_weights_of_its_own_where_inputs_differ():
+    cell = cells.MultiRNNCell([cells.DropoutWrapper(cells.BasicLSTMCell(3))] * 3)
+    outputs, _ = tf.nn.dynamic_rnn(cell, tf.ones([2, 4, 5]), dtype=tf.float32)
+    shapes = {v.op.name.replace("rnn/multi_rnn_cell/", ""): v.shape.as_list() for v in tf.global_variables()}
+    assert shapes == {"cell_0/basic_lstm_cell/kernel": [8, 12], "cell_0/basic_lstm_cell/bias": [12],
+                      "cell_1/basic_lstm_cell/kernel": [6, 12], "cell_1/basic_lstm_cell/bias": [12],
+                      "cell_2/basic_lstm_cell/kernel": [6, 12], "cell_2/basic_lstm_cell/bias": [12]}
+    assert run(outputs).shape == (2, 4, 3)
+
+
+def test_a_repeated_cell_shares_weights_where_inputs_agree():
+    tf.nn.dynamic_rnn(cells.MultiRNNCell([cells.GRUCell(3)] * 2), tf.ones([2, 4, 3]), dtype=tf.float32)
+    assert len(tf.global_variables()) == 4
+
+
+def test_an_lstm_takes_its_state_as_one_tensor_as_in_0_x():
+    steps = [tf.ones([2, 3])] * 2
+    with tf.variable_scope("lstm"):
+        outputs, state = tf.nn.rnn(cells.BasicLSTMCell(4), steps, initial_state=tf.fill([2, 8], 0.5))
+    with tf.variable_scope("lstm", reuse=True):
+        pair = cells.LSTMStateTuple(tf.fill([2, 4], 0.5), tf.fill([2, 4], 0.5))
+        expected, (c, h) = tf.nn.rnn(cells.BasicLSTMCell(4), steps, initial_state=pair)
+    got, one, expected, c, h = run([outputs[-1], state, expected[-1], c, h])
+    assert np.array_equal(got, expected) and np.array_equal(one, np.concatenate([c, h], 1))
+
+
+def test_linear_serves_cells_of_programs():
+    x, y = tf.ones([2, 3]), tf.ones([2, 4])
+    with tf.variable_scope("gates"):
+        old = cells._linear([x, y], 5, True, 1.0)
+    new = tf.contrib.rnn._linear(x, 5, False, kernel_initializer=tf.ones_initializer())
+    cells._linear([x], 5, True, 0.0, "scope")
+    assert [v.op.name for v in tf.global_variables()] == ["gates/kernel", "gates/bias", "kernel", "scope/kernel",
+                                                          "scope/bias"]
+    assert run(tf.global_variables()[1]).tolist() == [1] * 5 and run(new).tolist() == [[3] * 5] * 2
+    assert old.shape.as_list() == [2, 5]
+    with pytest.raises(ValueError, match="2D"):
+        cells._linear(tf.ones([3]), 5, True)

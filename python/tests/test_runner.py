@@ -1,3 +1,5 @@
+import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -177,6 +179,11 @@ def test_mixed_tabs_and_old_encodings(weir):
     assert weir({"p.py": program}, "p.py").stdout == "'\\n\\t'\n"
 
 
+def test_mixed_tabs_in_a_file_with_other_syntax_of_python2(weir):
+    text = "if True:\n        x = 1\n\tprint 'first', x\n\tfor y in [2]:\n\t    print y\n"
+    assert weir({"p.py": text}, "p.py").stdout == "first 1\n2\n"
+
+
 def test_python2_pickles_load(weir):
     # {'data': 'caf\xe9'} pickled by Python 2.7, protocol 2
     files = {
@@ -211,6 +218,8 @@ def test_old_names_of_libraries(weir):
         assert np.fromstring(b'ab', dtype=np.uint8).tolist() == [97, 98]
         assert np.fromstring('1 2', sep=' ').tolist() == [1, 2]
         assert np.array([1], np.uint8).tostring() == b'\\x01'
+        assert np.array([([1, 2], 3), ([4], 5)]).shape == (2, 2) and np.asarray([[1], [2, 3]]).dtype == object
+        assert np.random.rand(2.0, 3).shape == np.random.randn(2, 3e0).shape == (2, 3)
         assert distutils.version.LooseVersion('1.10.0') > distutils.version.LooseVersion('1.9')
         print('all')
     """
@@ -279,3 +288,30 @@ def test_running_a_program_imports_no_protobuf(weir):
 
 def test_text_for_exec_is_python2_too(weir):
     assert weir({"p.py": "ns = {}\nexec 'x = 7 / 2' in ns\nprint ns['x']"}, "p.py").stdout == "3\n"
+
+
+def test_the_modules_of_tensorflow_0_5(weir):
+    program = """
+        import tensorflow as tf
+        from tensorflow.models.rnn import linear, rnn, rnn_cell
+        from tensorflow.python.framework import types
+        from tensorflow.python.ops import gen_nn_ops
+        assert types.float32 is tf.types.float32 is tf.float32
+        x = [tf.ones([2, 3])] * 4
+        outputs = rnn.bidirectional_rnn(rnn_cell.GRUCell(5), rnn_cell.GRUCell(5), x, dtype=tf.float32)
+        assert len(outputs) == 4 and outputs[-1].get_shape().as_list() == [2, 10]
+        assert linear.linear(x[:1], 7, True, 0.0, 'out').get_shape().as_list() == [2, 7]
+        with tf.Session() as sess:
+            print(sess.run(gen_nn_ops._relu_grad([1.0, 1.0], [2.0, -2.0])))
+    """
+    result = weir({"p.py": program}, "p.py")
+    assert result.stdout == "[1. 0.]\n", result.stderr
+
+
+def test_the_environment_for_development_has_what_the_package_needs():
+    root = pathlib.Path(__file__).parents[2]
+    if not (root / "pyproject.toml").exists():
+        pytest.skip("not in the source tree")
+    needed = re.search(r"^dependencies = \[(.*)\]", (root / "pyproject.toml").read_text(), re.MULTILINE)[1]
+    names = set(re.findall(r'"([A-Za-z0-9_-]+)', needed))
+    assert names <= set(re.findall(r"^[A-Za-z0-9_-]+", (root / "python/requirements.txt").read_text(), re.MULTILINE))

@@ -106,6 +106,7 @@ __getattr__ = _lazy.resolver("weir", {
         "scalar_summary", "histogram_summary", "image_summary", "audio_summary", "merge_summary",
         "merge_all_summaries")},
     **{name: (module, name) for module, names in _ELSEWHERE.items() for name in names},
+    "types": ("weir.namespaces", "dtypes"),  # TensorFlow 0.5's name
     "show_graph": ("weir.graph_picture", "show_graph"),
     "install_as_tensorflow": ("weir.tensorflow_alias", "install"),
 })

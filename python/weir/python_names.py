@@ -29,7 +29,7 @@ _OPS = {
     "summary_ops": ("summary", ""), "template": ("",), "tensor_array_ops": ("", "raw_ops"), "sort_ops": ("",),
     "weights_broadcast_ops": ("losses", ""), "distributions": ("distributions", "contrib.distributions"),
     "bitwise_ops": ("bitwise",), "gradient_checker": ("test",), "user_ops": ("user_ops", ""),
-    **{f"gen_{area}_ops": ("raw_ops", "") for area in (
+    **{f"gen_{area}_ops": ("framework.op_functions.generated", "raw_ops", "") for area in (
         "array", "candidate_sampling", "control_flow", "ctc", "data_flow", "functional", "image", "io", "linalg",
         "logging",
         "lookup", "math", "nn", "parsing", "random", "resource_variable", "script", "sparse", "spectral", "state",
@@ -39,7 +39,7 @@ _OPS = {
         "array", "control_flow", "data_flow", "image", "linalg", "math", "random", "sparse", "spectral", "state")},
     "gradient_checker_v2": ("inner.gradient_checker_v2",), "array_ops_stack": ("",), "manip_ops": ("manip", ""),
     "linalg_ops_impl": ("", "linalg"), "linalg.linalg": ("linalg", ""), "linalg.linalg_impl": ("linalg", ""),
-    "list_ops": ("raw_ops",), "gen_list_ops": ("raw_ops",), "stateless_random_ops": ("random", ""),
+    "list_ops": ("raw_ops",), "gen_list_ops": ("framework.op_functions.generated", "raw_ops"), "stateless_random_ops": ("random", ""),
     "control_flow_util": ("inner.compatibility", ""), "control_flow_v2_toggles": ("inner.compatibility",),
     "cond_v2": ("",), "while_v2": ("",), "inplace_ops": ("raw_ops",), "gradients_util": ("",),
     "distributions.distribution": ("distributions", "contrib.distributions"),
@@ -58,7 +58,7 @@ _FRAMEWORK = {
     "meta_graph": ("train", "framework.meta_graph"), "op_def_library": ("framework.op_def_library",), "versions": ("",),
     "framework_lib": ("",), "smart_cond": ("", "contrib.framework"), "tensor_spec": ("",), "indexed_slices": ("",),
     "config": ("config",), "tensor_conversion_registry": ("",), "test_ops": ("raw_ops",),
-    "registry": ("framework.registry",), "op_def_registry": ("framework.op_def_registry",),
+    "types": ("dtypes",), "registry": ("framework.registry",), "op_def_registry": ("framework.op_def_registry",),
 }
 _TRAINING = {
     # tensorflow.python.training.<key>: all of them search train, then these
@@ -69,7 +69,7 @@ _TRAINING = {
     "queue_runner": (), "queue_runner_impl": (), "rmsprop": (), "saver": (), "server_lib": (), "session_manager": (),
     "session_run_hook": (), "slot_creator": ("slot_creator",), "summary_io": ("summary", ""), "supervisor": (),
     "sync_replicas_optimizer": (), "training": (), "training_ops": ("raw_ops",), "training_util": (),
-    "gen_training_ops": ("raw_ops",),
+    "gen_training_ops": ("framework.op_functions.generated", "raw_ops"),
 }
 
 MODULES = {
@@ -116,8 +116,8 @@ MODULES = {
     "python.user_ops.user_ops": ("user_ops",), "python.keras": ("keras",), "python.estimator.estimator": ("estimator",),
     "python.feature_column.feature_column": ("feature_column",), "python.ops.losses": ("losses",),
     # TensorFlow 0.5 and 0.6 kept the recurrent networks here.
-    "models.rnn.rnn": ("nn", ""), "models.rnn.rnn_cell": ("nn.rnn_cell", "contrib.rnn"),
-    "models.rnn.seq2seq": ("contrib.legacy_seq2seq", "nn.seq2seq"), "models.rnn.linear": ("contrib.rnn",),
+    "models.rnn.rnn": ("inner.models_rnn", "nn", ""), "models.rnn.rnn_cell": ("nn.rnn_cell", "contrib.rnn"),
+    "models.rnn.seq2seq": ("contrib.legacy_seq2seq", "nn.seq2seq"), "models.rnn.linear": ("inner.models_rnn",),
     "models.rnn": ("",), "models": ("",),
     "contrib.learn.python.learn.datasets.mnist": ("examples.tutorials.mnist.input_data",),
     "contrib.learn.python.learn.datasets.base": ("examples.tutorials.mnist.input_data",),

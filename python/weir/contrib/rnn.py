@@ -4,5 +4,6 @@ from weir import _lazy
 from weir.ops.rnn import (best_effort_input_batch_size, static_bidirectional_rnn, static_rnn,  # noqa: F401
                           transpose_batch_time)
 from weir.ops.rnn_cell import *  # noqa: F401,F403
+from weir.ops.rnn_cell import _linear  # noqa: F401
 
 __getattr__ = _lazy.resolver(__name__, {})

@@ -93,3 +93,35 @@ class RawOps:
 
     def __dir__(self):
         return _weir.op_names()
+
+
+def _snake_case(op):
+    """The name of TensorFlow's generated function: "Conv2DBackpropInput" is conv2d_backprop_input."""
+    letters = []
+    for before, letter, after in zip(" " + op, op, op[1:] + " "):
+        if letter.isupper() and letters and (before.islower() or after.islower()):
+            letters.append("_")
+        letters.append(letter.lower())
+    return "".join(letters)
+
+
+class _GeneratedNames:
+    """``gen_nn_ops.relu_grad(gradients, features)``: operations under the names of TensorFlow's generated functions,
+    of which releases before 1.5 hid many behind an underscore."""
+
+    _ops = None
+
+    def __getattr__(self, name):
+        if self._ops is None:
+            type(self)._ops = {_snake_case(op): op for op in _weir.op_names()}
+        op = self._ops.get(name.removeprefix("_"))
+        if op is None:
+            raise AttributeError(f"there is no operation for {name!r}")
+        return getattr(_raw_ops, op)
+
+    def __dir__(self):
+        return [_snake_case(op) for op in _weir.op_names()]
+
+
+_raw_ops = RawOps()
+generated = _GeneratedNames()

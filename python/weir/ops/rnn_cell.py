@@ -6,6 +6,7 @@ called first.
 """
 
 import collections
+import copy
 import hashlib
 import math
 import re
@@ -14,7 +15,7 @@ from weir import logging, nest
 from weir.framework import dtypes, tensor_util
 from weir.framework.graph import Tensor, convert_to_tensor, device, name_scope
 from weir.framework.tensor_shape import TensorShape, as_shape
-from weir.framework.variable_scope import get_variable, get_variable_scope, variable_scope
+from weir.framework.variable_scope import VariableScope, get_variable, get_variable_scope, variable_scope
 from weir.framework.variables import trainable_variables
 from weir.ops import array_ops, clip_ops, init_ops, math_ops, nn_ops, public_names, random_ops
 from weir.ops.tensor_array_ops import TensorArray
@@ -180,8 +181,37 @@ class _UnitsCell(LayerRNNCell):
         return kernel, self.add_variable(f"{prefix}bias", [columns], initializer=bias_initializer)
 
 
-def _linear(tensors, kernel, bias):
+def _affine(tensors, kernel, bias):
     return nn_ops.bias_add(math_ops.matmul(array_ops.concat(tensors, 1), kernel), bias)
+
+
+def _linear(args, output_size, bias, bias_initializer=None, kernel_initializer=None, bias_start=None, scope=None):
+    """What programs import from here for cells of their own: variables, and their product with ``args`` side by side.
+
+    Releases before 1.2 had ``(args, output_size, bias, bias_start, scope)``.
+    """
+    if isinstance(bias_initializer, (int, float)):
+        bias_start, bias_initializer = bias_initializer, None
+    if isinstance(kernel_initializer, (str, VariableScope)):
+        scope, kernel_initializer = kernel_initializer, None
+    if scope is not None:
+        with variable_scope(scope):
+            return _linear(args, output_size, bias, bias_initializer, kernel_initializer, bias_start)
+    if not isinstance(args, Tensor) and not args:
+        raise ValueError("`args` must be specified")
+    tensors = list(args) if nest.is_sequence(args) else [args]
+    for tensor in tensors:
+        if tensor.shape.ndims != 2 or tensor.shape.as_list()[1] is None:
+            raise ValueError(f"linear is expecting 2D arguments of known depth: {[each.shape for each in tensors]}")
+    joined = array_ops.concat(tensors, 1) if len(tensors) > 1 else tensors[0]
+    dtype = tensors[0].dtype
+    kernel = get_variable("kernel", [sum(tensor.shape.as_list()[1] for tensor in tensors), output_size], dtype=dtype,
+                          initializer=kernel_initializer)
+    product = math_ops.matmul(joined, kernel)
+    if not bias:
+        return product
+    initializer = bias_initializer or init_ops.constant_initializer(bias_start or 0.0, dtype=dtype)
+    return nn_ops.bias_add(product, get_variable("bias", [output_size], dtype=dtype, initializer=initializer))
 
 
 class BasicRNNCell(_UnitsCell):
@@ -194,7 +224,7 @@ class BasicRNNCell(_UnitsCell):
         self._kernel, self._bias = self._add_linear(depth + self._num_units, self._num_units)
 
     def call(self, inputs, state):
-        output = self._activation(_linear([inputs, state], self._kernel, self._bias))
+        output = self._activation(_affine([inputs, state], self._kernel, self._bias))
         return output, output
 
 
@@ -214,8 +244,8 @@ class GRUCell(_UnitsCell):
         self._candidate = self._add_linear(rows, self._num_units, "candidate/", self._kernel_initializer, bias)
 
     def call(self, inputs, state):
-        r, u = array_ops.split(math_ops.sigmoid(_linear([inputs, state], *self._gates)), 2, axis=1)
-        candidate = self._activation(_linear([inputs, r * state], *self._candidate))
+        r, u = array_ops.split(math_ops.sigmoid(_affine([inputs, state], *self._gates)), 2, axis=1)
+        candidate = self._activation(_affine([inputs, r * state], *self._candidate))
         output = u * state + (1 - u) * candidate
         return output, output
 
@@ -248,11 +278,13 @@ class _LSTM(_UnitsCell):
 
     output_size = property(lambda self: self._h_size)
 
+    # The state tells which form is meant: programs of releases before 0.12 feed both parts side by side to cells that
+    # they do not say so of.
     def _parts(self, state):
-        return state if self._state_is_tuple else array_ops.split(state, [self._num_units, self._h_size], axis=1)
+        return state if nest.is_sequence(state) else array_ops.split(state, [self._num_units, self._h_size], axis=1)
 
-    def _state(self, c, h):
-        return LSTMStateTuple(c, h) if self._state_is_tuple else array_ops.concat([c, h], 1)
+    def _like(self, state, c, h):
+        return LSTMStateTuple(c, h) if nest.is_sequence(state) else array_ops.concat([c, h], 1)
 
 
 class BasicLSTMCell(_LSTM):
@@ -269,11 +301,11 @@ class BasicLSTMCell(_LSTM):
 
     def call(self, inputs, state):
         c, h = self._parts(state)
-        i, j, f, o = array_ops.split(_linear([inputs, h], self._kernel, self._bias), 4, axis=1)
+        i, j, f, o = array_ops.split(_affine([inputs, h], self._kernel, self._bias), 4, axis=1)
         sigmoid = math_ops.sigmoid
         c = c * sigmoid(f + self._forget_bias) + sigmoid(i) * self._activation(j)
         h = self._activation(c) * sigmoid(o)
-        return h, self._state(c, h)
+        return h, self._like(state, c, h)
 
 
 class LSTMCell(_LSTM):
@@ -303,7 +335,7 @@ class LSTMCell(_LSTM):
 
     def call(self, inputs, state):
         c, h = self._parts(state)
-        i, j, f, o = array_ops.split(_linear([inputs, h], self._kernel, self._bias), 4, axis=1)
+        i, j, f, o = array_ops.split(_affine([inputs, h], self._kernel, self._bias), 4, axis=1)
         f = f + self._forget_bias
         if self._use_peepholes:
             f, i = f + self._w_f * c, i + self._w_i * c
@@ -318,7 +350,7 @@ class LSTMCell(_LSTM):
             h = math_ops.matmul(h, self._projection)
             if self._proj_clip is not None:
                 h = clip_ops.clip_by_value(h, -self._proj_clip, self._proj_clip)
-        return h, self._state(c, h)
+        return h, self._like(state, c, h)
 
 
 class MultiRNNCell(RNNCell):
@@ -330,7 +362,7 @@ class MultiRNNCell(RNNCell):
             raise ValueError("Must specify at least one cell for MultiRNNCell.")
         if not nest.is_sequence(cells):
             raise TypeError(f"cells must be a list or tuple, but saw: {cells}.")
-        self._cells, self._state_is_tuple = cells, state_is_tuple
+        self._cells, self._state_is_tuple = list(cells), state_is_tuple
         if not state_is_tuple and any(nest.is_sequence(cell.state_size) for cell in cells):
             raise ValueError("Some cells return tuples of states, but the flag state_is_tuple is not set.  State sizes "
                              f"are: {[cell.state_size for cell in cells]}")
@@ -353,12 +385,32 @@ class MultiRNNCell(RNNCell):
             state = array_ops.split(state, [cell.state_size for cell in self._cells], axis=1)
         elif not nest.is_sequence(state):
             raise ValueError(f"Expected state to be a tuple of length {len(self._cells)}, but received: {state}")
-        states = []
+        states, depths = [], []
         for i, cell in enumerate(self._cells):
+            depths.append(nest.flatten(inputs)[0].shape[-1:].as_list())
+            # Before TensorFlow 1.2 [cell] * 2 were cells with weights of their own; where inputs differ they still are.
+            same = [depth for other, depth in zip(self._cells, depths[:i]) if other is cell]
+            if any(depth != depths[i] for depth in same):
+                cell = self._cells[i] = _with_own_weights(cell)
+            elif same:
+                logging.log_first_n(logging.WARN, "At least two cells provided to MultiRNNCell are the same object and "
+                                    "will share weights.", 1)
             with variable_scope(f"cell_{i}"):
                 inputs, new_state = cell(inputs, state[i])
                 states.append(new_state)
         return inputs, tuple(states) if self._state_is_tuple else array_ops.concat(states, 1)
+
+
+def _with_own_weights(cell):
+    """A cell like ``cell`` that has not been called yet."""
+    own = copy.copy(cell)
+    own.__dict__.pop("_variables", None)
+    own._scope, own.built = None, False
+    if isinstance(own, _Around):
+        own._cell = _with_own_weights(own._cell)
+    elif isinstance(own, MultiRNNCell):
+        own._cells = [_with_own_weights(inner) for inner in own._cells]
+    return own
 
 
 class _Around(RNNCell):
@@ -527,7 +579,7 @@ class _Projection(_Around):
     def _projected(self, x):
         kernel = get_variable("kernel", [x.shape.as_list()[1], self._size], dtype=x.dtype)
         bias = get_variable("bias", [self._size], dtype=x.dtype, initializer=init_ops.zeros_initializer())
-        result = _linear([x], kernel, bias)
+        result = _affine([x], kernel, bias)
         return self._project_activation(result) if self._project_activation else result
 
 
