@@ -178,3 +178,12 @@ def test_linear_serves_cells_of_programs():
     assert old.shape.as_list() == [2, 5]
     with pytest.raises(ValueError, match="2D"):
         cells._linear(tf.ones([3]), 5, True)
+    with tf.variable_scope("built"):
+        built = cells._Linear([x, y], 6, True)
+        assert built([x, y]).shape.as_list() == built([x, y]).shape.as_list() == [2, 6]
+    assert len(tf.get_collection("variables", scope="built")) == 2
+
+
+def test_cells_take_input_size_as_in_0_x():
+    for make in (cells.BasicRNNCell, cells.GRUCell, cells.BasicLSTMCell, cells.LSTMCell):
+        assert make(3, input_size=5).output_size == 3

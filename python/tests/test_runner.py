@@ -295,8 +295,10 @@ def test_the_modules_of_tensorflow_0_5(weir):
         import tensorflow as tf
         from tensorflow.models.rnn import linear, rnn, rnn_cell
         from tensorflow.python.framework import types
+        from tensorflow.python import control_flow_ops
         from tensorflow.python.ops import gen_nn_ops
         assert types.float32 is tf.types.float32 is tf.float32
+        assert control_flow_ops.cond is tf.cond and rnn_cell.linear is linear.linear
         x = [tf.ones([2, 3])] * 4
         outputs = rnn.bidirectional_rnn(rnn_cell.GRUCell(5), rnn_cell.GRUCell(5), x, dtype=tf.float32)
         assert len(outputs) == 4 and outputs[-1].get_shape().as_list() == [2, 10]

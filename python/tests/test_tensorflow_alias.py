@@ -51,6 +51,16 @@ def test_inner_modules_of_contrib_find_what_contrib_shows():
     )
 
 
+def test_mnist_is_found_in_contrib():
+    run(
+        "import tensorflow as tf; mnist = tf.contrib.learn.datasets.mnist\n"
+        "from tensorflow.contrib.learn.datasets.mnist import read_data_sets; assert read_data_sets is mnist.read_data_sets\n"
+        "from tensorflow.contrib import learn; learn.datasets.load_dataset, learn.DNNClassifier\n"
+        "try: learn.DNNClassifier()\n"
+        "except NotImplementedError as e: assert str(e) == 'tf.contrib.learn.DNNClassifier is not in Weir yet.', e"
+    )
+
+
 def test_message_modules():
     run(
         "from tensorflow.core.framework import graph_pb2, node_def_pb2, attr_value_pb2, tensor_pb2, types_pb2\n"

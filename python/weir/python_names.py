@@ -74,6 +74,8 @@ _TRAINING = {
 
 MODULES = {
     **{f"python.ops.{name}": spaces for name, spaces in _OPS.items()},
+    # TensorFlow 0.x had them one floor higher as well.
+    **{f"python.{name}": spaces for name, spaces in _OPS.items() if name.endswith("_ops")},
     **{f"python.framework.{name}": spaces for name, spaces in _FRAMEWORK.items()},
     **{f"python.training.{name}": ("train", *more) for name, more in _TRAINING.items()},
     "python.platform.app": ("app",), "python.platform.flags": ("flags",), "python.platform.gfile": ("gfile",),
@@ -119,6 +121,7 @@ MODULES = {
     "models.rnn.rnn": ("inner.models_rnn", "nn", ""), "models.rnn.rnn_cell": ("nn.rnn_cell", "contrib.rnn"),
     "models.rnn.seq2seq": ("contrib.legacy_seq2seq", "nn.seq2seq"), "models.rnn.linear": ("inner.models_rnn",),
     "models.rnn": ("",), "models": ("",),
+    "contrib.learn.datasets.mnist": ("examples.tutorials.mnist.input_data",),
     "contrib.learn.python.learn.datasets.mnist": ("examples.tutorials.mnist.input_data",),
     "contrib.learn.python.learn.datasets.base": ("examples.tutorials.mnist.input_data",),
     # Public names that are modules of their own in some releases only.

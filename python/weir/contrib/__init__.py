@@ -2,6 +2,6 @@
 
 from weir import _lazy
 
-_MODULES = ("framework", "layers", "rnn", "util")
+_MODULES = ("framework", "layers", "learn", "rnn", "util")
 
 __getattr__ = _lazy.resolver(__name__, {name: (f"weir.contrib.{name}", None) for name in _MODULES})

@@ -160,6 +160,8 @@ class _UnitsCell(LayerRNNCell):
     """What cells with ``num_units`` outputs and a matrix for input and state share."""
 
     def __init__(self, num_units, activation, reuse, name, dtype, kwargs):
+        if kwargs.pop("input_size", None) is not None:
+            logging.warn("%s: The input_size parameter is deprecated.", self)
         super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
         self._num_units, self._activation = num_units, _activation(activation)
 
@@ -185,11 +187,34 @@ def _affine(tensors, kernel, bias):
     return nn_ops.bias_add(math_ops.matmul(array_ops.concat(tensors, 1), kernel), bias)
 
 
-def _linear(args, output_size, bias, bias_initializer=None, kernel_initializer=None, bias_start=None, scope=None):
-    """What programs import from here for cells of their own: variables, and their product with ``args`` side by side.
+class _Linear:
+    """Variables, made in the scope of the call, and their products with ``args`` side by side. Programs import this and
+    ``_linear`` for cells of their own."""
 
-    Releases before 1.2 had ``(args, output_size, bias, bias_start, scope)``.
-    """
+    def __init__(self, args, output_size, build_bias, bias_initializer=None, kernel_initializer=None):
+        if not isinstance(args, Tensor) and not args:
+            raise ValueError("`args` must be specified")
+        tensors = list(args) if nest.is_sequence(args) else [args]
+        for tensor in tensors:
+            if tensor.shape.ndims != 2 or tensor.shape.as_list()[1] is None:
+                raise ValueError(f"linear is expecting 2D arguments of known depth: {[each.shape for each in tensors]}")
+        dtype = tensors[0].dtype
+        self._kernel = get_variable("kernel", [sum(tensor.shape.as_list()[1] for tensor in tensors), output_size],
+                                    dtype=dtype, initializer=kernel_initializer)
+        self._bias = None
+        if build_bias:
+            if bias_initializer is None:
+                bias_initializer = init_ops.constant_initializer(0.0, dtype=dtype)
+            self._bias = get_variable("bias", [output_size], dtype=dtype, initializer=bias_initializer)
+
+    def __call__(self, args):
+        tensors = list(args) if nest.is_sequence(args) else [args]
+        product = math_ops.matmul(array_ops.concat(tensors, 1) if len(tensors) > 1 else tensors[0], self._kernel)
+        return product if self._bias is None else nn_ops.bias_add(product, self._bias)
+
+
+def _linear(args, output_size, bias, bias_initializer=None, kernel_initializer=None, bias_start=None, scope=None):
+    """Releases before 1.2 had ``(args, output_size, bias, bias_start, scope)``."""
     if isinstance(bias_initializer, (int, float)):
         bias_start, bias_initializer = bias_initializer, None
     if isinstance(kernel_initializer, (str, VariableScope)):
@@ -197,21 +222,12 @@ def _linear(args, output_size, bias, bias_initializer=None, kernel_initializer=N
     if scope is not None:
         with variable_scope(scope):
             return _linear(args, output_size, bias, bias_initializer, kernel_initializer, bias_start)
-    if not isinstance(args, Tensor) and not args:
-        raise ValueError("`args` must be specified")
-    tensors = list(args) if nest.is_sequence(args) else [args]
-    for tensor in tensors:
-        if tensor.shape.ndims != 2 or tensor.shape.as_list()[1] is None:
-            raise ValueError(f"linear is expecting 2D arguments of known depth: {[each.shape for each in tensors]}")
-    joined = array_ops.concat(tensors, 1) if len(tensors) > 1 else tensors[0]
-    dtype = tensors[0].dtype
-    kernel = get_variable("kernel", [sum(tensor.shape.as_list()[1] for tensor in tensors), output_size], dtype=dtype,
-                          initializer=kernel_initializer)
-    product = math_ops.matmul(joined, kernel)
-    if not bias:
-        return product
-    initializer = bias_initializer or init_ops.constant_initializer(bias_start or 0.0, dtype=dtype)
-    return nn_ops.bias_add(product, get_variable("bias", [output_size], dtype=dtype, initializer=initializer))
+    if bias_start is not None:
+        bias_initializer = init_ops.constant_initializer(bias_start)
+    return _Linear(args, output_size, bias, bias_initializer, kernel_initializer)(args)
+
+
+linear = _linear  # its name in TensorFlow 0.7
 
 
 class BasicRNNCell(_UnitsCell):
