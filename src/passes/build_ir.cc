@@ -51,7 +51,7 @@ class Builder {
   Ir build(std::span<const Output> fetches, std::span<const Operation> targets) {
     for (const Output& fetch : fetches) visit(fetch);
     for (const Operation& target : targets) visit(target.node());
-    for (const Output& fetch : fetches) ir_.fetches.push_back(value_edge(fetch, nullptr));
+    for (const Output& fetch : fetches) ir_.fetches.push_back(body_ ? value_edge(fetch, nullptr) : last_value(fetch));
     for (const Operation& target : targets) ir_.targets.push_back(nodes_.at(target.node()));
     return std::move(ir_);
   }
@@ -167,6 +167,27 @@ class Builder {
     read.types = {output.dtype()};
     read.shapes = {output.shape()};
     return {ir_.add(std::move(read)), 0};
+  }
+
+  // The edge of what a run fetches. References, and plain reads of them, give the variable's value after all of the
+  // run's writes, as in TensorFlow, where the value that is fetched shares the memory that they change.
+  IrEdge last_value(const Output& fetch) {
+    auto plain_read = [&](const Output& output) {
+      const Node& node = *output.node();
+      return node.op->name == "Identity" && node.control_inputs.empty() && !feeds_.count(output);
+    };
+    Output source = fetch;
+    while (!source.is_ref() && plain_read(source)) source = source.node()->inputs[0];
+    if (!source.is_ref() || feeds_.count(source)) return value_edge(fetch, nullptr);
+    const int variable = variable_of(ir_, edge(source));
+    std::vector<int> writes;
+    for (int i = 0; i < ir_.size(); ++i) {
+      const IrNode& other = ir_[i];
+      if (other.is_feed()) continue;
+      const bool writes_it = is_write(ir_, other) && variable_of(ir_, other.inputs[0]) == variable;
+      if (writes_it || (other.flow && other.flow->writes)) writes.push_back(i);
+    }
+    return value_edge(source, &writes);
   }
 
   const Body* body_;

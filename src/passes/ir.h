@@ -86,6 +86,11 @@ struct Ir {
   void sweep();
 };
 
+// The variable's node behind a reference or handle, following the operations that pass it on.
+int variable_of(const Ir& ir, IrEdge edge);
+// Whether the node changes the variable that its first input refers to.
+bool is_write(const Ir& ir, const IrNode& node);
+
 struct PassContext {
   const PassOptions& options;
   ThreadPool& pool;
@@ -108,7 +113,8 @@ struct PlanRequest {
 };
 
 // Copies the nodes that fetches and targets need, stopping at fed outputs, and inserts a `_Read` wherever a value is
-// read through a reference. Checks the feeds' types and shapes. Throws with the code and node a user expects.
+// read through a reference; when that is fetched, the read waits for all writes of the variable. Checks the feeds'
+// types and shapes. Throws with the code and node a user expects.
 Ir build_ir(const PlanRequest& request);
 
 // Fills in shapes, and values that follow from constants and shapes. Throws the shape functions' errors.

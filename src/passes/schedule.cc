@@ -36,23 +36,8 @@ std::vector<int> depth_first_positions(const Ir& ir) {
   return position;
 }
 
-// The variable node behind a reference or handle, following the operations that pass it on.
-int variable_of(const Ir& ir, IrEdge edge) {
-  for (;;) {
-    const IrNode& node = ir[edge.node];
-    if (node.inputs.empty() || !node.op->has_ref_input()) return edge.node;
-    edge = node.inputs[0];
-  }
-}
-
-bool is_write(const Ir& ir, const IrNode& node) {
-  if (is_variable_read(*node.op)) return false;
-  if (node.op->has_ref_input()) return true;
-  return node.op->stateful && !node.inputs.empty() && ir.type(node.inputs[0]) == DType::Resource;
-}
-
 // For every write: the reads of its variable, and the readers of those, that should come before it where nothing
-// demands the contrary.
+// demands the contrary. Reads that wait for the write, such as those of fetches, are not among them.
 std::vector<std::vector<int>> soft_predecessors(const Ir& ir) {
   std::vector<std::vector<int>> readers(ir.nodes.size()), of_variable(ir.nodes.size()), soft(ir.nodes.size());
   for (int i = 0; i < ir.size(); ++i) {
@@ -67,7 +52,10 @@ std::vector<std::vector<int>> soft_predecessors(const Ir& ir) {
   }
   for (int i = 0; i < ir.size(); ++i) {
     if (ir[i].dead || ir[i].is_feed() || !is_write(ir, ir[i])) continue;
-    soft[static_cast<size_t>(i)] = of_variable[static_cast<size_t>(variable_of(ir, ir[i].inputs[0]))];
+    for (int before : of_variable[static_cast<size_t>(variable_of(ir, ir[i].inputs[0]))]) {
+      const std::vector<int>& control = ir[before].control;
+      if (std::find(control.begin(), control.end(), i) == control.end()) soft[static_cast<size_t>(i)].push_back(before);
+    }
   }
   return soft;
 }

@@ -118,6 +118,23 @@ TEST(Session, ReadsBeforeWritesThatDoNotDependOnThem) {
   EXPECT_EQ(session.run(doubled, {}, {add}).scalar<float>(), 22);
 }
 
+TEST(Session, FetchedVariablesHaveTheirValueAfterTheWrites) {
+  Graph g;
+  Variable v = g.variable("v", 1.f), untouched = g.variable("untouched", 5.f);
+  Output read = identity(read_variable(v)), doubled = v * 2.f, added = assign_add(v, 10.f);
+  Output branch = cond(
+      doubled < 0.f, [&] { return identity(doubled); }, [&] { return identity(assign_add(v, 100.f)); });
+  Session session(g);
+  session.run(g.global_variables_initializer());
+  const std::vector<Tensor> got = session.run(std::vector<Output>{v, read, doubled, added, untouched});
+  const float expected[] = {11, 11, 2, 11, 5};
+  for (size_t i = 0; i < got.size(); ++i) EXPECT_EQ(got[i].scalar<float>(), expected[i]) << i;
+  const std::vector<Tensor> both = session.run(std::vector<Output>{v, branch});
+  EXPECT_EQ(both[0].scalar<float>(), 111);
+  EXPECT_EQ(session.run(v, {{read, 7.f}}, {added.op()}).scalar<float>(), 121);
+  EXPECT_EQ(session.run(read, {{read, 7.f}}, {added.op()}).scalar<float>(), 7);
+}
+
 TEST(Session, ControlDependenciesOrderReadsAfterWrites) {
   Graph g;
   Variable v = g.variable("v", 1.f);
