@@ -4,6 +4,7 @@
 
 #include "graph/variables.h"
 #include "nn/convert.h"
+#include "train/slots.h"
 #include "weir/control_flow.h"
 #include "weir/ops.h"
 #include "weir/variable_scope.h"
@@ -83,6 +84,7 @@ Variable ExponentialMovingAverage::make_average(const AveragedList::Item& item) 
   const Output start = item.variable ? initialized_value(item.variable) : Output();
   const std::string& owner = item.variable ? item.variable.name() : item.value.op().name();
   VariableScope scope = g.variable_scope(owner + "/" + options_.name, {.unique = true});
+  if (Variable shared = shared_slot(g, scope)) return shared;
   if (item.variable) {
     Scope beside = g.colocate_with(item.variable.handle().op());
     return make_variable(g, scope.name() + "/", false, [&] { return start; },

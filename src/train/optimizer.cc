@@ -4,6 +4,7 @@
 #include "graph/graph_impl.h"
 #include "graph/variables.h"
 #include "nn/convert.h"
+#include "train/slots.h"
 #include "weir/ops.h"
 #include "weir/train.h"
 
@@ -116,9 +117,19 @@ Variable Optimizer::make_slot(const Variable& variable, std::string_view slot_na
     throw invalid_argument("variable '{}' has shape {}; {} needs to know it", variable.name(), variable.shape().str(),
                            name_);
   }
-  // Slots of one optimizer are told apart by numbers: "W/Adam", "W/Adam_1". They are made even where the enclosing
-  // scope shares variables.
+  // Slots of one optimizer are told apart by numbers: "W/Adam", "W/Adam_1". Where the enclosing scope shares variables,
+  // optimizers share their slots; those that are not there are made even so.
   VariableScope scope = graph.variable_scope(variable.name() + "/" + name_, {.unique = true});
+  slot = shared_slot(graph, scope);
+  if (slot) {
+    if (slot.shape() != variable.shape() || slot.dtype() != variable.dtype()) {
+      throw invalid_argument("slot '{}' is shared (reuse), but has type {} and shape {}; '{}' has type {} and shape {}",
+                             slot.name(), dtype_name(slot.dtype()), slot.shape().str(), variable.name(),
+                             dtype_name(variable.dtype()), variable.shape().str());
+    }
+    variables_.push_back(slot);
+    return slot;
+  }
   Scope beside = graph.colocate_with(variable.handle().op());
   const bool given = initializer.value().has_value();
   auto initial_value = [&] {

@@ -160,6 +160,24 @@ TEST(Optimizer, TakesATensorAsLearningRate) {
   EXPECT_EQ(session.run(m.b.value()).scalar<float>(), 0.5f - 0.25f * 2);
 }
 
+TEST(Optimizer, SharesSlotsWhereTheScopeSharesVariables) {
+  Graph g;
+  Variable w = g.variable("w", std::vector<float>{1, 2});
+  auto names_with = [&](Reuse reuse) {
+    VariableScope scope = g.variable_scope("optimizer", {.reuse = reuse});
+    RmsProp optimizer(0.1f, {.momentum = 0.9f});
+    optimizer.minimize(reduce_sum(w * w));
+    return std::vector<std::string>{optimizer.slot(w, "rms").name(), optimizer.slot(w, "momentum").name()};
+  };
+  const std::vector<std::string> first = names_with(false);
+  EXPECT_EQ(first, (std::vector<std::string>{"optimizer/w/RMSProp", "optimizer/w/RMSProp_1"}));
+  const size_t variables = g.global_variables().size();
+  EXPECT_EQ(names_with(true), first);
+  EXPECT_EQ(names_with(kAutoReuse), first);
+  EXPECT_EQ(g.global_variables().size(), variables);
+  expect_error([&] { names_with(false); }, Code::InvalidArgument, "optimizer/w/RMSProp");
+}
+
 TEST(Optimizer, ComplainsWhenThereIsNothingToOptimize) {
   Graph g;
   Output loss = g.constant({1, 2}, float32);

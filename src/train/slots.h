@@ -18,4 +18,14 @@ inline Initializer filled_like(const Variable& variable, float value) {
   return Initializer(In(constant_initializer(value).function()(variable.graph(), variable.shape(), variable.dtype())));
 }
 
+// The slot that a scope of this name holds already, where the enclosing scope shares variables (reuse); empty where it
+// makes them.
+inline Variable shared_slot(Graph& graph, const VariableScope& scope) {
+  if (scope.reuse_mode() == Reuse(false)) return {};
+  for (const Variable& variable : graph.global_variables()) {
+    if (variable.name() == scope.name()) return variable;
+  }
+  return {};
+}
+
 }  // namespace weir::train
