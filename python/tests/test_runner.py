@@ -219,6 +219,7 @@ def test_old_names_of_libraries(weir):
         assert np.fromstring('1 2', sep=' ').tolist() == [1, 2]
         assert np.array([1], np.uint8).tostring() == b'\\x01'
         assert np.array([([1, 2], 3), ([4], 5)]).shape == (2, 2) and np.asarray([[1], [2, 3]]).dtype == object
+        assert str([np.float32(0.5), np.int64(2)]) == '[0.5, 2]'
         assert np.random.rand(2.0, 3).shape == np.random.randn(2, 3e0).shape == (2, 3)
         assert distutils.version.LooseVersion('1.10.0') > distutils.version.LooseVersion('1.9')
         print('all')

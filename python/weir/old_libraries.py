@@ -200,6 +200,8 @@ def _patch_numpy(numpy):
     _patch_fromstring(numpy)
     for name in ("array", "asarray", "asanyarray"):
         setattr(numpy, name, _with_ragged_lists(getattr(numpy, name)))
+    if int(numpy.__version__.split(".")[0]) >= 2:
+        numpy.set_printoptions(legacy="1.25")  # numbers in lists print as 0.5, not as np.float32(0.5)
     for name in ("rand", "randn"):
         setattr(numpy.random, name, _with_whole_floats(getattr(numpy.random, name)))
     if not hasattr(numpy.ndarray, "tostring"):
