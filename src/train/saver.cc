@@ -30,6 +30,23 @@ std::vector<SaveItem> items_of(Graph& graph, const SaverOptions& options) {
   return items;
 }
 
+// What a checkpoint has under the names of variables but with other shapes or types: a line for each of the first few.
+std::string differences(const Graph& graph, const std::string& path) {
+  constexpr int kShown = 5;
+  std::string lines;
+  int count = 0;
+  const CheckpointReader reader(path);
+  for (const Variable& variable : graph.global_variables()) {
+    const CheckpointTensor* saved = reader.find(variable.name());
+    if (!saved || (saved->dtype == variable.dtype() && saved->shape.compatible(variable.shape()))) continue;
+    if (++count > kShown) break;
+    lines +=
+        fmt::format("\n  '{}' is {} {} in the graph and {} {} in the checkpoint", variable.name(),
+                    dtype_name(variable.dtype()), variable.shape().str(), dtype_name(saved->dtype), saved->shape.str());
+  }
+  return count > kShown ? lines + "\n  ..." : lines;
+}
+
 }  // namespace
 
 std::string SaverDef::serialize() const {
@@ -131,7 +148,15 @@ std::string Saver::save(Session& session, const std::string& path, const SaveOpt
 void Saver::restore(Session& session, const std::string& path) {
   if (empty_) return;
   if (!checkpoint_exists(path)) throw invalid_argument("The passed save_path is not a valid checkpoint: {}", path);
-  session.run(graph_->operation(def_.restore_op_name), {{graph_->output(def_.filename_tensor_name), Tensor(path)}});
+  try {
+    session.run(graph_->operation(def_.restore_op_name), {{graph_->output(def_.filename_tensor_name), Tensor(path)}});
+  } catch (const Error& error) {
+    if (error.code() != Code::InvalidArgument) throw;
+    const std::string lines = differences(*graph_, path);
+    if (lines.empty()) throw;
+    throw Error(error.code(), fmt::format("checkpoint '{}' does not fit the graph: {}{}", path, error.message(), lines),
+                error.op(), error.node(), error.line());
+  }
 }
 
 void Saver::record(const std::string& path) {

@@ -265,6 +265,32 @@ TEST_F(SaverTest, SaysWhatIsWrong) {
   EXPECT_EQ(code_of([&] { import_meta_graph(g, "no message"); }), Code::InvalidArgument);
 }
 
+TEST_F(SaverTest, NamesTheVariablesThatACheckpointDoesNotFit) {
+  {
+    Graph g;
+    g.variable("same", 1.f);
+    g.variable("longer", std::vector<float>{1, 2});
+    Session session(g);
+    session.run(g.global_variables_initializer());
+    Saver(g).save(session, path("c"));
+  }
+  Graph g;
+  g.variable("same", 1.f);
+  g.variable("longer", std::vector<float>{1, 2, 3});
+  Saver saver(g);
+  Session session(g);
+  try {
+    saver.restore(session, path("c"));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::InvalidArgument);
+    EXPECT_NE(error.message().find("'longer' is float [3] in the graph and float [2] in the checkpoint"),
+              std::string::npos)
+        << error.message();
+    EXPECT_EQ(error.message().find("'same'"), std::string::npos);
+  }
+}
+
 // For tests/conformance/checkpoint_exchange.py, which lets TensorFlow restore it.
 TEST_F(SaverTest, LeavesAProgramForTensorFlow) {
   const std::string directory = (fs::temp_directory_path() / "weir_checkpoints/program").string();

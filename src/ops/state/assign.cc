@@ -18,7 +18,12 @@ State prepare(PrepareContext& c) {
 }
 
 void infer(InferContext& c) {
-  c.set_output(0, c.attr<bool>("validate_shape") ? c.input(0).merged(c.input(1)) : c.input(1));
+  if (!c.attr<bool>("validate_shape")) return c.set_output(0, c.input(1));
+  if (!c.input(0).compatible(c.input(1))) {
+    throw invalid_argument("Assign requires shapes of both tensors to match: the variable has shape {}, the value {}",
+                           c.input(0).str(), c.input(1).str());
+  }
+  c.set_output(0, c.input(0).merged(c.input(1)));
 }
 
 void infer_resource(InferContext& c) { c.require_scalar(0); }
