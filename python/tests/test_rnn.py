@@ -187,3 +187,11 @@ def test_linear_serves_cells_of_programs():
 def test_cells_take_input_size_as_in_0_x():
     for make in (cells.BasicRNNCell, cells.GRUCell, cells.BasicLSTMCell, cells.LSTMCell):
         assert make(3, input_size=5).output_size == 3
+
+
+def test_losses_of_sequences_take_functions_of_all_eras():
+    logits, targets, weights = [tf.constant([[3.0, 1.0]])], [tf.constant([1.0])], [tf.constant([1.0])]
+    for function, expected in ((lambda labels, logits: labels, 1), (lambda y_target, y_pre: y_target, 1),
+                               (lambda inputs, labels: labels, 1)):
+        loss = tf.nn.seq2seq.sequence_loss_by_example(logits, targets, weights, softmax_loss_function=function)
+        assert run(loss).tolist() == [expected]

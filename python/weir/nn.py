@@ -13,4 +13,5 @@ _OLD_RNN = {"rnn": "static_rnn", "bidirectional_rnn": "static_bidirectional_rnn"
 
 __getattr__ = _lazy.resolver(__name__, {**{name: ("weir.ops.rnn", name) for name in _RNN},
                                         **{old: ("weir.ops.rnn", name) for old, name in _OLD_RNN.items()},
-                                        "rnn_cell": ("weir.ops.rnn_cell", None)})
+                                        "rnn_cell": ("weir.ops.rnn_cell", None),
+                                        "seq2seq": ("weir.contrib.legacy_seq2seq", None)})
