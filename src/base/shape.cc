@@ -76,16 +76,19 @@ void Shape::append(int64_t size) {
 
 int64_t Shape::elements() const {
   if (rank_ < 0) return kUnknown;
+  // Strides and parts of the product must fit as well, so an empty dimension excuses no others.
   int64_t product = 1;
-  bool known = true;
+  bool known = true, empty = false;
   for (int64_t dim : dims()) {
     if (dim < 0) {
       known = false;
+    } else if (dim == 0) {
+      empty = true;
     } else {
       product = checked_multiply(product, dim);
     }
   }
-  return known ? product : kUnknown;
+  return !known ? kUnknown : empty ? 0 : product;
 }
 
 bool Shape::operator==(const Shape& other) const {

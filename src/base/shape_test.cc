@@ -54,6 +54,7 @@ TEST(Shape, RefusesWhatIsNoShape) {
   EXPECT_EQ(code_of([] { Shape({2, 3}).dim(-3); }), Code::InvalidArgument);
   EXPECT_EQ(code_of([] { Shape::unknown().dim(0); }), Code::InvalidArgument);
   EXPECT_EQ(code_of([] { Shape({int64_t{1} << 40, int64_t{1} << 40}).elements(); }), Code::InvalidArgument);
+  EXPECT_EQ(code_of([] { Shape({0, int64_t{1} << 40, int64_t{1} << 40}).elements(); }), Code::InvalidArgument);
   EXPECT_EQ(code_of([] { checked_multiply(INT64_MAX, 2); }), Code::InvalidArgument);
   EXPECT_EQ(code_of([] { checked_add(INT64_MAX, 1); }), Code::InvalidArgument);
 }

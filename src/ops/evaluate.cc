@@ -1,5 +1,6 @@
 #include "ops/evaluate.h"
 
+#include <algorithm>
 #include <new>
 
 #include "base/errors.h"
@@ -159,6 +160,12 @@ Shape constant_value_as_shape(const Output& output, int& steps) {
 
 }  // namespace
 
+bool computes_nothing(const Op& op, std::span<const Shape* const> outputs) {
+  if (!op.pure() || op.def->cpu.gives_outputs || outputs.empty()) return false;
+  return std::all_of(outputs.begin(), outputs.end(),
+                     [](const Shape* s) { return s->is_known() && s->elements() == 0; });
+}
+
 ComputeFn select_kernel(const NodeView& node) {
   const Kernel& kernel = node.op().def->cpu;
   ComputeFn compute = kernel.select ? kernel.select(node) : nullptr;
@@ -202,19 +209,21 @@ std::vector<Tensor> run_kernel(const NodeView& node, std::span<const Tensor> inp
     output_shapes.push_back(&shapes[i]);
   }
 
-  KernelState state(nullptr, [](void*) {});
-  PrepareContext prepare(node, input_shapes, output_shapes, pool, nullptr);
-  if (op.def->cpu.prepare) state = op.def->cpu.prepare(prepare);
-  Tensor scratch(DType::UInt8, Shape{static_cast<int64_t>(prepare.scratch_bytes())});
+  if (!computes_nothing(op, output_shapes)) {
+    KernelState state(nullptr, [](void*) {});
+    PrepareContext prepare(node, input_shapes, output_shapes, pool, nullptr);
+    if (op.def->cpu.prepare) state = op.def->cpu.prepare(prepare);
+    Tensor scratch(DType::UInt8, Shape{static_cast<int64_t>(prepare.scratch_bytes())});
 
-  StepView step{slots.data(),
-                slots.data() + inputs.size(),
-                static_cast<int>(inputs.size()),
-                static_cast<int>(output_types.size()),
-                state.get(),
-                &node};
-  KernelContext context(step, values.data(), scratch.mutable_raw(), pool, nullptr);
-  compute(context);
+    StepView step{slots.data(),
+                  slots.data() + inputs.size(),
+                  static_cast<int>(inputs.size()),
+                  static_cast<int>(output_types.size()),
+                  state.get(),
+                  &node};
+    KernelContext context(step, values.data(), scratch.mutable_raw(), pool, nullptr);
+    compute(context);
+  }
 
   std::vector<Tensor> outputs;
   for (size_t i = 0; i < output_types.size(); ++i) {

@@ -13,6 +13,10 @@ namespace weir {
 std::vector<Tensor> run_kernel(const NodeView& node, std::span<const Tensor> inputs,
                                std::span<const DType> output_types, ThreadPool& pool);
 
+// Whether an operation has nothing to compute: it is pure and none of its outputs has an element. Its kernel is not run
+// then, because sizes beside an empty dimension cost no memory and may be of any magnitude: [2^40,0] has 2^40 rows.
+bool computes_nothing(const Op& op, std::span<const Shape* const> outputs);
+
 // The kernel's function; throws Unimplemented, naming the operation and its types, when there is none.
 ComputeFn select_kernel(const NodeView& node);
 

@@ -5,6 +5,7 @@
 
 #include "base/errors.h"
 #include "graph/infer_context.h"
+#include "ops/evaluate.h"
 #include "ops/state/variable_state.h"
 #include "runtime/flow.h"
 #include "runtime/plan_builder.h"
@@ -424,6 +425,7 @@ void Plan::run_dynamic(const Step& step, Value* slots, const RunControl& control
       hold(out, t);
     }
   }
+  if (computes_nothing(*step.op, outputs)) return;
   KernelState state(nullptr, [](void*) {});
   PrepareContext prepare(*step.node, inputs, outputs, *step.pool, &environment_.resources);
   if (step.op->def->cpu.prepare) state = step.op->def->cpu.prepare(prepare);

@@ -211,11 +211,16 @@ void Plan::Builder::prepare_steps() {
       if (step.op->def->alias >= 0 || step.kind == Step::Kind::Flow) continue;  // nothing is computed
       try {
         step.compute = select_kernel(*step.node);
-        if (step.kind == Step::Kind::Dynamic || !step.op->def->cpu.prepare) continue;
+        if (step.kind == Step::Kind::Dynamic) continue;
         std::vector<const Shape*> shapes;
         for (int s : step.slots) shapes.push_back(&plan_.slots_[static_cast<size_t>(s)].shape);
         std::span<const Shape* const> all(shapes);
         auto inputs = static_cast<size_t>(step.view.input_count);
+        if (computes_nothing(*step.op, all.subspan(inputs))) {
+          step.compute = [](KernelContext&) {};
+          continue;
+        }
+        if (!step.op->def->cpu.prepare) continue;
         PrepareContext c(*step.node, all.first(inputs), all.subspan(inputs), *step.pool, &plan_.environment_.resources);
         step.state = step.op->def->cpu.prepare(c);
         step.view.state = step.state.get();
