@@ -1,8 +1,21 @@
 #include "runtime/arena.h"
 
+#include <cstdint>
+
+#include "base/errors.h"
+
 namespace weir {
 
+namespace {
+
+[[noreturn]] void too_large() {
+  throw error(Code::ResourceExhausted, "out of memory: the values of a plan take more than 2^64 bytes");
+}
+
+}  // namespace
+
 size_t ArenaLayout::allocate(size_t bytes) {
+  if (bytes > SIZE_MAX - kAlignment) too_large();
   bytes = round_up(bytes == 0 ? 1 : bytes);
   auto best = holes_.end();
   for (auto it = holes_.begin(); it != holes_.end(); ++it) {
@@ -23,7 +36,7 @@ size_t ArenaLayout::allocate(size_t bytes) {
       holes_.erase(last);
     }
   }
-  size_ = offset + bytes;
+  if (__builtin_add_overflow(offset, bytes, &size_)) too_large();
   return offset;
 }
 
