@@ -10,9 +10,20 @@
 namespace weir::ops {
 namespace {
 
+constexpr int64_t kWidest = 1 << 16;
+
 void infer(InferContext& c) {
   const std::string& fill = c.attr<std::string>("fill");
   if (fill.size() > 1) throw invalid_argument("Fill string must be one or fewer characters: \"{}\"", fill);
+  // The flags of printf: another letter would end the conversion and read or write through the number.
+  if (fill.find_first_not_of(" +-0#") != std::string::npos) {
+    throw invalid_argument("Fill argument not supported: \"{}\"", fill);
+  }
+  for (const char* name : {"width", "precision"}) {
+    if (const int64_t size = c.attr<int64_t>(name); size > kWidest) {
+      throw invalid_argument("{} is {}; at most {} characters are printed", name, size, kWidest);
+    }
+  }
   if (c.attr<bool>("scientific") && c.attr<bool>("shortest")) {
     throw invalid_argument("Cannot select both scientific and shortest notation");
   }
@@ -35,10 +46,14 @@ State prepare(PrepareContext& c) {
 
 template <class V>
 std::string print(const std::string& format, V value) {
-  char text[512];
-  const int n = std::snprintf(text, sizeof(text), format.c_str(), value);
-  if (n < 0 || n >= static_cast<int>(sizeof(text))) throw invalid_argument("a number is too wide to be printed");
-  return std::string(text, static_cast<size_t>(n));
+  std::string text(32, '\0');
+  for (;;) {
+    const int n = std::snprintf(text.data(), text.size() + 1, format.c_str(), value);
+    if (n < 0) throw invalid_argument("a number cannot be printed as {}", format);
+    const bool fits = static_cast<size_t>(n) <= text.size();
+    text.resize(static_cast<size_t>(n));
+    if (fits) return text;
+  }
 }
 
 struct Cpu {
