@@ -6,6 +6,7 @@
 
 #include "base/errors.h"
 #include "graph/infer_context.h"
+#include "ops/array/array_util.h"
 #include "ops/types.h"
 #include "weir/graph.h"
 
@@ -19,7 +20,7 @@ void infer(InferContext& c) {
     c.require_rank(i + 1, 1);
     c.require_rank(i + 2, 1);
   }
-  const Shape a = c.value_as_shape(2), b = c.value_as_shape(5);
+  const Shape a = shape_argument(c, 2), b = shape_argument(c, 5);
   if (!a.is_known() || !b.is_known()) return;
   if (a.rank() != b.rank() || a.rank() < 1) {
     throw invalid_argument("hypothesis and truth have shapes {} and {}", a.str(), b.str());
@@ -72,10 +73,15 @@ struct Cpu {
       }
       return sequences;
     };
-    Sequences hypothesis = gather(0), truth = gather(3);
+    const Sequences hypothesis = gather(0), truth = gather(3);
+    const std::vector<const T*> nothing;
+    auto at = [&](const Sequences& sequences, int64_t i) -> const std::vector<const T*>& {
+      auto found = sequences.find(i);
+      return found == sequences.end() ? nothing : found->second;
+    };
     std::vector<int64_t> row;
     for (int64_t i = 0; i < c.output_elements(); ++i) {
-      const std::vector<const T*>&a = hypothesis[i], &b = truth[i];
+      const std::vector<const T*>&a = at(hypothesis, i), &b = at(truth, i);
       auto edits = static_cast<float>(distance(a, b, row));
       if (c.state<State>().normalize) {
         // Against an empty truth anything is infinitely wrong, but for nothing.

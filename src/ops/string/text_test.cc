@@ -32,6 +32,17 @@ TEST(AsString, PrintsAsTensorFlowDoes) {
   EXPECT_EQ(print(g.constant({1.5}, float32), {.shortest = true}), "1.5");
   EXPECT_EQ(print(g.constant({-12}, int64)), "-12");
   EXPECT_EQ(print(g.constant({true}, boolean)), "true");
+  EXPECT_EQ(print(g.constant({7}, int32), {.width = 1000}), std::string(999, ' ') + "7");
+}
+
+TEST(AsString, TakesNoFormatFromTheProgram) {
+  Graph g;
+  for (const char* fill : {"s", "n", "*", "%"}) {
+    expect_error([&] { as_string(g.constant({1}, int32), {.width = 9, .fill = fill}); }, Code::InvalidArgument, "Fill");
+  }
+  expect_error([&] { as_string(g.constant({1}, int32), {.width = INT32_MAX}); }, Code::InvalidArgument, "width");
+  expect_error([&] { as_string(g.constant({1}, float32), {.precision = INT32_MAX}); }, Code::InvalidArgument,
+               "precision");
 }
 
 TEST(DecodeRaw, ReadsBytesInEitherOrder) {
@@ -80,7 +91,10 @@ TEST(EditDistance, CountsEdits) {
                        {{0, 0}, {0, 1}, {0, 2}, {0, 3}},
                        {3, 1, 18, 20},
                        {3, 4}},
-            .outputs = {Tensor(std::vector<float>{0.25f, 0, infinity})}});
+            .outputs = {Tensor(std::vector<float>{0.25f, 0, infinity})},
+            .bad = {{.inputs = {{{0, 0}}, {3}, {-1, 3}, {{0, 0}}, {3}, {-1, 4}}, .message = "negative size"},
+                    {.inputs = {{{9, 0}}, {3}, {3, 3}, {{0, 0}}, {3}, {3, 4}}, .message = "not in"},
+                    {.inputs = {{{-1, 0}}, {3}, {3, 3}, {{0, 0}}, {3}, {3, 4}}, .message = "not in"}}});
 }
 
 TEST(Base64, IsSafeInFileNames) {
