@@ -40,6 +40,7 @@ void KernelContext::set_output(int index, Tensor value) {
 
 Tensor KernelContext::input_tensor(int index) const {
   const Value& v = in(index);
+  if (!v.data || !v.shape) throw invalid_argument("input {} has no value that could be kept: it is a handle", index);
   if (v.owner) {
     v.owner->retain();
     return Tensor(v.dtype, *v.shape, v.owner, v.data);
