@@ -28,14 +28,17 @@ void infer(InferContext& c, bool grad) {
       return paddings.dtype() == DType::Int32 ? int64_t{paddings.data<int32_t>()[k]} : paddings.data<int64_t>()[k];
     };
     if (x[i] == kUnknown) continue;
-    const int64_t bare = grad ? x[i] - at(0) - at(1) : x[i];
     for (int j : {0, 1}) {
-      if (at(j) < 0 || at(j) > bare - border(c.attrs())) {
+      if (at(j) < 0) throw invalid_argument("padding {} of dimension {} is negative", at(j), i);
+    }
+    const int64_t padding = checked_add(at(0), at(1)), bare = grad ? x[i] - padding : x[i];
+    for (int j : {0, 1}) {
+      if (at(j) > bare - border(c.attrs())) {
         throw invalid_argument("padding {} of dimension {}, which has {} elements, is not in [0, {}]", at(j), i, bare,
                                bare - border(c.attrs()));
       }
     }
-    to.set_dim(i, grad ? bare : x[i] + at(0) + at(1));
+    to.set_dim(i, grad ? bare : checked_add(x[i], padding));
   }
   c.set_output(0, to);
 }

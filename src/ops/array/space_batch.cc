@@ -45,7 +45,7 @@ void infer_space_batch(InferContext& c, bool to_batch) {
       if (padded % block != 0) throw invalid_argument("padded size {} is not divisible by block {}", padded, block);
       to.set_dim(i + 1, padded / block);
     } else {
-      const int64_t size = checked_multiply(x[i + 1], block) - before - after;
+      const int64_t size = checked_multiply(x[i + 1], block) - checked_add(before, after);
       if (size < 0) throw invalid_argument("crops {} + {} are larger than {} * {}", before, after, x[i + 1], block);
       to.set_dim(i + 1, size);
     }
