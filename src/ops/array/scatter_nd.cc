@@ -1,6 +1,7 @@
 #include "autodiff/grad_context.h"
 #include "base/errors.h"
 #include "ops/array/nd_index.h"
+#include "ops/math/functors.h"
 #include "weir/ops.h"
 
 namespace weir::ops {
@@ -38,7 +39,14 @@ struct Cpu {
     const T* updates = c.input<T>(1);
     for (int64_t row = 0; row < index.rows; ++row) {
       T* out = c.output<T>() + index.slice_start(row);
-      for (int64_t i = 0; i < index.slice; ++i) out[i] = T(out[i] + updates[row * index.slice + i]);
+      for (int64_t i = 0; i < index.slice; ++i) {
+        const T& update = updates[row * index.slice + i];
+        if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, bool>) {
+          out[i] = T(out[i] + update);
+        } else {
+          out[i] = static_cast<T>(wrapping_add(Wide<T>(out[i]), Wide<T>(update)));
+        }
+      }
     }
   }
 };

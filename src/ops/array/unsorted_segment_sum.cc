@@ -4,6 +4,7 @@
 #include "base/errors.h"
 #include "ops/array/array_util.h"
 #include "ops/array/strided_copy.h"
+#include "ops/math/functors.h"
 #include "weir/ops.h"
 
 namespace weir::ops {
@@ -62,7 +63,7 @@ struct Cpu {
         if (id < begin || id >= end) continue;
         T* sum = out + id * width;
         const T* row = data + i * width;
-        for (int64_t k = 0; k < width; ++k) sum[k] = T(sum[k] + row[k]);
+        for (int64_t k = 0; k < width; ++k) sum[k] = static_cast<T>(wrapping_add(Wide<T>(sum[k]), Wide<T>(row[k])));
       }
     });
   }

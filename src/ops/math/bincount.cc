@@ -3,6 +3,7 @@
 #include "base/errors.h"
 #include "graph/infer_context.h"
 #include "ops/array/array_util.h"
+#include "ops/math/functors.h"
 #include "weir/index_ops.h"
 
 namespace weir::ops {
@@ -27,7 +28,7 @@ struct Cpu {
     for (int64_t i = 0; i < n; ++i) {
       const int32_t bin = c.input<int32_t>(0)[i];
       if (bin < 0) throw invalid_argument("Input arr must be non-negative!");
-      if (bin < size) bins[bin] += weighted ? c.input<T>(2)[i] : T(1);
+      if (bin < size) bins[bin] = wrapping_add(bins[bin], weighted ? c.input<T>(2)[i] : T(1));
     }
   }
 };
