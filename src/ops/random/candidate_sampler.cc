@@ -56,7 +56,8 @@ float expected_count(float probability, int64_t samples, int64_t tries) {
   return static_cast<float>(-std::expm1(static_cast<double>(tries) * std::log1p(-static_cast<double>(probability))));
 }
 
-int64_t draw_classes(const SamplerState& state, int64_t* classes, FunctionRef<int64_t(WordStream&)> draw) {
+int64_t draw_classes(KernelContext& c, const SamplerState& state, int64_t* classes,
+                     FunctionRef<int64_t(WordStream&)> draw) {
   constexpr int64_t kWordsPerSample = 2048;
   WordStream words(state.generator->philox.reserve((kWordsPerSample * state.num_sampled + 3) / 4));
   if (!state.unique) {
@@ -66,7 +67,9 @@ int64_t draw_classes(const SamplerState& state, int64_t* classes, FunctionRef<in
   std::unordered_set<int64_t> drawn;
   int64_t tries = 0;
   for (int64_t i = 0; i < state.num_sampled;) {
-    ++tries;
+    // To find the last rare classes of a long tail may take a very long time.
+    constexpr int64_t kBetweenLooks = 1 << 16;
+    if (++tries % kBetweenLooks == 0 && c.control()) c.control()->check();
     const int64_t candidate = draw(words);
     if (drawn.insert(candidate).second) classes[i++] = candidate;
   }
@@ -77,7 +80,7 @@ void sample_candidates(KernelContext& c, FunctionRef<int64_t(WordStream&)> draw,
                        FunctionRef<float(int64_t)> probability) {
   const auto& state = c.state<SamplerState>();
   auto* sampled = c.output<int64_t>(0);
-  const int64_t tries = draw_classes(state, sampled, draw);
+  const int64_t tries = draw_classes(c, state, sampled, draw);
   auto expect = [&](const int64_t* classes, int64_t n, float* counts) {
     for (int64_t i = 0; i < n; ++i) {
       // TensorFlow asks for the probability of whatever stands there; a class out of range has none.

@@ -28,7 +28,8 @@ uint64_t next_below(WordStream& words, uint64_t n);
 float expected_count(float probability, int64_t samples, int64_t tries);
 
 // Draws `samples` classes by draw(words), different ones if `unique`. Gives the number of draws.
-int64_t draw_classes(const SamplerState& state, int64_t* classes, FunctionRef<int64_t(WordStream&)> draw);
+int64_t draw_classes(KernelContext& c, const SamplerState& state, int64_t* classes,
+                     FunctionRef<int64_t(WordStream&)> draw);
 
 // The row of a sampler with this kernel.
 OpDef sampler_row(std::string_view name, Kernel cpu);

@@ -11,10 +11,14 @@ namespace {
 void cpu(KernelContext& c) {
   const int64_t range = c.state<SamplerState>().range;
   const double log_range = std::log1p(static_cast<double>(range));
+  constexpr double kBeyond = 9223372036854775808.0;  // 2^63, the first number that an int64 cannot be
   sample_candidates(
       c,
       // Rounding may reach `range` itself.
-      [&](WordStream& words) { return (static_cast<int64_t>(std::exp(words.next_double() * log_range)) - 1) % range; },
+      [&](WordStream& words) {
+        const double x = std::exp(words.next_double() * log_range);
+        return (x < kBeyond ? static_cast<int64_t>(x) - 1 : 0) % range;
+      },
       [&](int64_t k) {
         const auto x = static_cast<double>(k);
         return static_cast<float>(std::log((x + 2) / (x + 1)) / log_range);
