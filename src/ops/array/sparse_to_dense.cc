@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "autodiff/grad_context.h"
 #include "base/errors.h"
 #include "ops/array/array_util.h"
@@ -32,11 +34,13 @@ void cpu(KernelContext& c) {
   if (c.shape(2).rank() == 1 && c.elements(2) != count) {
     throw invalid_argument("{} values for {} indices", c.elements(2), count);
   }
+  // Indices without coordinates take no memory, however many there are: the second tells all that the others could.
+  const int64_t writes = depth == 0 && c.shape(2).rank() == 0 ? std::min<int64_t>(count, 2) : count;
   const Strides strides(to);
   fill_elements(c.dtype(3), c.raw_output(), c.output_elements(), c.raw_input(3), c.pool());
   with_element_type(c.dtype(2), [&]<class T>(T) {
     int64_t last = -1;
-    for (int64_t i = 0; i < count; ++i) {
+    for (int64_t i = 0; i < writes; ++i) {
       int64_t at = 0;
       for (int d = 0; d < depth; ++d) {
         const int64_t x = int_at(c, 0, i * depth + d);

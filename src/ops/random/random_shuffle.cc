@@ -12,7 +12,8 @@
 namespace weir::ops {
 namespace {
 
-int64_t row_count(const Shape& shape) { return shape.rank() > 0 ? shape.dims()[0] : 1; }
+// None when there are no elements: however many rows have no bytes, they need no order.
+int64_t row_count(const Shape& shape) { return shape.elements() == 0 ? 0 : shape.rank() > 0 ? shape.dims()[0] : 1; }
 
 GeneratorRef prepare(PrepareContext& c) {
   c.set_scratch(static_cast<size_t>(row_count(c.input(0))) * sizeof(int64_t));
