@@ -130,15 +130,21 @@ ListPtr TensorList::pushed(Tensor tensor) const {
 ListPtr TensorList::popped() const { return changed(length_ - 1, pop(*digits_)); }
 
 ListPtr TensorList::resized(int64_t length) const {
+  // One by one while that is quick, and otherwise if that is less than what was written: lists may be reserved at any
+  // length for nothing.
+  constexpr int64_t kFew = 1 << 12;
+  const int64_t difference = std::abs(length - length_);
+  int64_t written = 0;
+  if (difference > kFew) visit([&](int64_t, const Tensor&) { ++written; });
   DigitPtr digits = digits_;
-  if (std::abs(length - length_) <= std::min(length, length_)) {
+  if (difference <= std::max(kFew, written)) {
     for (int64_t i = length_; i < length; ++i) digits = push(std::move(digits), nullptr);
     for (int64_t i = length_; i > length; --i) digits = pop(*digits);
-  } else {  // what stays is the smaller part
+  } else {
     digits = reserved(length);
-    for (int64_t i = 0, kept = std::min(length, length_); i < kept; ++i) {
-      if (const Tensor* tensor = at(i)) digits = set(*digits, length - 1 - i, std::make_shared<const Tensor>(*tensor));
-    }
+    visit([&](int64_t i, const Tensor& tensor) {
+      if (i < length) digits = set(*digits, length - 1 - i, std::make_shared<const Tensor>(tensor));
+    });
   }
   return changed(length, std::move(digits));
 }
