@@ -4,8 +4,10 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <new>
+#include <vector>
 
 #include "base/errors.h"
 #include "tensor/elements.h"
@@ -43,6 +45,29 @@ class HeapBuffer final : public Buffer {
   ~HeapBuffer() override { std::free(data()); }
 };
 
+// Lists may hold lists that hold lists, to any depth. Letting one go inside the other would exhaust the stack, so those
+// inside wait until the outermost is gone.
+void destroy_elements(Variant* elements, size_t count) {
+  thread_local std::vector<Variant>* waiting = nullptr;
+  if (waiting) {
+    try {
+      waiting->insert(waiting->end(), std::make_move_iterator(elements), std::make_move_iterator(elements + count));
+    } catch (const std::bad_alloc&) {  // then one inside the other after all
+    }
+    std::destroy_n(elements, count);
+    return;
+  }
+  std::vector<Variant> inside;
+  waiting = &inside;
+  std::destroy_n(elements, count);
+  while (!inside.empty()) {
+    Variant last = std::move(inside.back());
+    inside.pop_back();
+  }
+  waiting = nullptr;
+}
+void destroy_elements(std::string* elements, size_t count) { std::destroy_n(elements, count); }
+
 // Elements that have constructors: strings and variants.
 template <class T>
 class ObjectBuffer final : public Buffer {
@@ -51,7 +76,7 @@ class ObjectBuffer final : public Buffer {
     std::uninitialized_default_construct_n(static_cast<T*>(data()), count);
   }
   ~ObjectBuffer() override {
-    std::destroy_n(static_cast<T*>(data()), bytes() / sizeof(T));
+    destroy_elements(static_cast<T*>(data()), bytes() / sizeof(T));
     std::free(data());
   }
 };
