@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "base/errors.h"
 #include "graph/infer_context.h"
 #include "ops/evaluate.h"
@@ -36,15 +38,20 @@ class IrValues final : public InferContext::Values {
   const IrNode& node_;
 };
 
+// Both are invalid when a size does not fit the type: the kernel says so when it is run.
 template <class T>
 Tensor dims_tensor(const Shape& shape) {
   Tensor t(dtype_of<T>, Shape{shape.rank()});
-  for (int i = 0; i < shape.rank(); ++i) t.mutable_data<T>()[i] = static_cast<T>(shape[i]);
+  for (int i = 0; i < shape.rank(); ++i) {
+    if (!std::in_range<T>(shape[i])) return {};
+    t.mutable_data<T>()[i] = static_cast<T>(shape[i]);
+  }
   return t;
 }
 
 Tensor number(int64_t value, DType dtype) {
-  return dtype == DType::Int32 ? Tensor(static_cast<int32_t>(value)) : Tensor(value);
+  if (dtype == DType::Int64) return Tensor(value);
+  return std::in_range<int32_t>(value) ? Tensor(static_cast<int32_t>(value)) : Tensor();
 }
 
 // Values that follow from shapes alone.

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <unordered_set>
+#include <utility>
 
 #include "autodiff/body_gradients.h"
 #include "autodiff/grad_context.h"
@@ -41,7 +42,7 @@ Output element_shape(Graph& graph, const Output& element) {
   const Shape& shape = element.shape();
   if (!shape.has_rank()) return graph.constant(-1, int32, "element_shape");
   std::vector<int32_t> dims;
-  for (int64_t dim : shape.dims()) dims.push_back(static_cast<int32_t>(dim));
+  for (int64_t dim : shape.dims()) dims.push_back(static_cast<int32_t>(std::in_range<int32_t>(dim) ? dim : kUnknown));
   return graph.constant(Tensor(dims), "element_shape");
 }
 
