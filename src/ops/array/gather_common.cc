@@ -91,7 +91,9 @@ void infer_gather(InferContext& c, std::optional<int64_t> axis_value, int64_t ba
 
 void compute_gather(KernelContext& c, int64_t axis_value, int64_t batch_value) {
   const Shape &params = c.shape(0), &indices = c.shape(1);
-  int axis = wrap_axis(axis_value, params.rank()), batch_dims = wrap_axis(batch_value, indices.rank());
+  // The shape function need not have seen the axis: one element of a vector is a scalar whatever it is.
+  int axis = InferContext::normalise_axis(axis_value, params.rank()),
+      batch_dims = wrap_axis(batch_value, indices.rank());
   Layout layout{.batch = product(params, 0, batch_dims),
                 .outer = product(params, batch_dims, axis),
                 .limit = params.dims()[static_cast<size_t>(axis)],

@@ -9,6 +9,7 @@ namespace {
 void infer(InferContext& c) {
   std::optional<int64_t> value = scalar_argument(c, 0);
   const Shape& from = c.input(1);
+  c.require_min_rank(1, 1);
   if (!from.has_rank()) return;
   Shape to = Shape::unknown_dims(from.rank());
   if (value) {

@@ -7,6 +7,7 @@ namespace weir::ops {
 namespace {
 
 void infer(InferContext& c) {
+  c.require_min_rank(0, 1);
   c.require_rank(1, 1);
   std::optional<int64_t> value = scalar_argument(c, 2);
   std::optional<std::vector<int64_t>> sizes = c.value_as_ints(1);
