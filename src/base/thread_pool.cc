@@ -118,7 +118,11 @@ static_assert(kSlots == 32, "the masks of slots are 32 bits wide");
 // With more threads than cores a spinning thread would keep the core from the one it waits for.
 ThreadPool::Impl::Impl(int threads) : spins(static_cast<unsigned>(threads) <= std::thread::hardware_concurrency()) {
   workers.reserve(static_cast<size_t>(threads - 1));
-  for (int i = 1; i < threads; ++i) workers.emplace_back([this, i] { worker(i); });
+  try {
+    for (int i = 1; i < threads; ++i) workers.emplace_back([this, i] { worker(i); });
+  } catch (const std::exception&) {
+    // No more can be had: those that there are do the work.
+  }
 }
 
 ThreadPool::Impl::~Impl() {

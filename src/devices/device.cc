@@ -30,9 +30,12 @@ std::shared_ptr<ThreadPool> shared_pool(Device::Kind kind, int index, int thread
   return pool;
 }
 
+constexpr int kMostDevices = 1024;
+constexpr int kMostThreads = 1024;  // more would only wait for each other
+
 int core_count(int asked) {
   if (asked < 0) throw invalid_argument("intra_op_parallelism_threads is {}", asked);
-  return asked > 0 ? asked : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  return asked > 0 ? std::min(asked, kMostThreads) : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
 // What goes to files, to logs or through strings stays with the host.
@@ -50,8 +53,7 @@ int virtual_gpus(const SessionOptions& options) {
     if (!text || !*text) return 0;
     char* end = nullptr;
     long value = std::strtol(text, &end, 10);
-    constexpr long kMost = 1024;
-    if (*end || value < 0 || value > kMost) {
+    if (*end || value < 0 || value > kMostDevices) {
       throw invalid_argument("WEIR_VIRTUAL_GPUS must be a number of devices; it is '{}'", text);
     }
     count = static_cast<int>(value);
@@ -113,6 +115,7 @@ DeviceSet::DeviceSet(const SessionOptions& options) {
   const int cores = core_count(options.intra_op_parallelism_threads);
   auto asked = options.device_count.find("CPU");
   const int cpus = asked == options.device_count.end() ? 1 : std::max(1, asked->second);
+  if (cpus > kMostDevices) throw invalid_argument("device_count['CPU'] is {}; at most {} are made", cpus, kMostDevices);
   for (int i = 0; i < cpus; ++i) {
     // The cores that do not divide evenly go to the first ones.
     const int share = std::max(1, cores / cpus + (i < cores % cpus ? 1 : 0));
