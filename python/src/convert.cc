@@ -218,8 +218,11 @@ Tensor python_to_tensor(nb::handle value, DType want) {
   return array_to_tensor(a, want, true);
 }
 
+// Deeper lists are no tensors: shapes have no more dimensions. A list may even hold itself.
+constexpr int kDeepest = 254;
+
 // Lists of numpy arrays and of shapes, and objects with __array__, are numpy's business; what it cannot know is not.
-nb::object simplify(nb::handle value) {
+nb::object simplify(nb::handle value, int depth = 0) {
   if (nb::hasattr(value, "_dims")) {  // TensorShape
     nb::object dims = value.attr("_dims");
     if (dims.is_none()) raise(PyExc_ValueError, "Cannot convert a partially known TensorShape to a Tensor: <unknown>");
@@ -236,10 +239,11 @@ nb::object simplify(nb::handle value) {
     return nb::list(dims);
   }
   if (PyList_Check(value.ptr()) || PyTuple_Check(value.ptr())) {
+    if (depth == kDeepest) raise(PyExc_ValueError, "Argument must be a dense tensor: lists are nested too deeply");
     nb::list items;
     bool changed = false;
     for (nb::handle item : value) {
-      nb::object simple = simplify(item);
+      nb::object simple = simplify(item, depth + 1);
       changed |= !simple.is(item);
       items.append(simple);
     }
@@ -251,6 +255,21 @@ nb::object simplify(nb::handle value) {
     return size;
   }
   return nb::borrow(value);
+}
+
+const Output* find_tensor_within(nb::handle value, int depth) {
+  if (const Output* output = tensor_of(value)) return output;
+  if (const Variable* variable = variable_of(value)) {
+    static thread_local Output read;
+    read = variable->value();
+    return &read;
+  }
+  if (depth < kDeepest && (PyList_Check(value.ptr()) || PyTuple_Check(value.ptr()))) {
+    for (nb::handle item : value) {
+      if (const Output* found = find_tensor_within(item, depth + 1)) return found;
+    }
+  }
+  return nullptr;
 }
 
 struct FromAttr {
@@ -421,20 +440,7 @@ std::string to_name(nb::handle value) {
   return to_bytes(value);
 }
 
-const Output* find_tensor(nb::handle value) {
-  if (const Output* output = tensor_of(value)) return output;
-  if (const Variable* variable = variable_of(value)) {
-    static thread_local Output read;
-    read = variable->value();
-    return &read;
-  }
-  if (PyList_Check(value.ptr()) || PyTuple_Check(value.ptr())) {
-    for (nb::handle item : value) {
-      if (const Output* found = find_tensor(item)) return found;
-    }
-  }
-  return nullptr;
-}
+const Output* find_tensor(nb::handle value) { return find_tensor_within(value, 0); }
 
 Output to_output(GraphObject& graph, nb::handle value, DType want, std::string_view name) {
   if (const Output* output = tensor_of(value)) return *output;

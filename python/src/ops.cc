@@ -1,6 +1,8 @@
 // Nodes from Python values: apply() for every operation of the tables.
 #include <nanobind/stl/string.h>
 
+#include <cmath>
+
 #include "base/errors.h"
 #include "convert.h"
 #include "graph/graph_impl.h"
@@ -27,7 +29,7 @@ int64_t to_int(nb::handle value) {
     nb::object number = nb::steal(PyNumber_Float(value.ptr()));
     if (!number.is_valid()) throw nb::python_error();
     const double exact = nb::cast<double>(number);
-    if (exact != static_cast<double>(static_cast<int64_t>(exact))) {
+    if (!(std::abs(exact) < 0x1p63) || exact != std::trunc(exact)) {
       raise(PyExc_TypeError, "Expected int, got " + std::string(nb::repr(value).c_str()));
     }
     return static_cast<int64_t>(exact);

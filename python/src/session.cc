@@ -10,6 +10,16 @@ namespace {
 
 std::string text_of(nb::handle object) { return std::string(nb::repr(object).c_str()).substr(0, 300); }
 
+// Counts a level of nested containers; throws RecursionError when there are too many, as in a list that holds itself.
+struct Level {
+  Level() {
+    if (Py_EnterRecursiveCall(" in the fetches of a run")) throw nb::python_error();
+  }
+  ~Level() { Py_LeaveRecursiveCall(); }
+  Level(const Level&) = delete;
+  Level& operator=(const Level&) = delete;
+};
+
 // The fetches of one run, flattened; build() gives the values in the same structure.
 class Fetches {
  public:
@@ -47,6 +57,7 @@ class Fetches {
   }
 
   void visit(nb::handle object) {
+    Level level;
     if (const Output* output = tensor_of(object)) {
       check_graph(output->graph(), object);
       outputs.push_back(*output);
@@ -76,8 +87,16 @@ class Fetches {
     }
   }
 
+  // Functions of the program that the run called may have changed the containers meanwhile.
+  template <class T>
+  static T& next_of(std::vector<T>& list, size_t& next) {
+    if (next >= list.size()) raise(PyExc_RuntimeError, "the fetches were changed during the run");
+    return list[next++];
+  }
+
   nb::object build(nb::handle object) {
-    if (tensor_of(object) || variable_of(object)) return to_numpy(std::move((*values_)[next_++]));
+    Level level;
+    if (tensor_of(object) || variable_of(object)) return to_numpy(std::move(next_of(*values_, next_)));
     if (operation_of(object)) return nb::none();
     if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr())) {
       nb::list items;
@@ -95,7 +114,7 @@ class Fetches {
       for (auto [key, value] : nb::borrow<nb::dict>(object)) result[key] = build(value);
       return result;
     }
-    const Foreign& foreign = foreign_[next_foreign_++];
+    const Foreign& foreign = next_of(foreign_, next_foreign_);
     if (foreign.assemble.is_none()) return build(foreign.tensors[0]);
     nb::list values;
     for (nb::handle tensor : nb::list(foreign.tensors)) values.append(build(tensor));
