@@ -219,3 +219,13 @@ def test_fetches_that_the_run_changes(sess):
     fetches.append(tf.py_func(grow, [x], tf.float32))
     with pytest.raises(RuntimeError, match="changed"):
         sess.run(fetches)
+
+
+def test_handles_and_lists_go_through_identities(sess):
+    handle = raw.VarHandleOp(shape=[2], dtype=tf.float32)
+    filled = raw.TensorListFromTensor(tensor=[[1.0], [2.0]], element_shape=[1])
+    with tf.control_dependencies([raw.AssignVariableOp(resource=handle, value=[3.0, 4.0])]):
+        same, same_list, number = raw.IdentityN(input=[handle, filled, 5])
+    value = raw.ReadVariableOp(resource=same, dtype=tf.float32)
+    values = sess.run([value, raw.TensorListLength(input_handle=same_list), number])
+    assert values[0].tolist() == [3, 4] and values[1:] == [2, 5]

@@ -1,6 +1,7 @@
 #include "autodiff/grad_context.h"
 #include "ops/array/array_util.h"
 #include "ops/array/strided_copy.h"
+#include "tensor/elements.h"
 #include "weir/ops.h"
 
 namespace weir::ops {
@@ -16,7 +17,13 @@ void gradient(GradContext& c) {
 
 void cpu(KernelContext& c) {
   for (int i = 0; i < c.inputs(); ++i) {
-    copy_elements(c.dtype(i), c.raw_output(i), c.raw_input(i), c.elements(i), c.pool());
+    if (c.dtype(i) == DType::Resource) {
+      c.forward_ref(i, i);
+    } else if (c.dtype(i) == DType::Variant) {
+      weir::copy_elements(c.dtype(i), c.raw_input(i), c.raw_output(i), c.elements(i));
+    } else {
+      copy_elements(c.dtype(i), c.raw_output(i), c.raw_input(i), c.elements(i), c.pool());
+    }
   }
 }
 
