@@ -397,7 +397,13 @@ DType to_dtype(nb::handle value) {
   return static_cast<DType>(nb::cast<int>(dtype.attr("_enum")));
 }
 
-nb::object from_dtype(DType dtype) { return package().dtypes[nb::int_(static_cast<int>(dtype))]; }
+nb::object from_dtype(DType dtype) {
+  nb::int_ number(static_cast<int>(dtype));
+  PyObject* found = PyDict_GetItemWithError(package().dtypes.ptr(), number.ptr());
+  if (!found && PyErr_Occurred()) throw nb::python_error();
+  if (!found) raise(PyExc_TypeError, "there is no data type of number " + std::to_string(static_cast<int>(dtype)));
+  return nb::borrow(found);
+}
 
 Shape to_shape(nb::handle value) {
   if (value.is_none()) return Shape::unknown();

@@ -199,8 +199,19 @@ SourceLine user_line() {
   return line;
 }
 
+namespace {
+
+// A message may quote any bytes: of a name in a damaged file, say.
+nb::object readable(const std::string& text) {
+  PyObject* decoded = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace");
+  if (!decoded) throw nb::python_error();
+  return nb::steal(decoded);
+}
+
+}  // namespace
+
 void raise(PyObject* type, const std::string& message) {
-  PyErr_SetString(type, message.c_str());
+  PyErr_SetObject(type, readable(message).ptr());
   throw nb::python_error();
 }
 
@@ -220,8 +231,9 @@ void raise_build_error(const Error& error) {
 
 void raise_run_error(const Error& error, GraphObject* graph) {
   nb::object failed = graph && !error.node().empty() ? wrap(graph->find(error.node())) : nb::none();
-  nb::object exception = package().make_error(static_cast<int>(error.code()), error.message(), error.op(), error.node(),
-                                              error.line().file, error.line().line, failed);
+  nb::object exception = package().make_error(static_cast<int>(error.code()), readable(error.message()),
+                                              readable(error.op()), readable(error.node()), readable(error.line().file),
+                                              error.line().line, failed);
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
   throw nb::python_error();
 }

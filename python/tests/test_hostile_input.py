@@ -229,3 +229,10 @@ def test_handles_and_lists_go_through_identities(sess):
     value = raw.ReadVariableOp(resource=same, dtype=tf.float32)
     values = sess.run([value, raw.TensorListLength(input_handle=same_list), number])
     assert values[0].tolist() == [3, 4] and values[1:] == [2, 5]
+
+
+def test_messages_quote_any_bytes(sess):
+    with pytest.raises(tf.errors.NotFoundError, match="xff"):
+        sess.run(tf.read_file(b"missing\xff"))
+    with pytest.raises(ValueError, match="xfe"):
+        raw.AsString(input=1, fill=b"\xfe")
