@@ -9,7 +9,7 @@ BIN := build/release/bin
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build test wheel browser-test conformance api mnist bench asan tsan fuzz lint format clean packages clang-packages
+.PHONY: help build test wheel browser-test conformance api mnist bench asan tsan fuzz fuzz-ops lint format clean packages clang-packages
 
 help:  ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -66,6 +66,9 @@ asan: build-asan  ## run the tests under the address and undefined-behaviour san
 
 tsan: build-tsan  ## run the tests under the thread sanitizer
 	@ctest --preset tsan -j $(JOBS)
+
+fuzz-ops: build  ## run random calls of every operation for FUZZ_SECONDS=60, right ones and spoiled ones
+	@PYTHONPATH=python $(VENV)/bin/python tests/fuzz/fuzz_ops.py --seed $$$$ --seconds $(FUZZ_SECONDS)
 
 fuzz: clang-packages build-fuzz  ## fuzz each target of tests/fuzz for FUZZ_SECONDS=60
 	@tools/fuzz.sh build/fuzz/bin $(FUZZ_SECONDS)
