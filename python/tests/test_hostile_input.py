@@ -236,3 +236,13 @@ def test_messages_quote_any_bytes(sess):
         sess.run(tf.read_file(b"missing\xff"))
     with pytest.raises(ValueError, match="xfe"):
         raw.AsString(input=1, fill=b"\xfe")
+
+
+@pytest.mark.parametrize("lengths", [(2, 1, 2), (2, 2, 1), (1, 2, 2), (0, 1, 1)])
+def test_slices_have_as_many_ends_as_beginnings(sess, lengths):
+    feeds = dict(fed(np.ones(n, np.int32)) for n in lengths)
+    begin, end, strides = feeds
+    for make in (lambda: raw.StridedSlice(input=tf.zeros([3, 4]), begin=begin, end=end, strides=strides),
+                 lambda: raw.StridedSliceGrad(shape=[3, 4], begin=begin, end=end, strides=strides, dy=tf.zeros([1, 1]))):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="equal lengths"):
+            sess.run(make(), feeds)

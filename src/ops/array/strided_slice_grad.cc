@@ -9,6 +9,10 @@ namespace {
 
 void infer(InferContext& c) {
   for (int i = 1; i <= 3; ++i) c.require_rank(i, 1);
+  if (!c.input(1).compatible(c.input(2)) || !c.input(1).merged(c.input(2)).compatible(c.input(3))) {
+    throw invalid_argument("begin, end and strides must have equal lengths; they have shapes {}, {} and {}",
+                           c.input(1).str(), c.input(2).str(), c.input(3).str());
+  }
   c.set_output(0, shape_argument(c, 0));
 }
 
