@@ -22,14 +22,17 @@ std::optional<std::vector<int64_t>> InferContext::value_as_ints(int index) {
 void InferContext::require_rank(int index, int rank) const {
   const Shape& shape = input(index);
   if (shape.has_rank() && shape.rank() != rank) {
-    throw invalid_argument("input {} must have rank {}; its shape is {}", index, rank, shape.str());
+    throw invalid_argument("Shape must be rank {} but is rank {}: input {} must have rank {}; its shape is {}", rank,
+                           shape.rank(), index, rank, shape.str());
   }
 }
 
 void InferContext::require_min_rank(int index, int rank) const {
   const Shape& shape = input(index);
   if (shape.has_rank() && shape.rank() < rank) {
-    throw invalid_argument("input {} must have rank {} or more; its shape is {}", index, rank, shape.str());
+    throw invalid_argument(
+        "Shape must be at least rank {} but is rank {}: input {} must have rank {} or more; its shape is {}", rank,
+        shape.rank(), index, rank, shape.str());
   }
 }
 

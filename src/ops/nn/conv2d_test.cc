@@ -187,7 +187,7 @@ TEST(Conv2D, RejectsWhatDoesNotFit) {
                 .message = "positive"},
                {.inputs = {ramp({1, 2, 2, 1}), ramp({1, 1, 1, 1})},
                 .attrs = {{"strides", Ints{2, 1, 1, 1}}},
-                .message = "batch and channels"},
+                .message = "strides in the batch and depth"},
                {.inputs = {ramp({1, 2, 2, 1}), ramp({1, 1, 1, 1})},
                 .attrs = {{"padding", "EXPLICIT"s}, {"explicit_paddings", Ints{0, 0, -1, 0, 0, 0, 0, 0}}},
                 .message = "negative"}}});

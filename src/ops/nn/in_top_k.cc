@@ -15,8 +15,8 @@ void infer(InferContext& c) {
   const Shape predictions = c.input(0).merged(Shape::unknown_dims(2)),
               targets = c.input(1).merged(Shape::unknown_dims(1));
   if (!Shape{predictions[0]}.compatible(targets)) {
-    throw invalid_argument("one target for each row of predictions is wanted: {} and {}", predictions.str(),
-                           targets.str());
+    throw invalid_argument("First dimension of predictions {} must match length of targets {}", predictions[0],
+                           targets[0]);
   }
   c.set_output(0, targets.merged(Shape{predictions[0]}));
 }

@@ -22,26 +22,61 @@ void gradient(GradContext& c) {
 
 PoolGeometry prepare(PrepareContext& c) { return pool_geometry(c.input(0), c.node().attrs()); }
 
+void infer_v2(InferContext& c) {
+  if (const auto windows = windows_of_inputs(c, 3)) {
+    (void)pool_geometry(c.input(0), *windows).output().merged(c.input(1)).merged(c.input(2));
+  }
+  c.set_output(0, c.input(0));
+}
+
+void gradient_v2(GradContext& c) {
+  Output x = c.input(0), y = c.input(1);
+  c.set_input_grad(0, zeros(c.graph(), shape(x), x.dtype()));
+  c.set_input_grad(1, zeros(c.graph(), shape(y), y.dtype()));
+  c.set_input_grad(2, NodeBuilder("MaxPoolGradGradV2")
+                          .input(x)
+                          .input(y)
+                          .input(c.output_grad())
+                          .input(c.input(3))
+                          .input(c.input(4))
+                          .attr("padding", c.attr<std::string>("padding"))
+                          .attr("data_format", c.attr<std::string>("data_format"))
+                          .output());
+}
+
+template <class T>
+void spread(KernelContext& c, const PoolGeometry& g) {
+  if (is_fast_pool<T>(g)) {
+    cpu::max_pool_grad(c.input<float>(0), c.input<float>(1), c.input<float>(2), c.output<float>(), fast_pool(g),
+                       c.pool());
+    return;
+  }
+  const T *x = c.input<T>(0), *dy = c.input<T>(2);
+  T* dx = c.output<T>();
+  const int64_t image = g.height.in * g.width.in * g.channels;
+  // Windows overlap, so that an image is the least that one thread can add up alone.
+  c.pool().parallel_for(g.batch, 1, [&](int64_t begin, int64_t end) {
+    std::fill(dx + begin * image, dx + end * image, T());
+    for_each_window(g, begin * pool_windows(g), end * pool_windows(g), [&](int64_t out, const auto& taps) {
+      const int64_t i = largest_under(x, taps);
+      dx[i] = static_cast<T>(wrapping_add<Wide<T>>(dx[i], dy[out]));
+    });
+  });
+}
+
 struct Cpu {
   template <class T>
   static void run(KernelContext& c) {
-    const auto& g = c.state<PoolGeometry>();
-    if (is_fast_pool<T>(g)) {
-      cpu::max_pool_grad(c.input<float>(0), c.input<float>(1), c.input<float>(2), c.output<float>(), fast_pool(g),
-                         c.pool());
-      return;
-    }
-    const T *x = c.input<T>(0), *dy = c.input<T>(2);
-    T* dx = c.output<T>();
-    const int64_t image = g.height.in * g.width.in * g.channels;
-    // Windows overlap, so that an image is the least that one thread can add up alone.
-    c.pool().parallel_for(g.batch, 1, [&](int64_t begin, int64_t end) {
-      std::fill(dx + begin * image, dx + end * image, T());
-      for_each_window(g, begin * pool_windows(g), end * pool_windows(g), [&](int64_t out, const auto& taps) {
-        const int64_t i = largest_under(x, taps);
-        dx[i] = static_cast<T>(wrapping_add<Wide<T>>(dx[i], dy[out]));
-      });
-    });
+    spread<T>(c, c.state<PoolGeometry>());
+  }
+};
+
+struct CpuV2 {
+  template <class T>
+  static void run(KernelContext& c) {
+    const PoolGeometry g = pool_geometry(c.shape(0), windows_of_inputs(c, 3));
+    (void)g.output().merged(c.shape(1)).merged(c.shape(2));  // the windows are known only now
+    spread<T>(c, g);
   }
 };
 
@@ -58,6 +93,18 @@ OpDef max_pool_grad_op() {
           .infer = infer,
           .gradient = gradient,
           .cpu = {.select = kernel_for<RealTypes, Cpu>, .prepare = prepared<prepare>}};
+}
+
+OpDef max_pool_grad_v2_op() {
+  return {.name = "MaxPoolGradV2",
+          .inputs = "orig_input:T; orig_output:T; grad:T; ksize:int32; strides:int32",
+          .outputs = "output:T",
+          .attrs =
+              "padding:string{SAME,VALID}; data_format:string{NHWC,NCHW}='NHWC'; "
+              "T:type{float,double,int32,uint8,int16,int8,int64,bfloat16,uint16,half,uint32,uint64}=float",
+          .infer = infer_v2,
+          .gradient = gradient_v2,
+          .cpu = {.select = kernel_for<RealTypes, CpuV2>}};
 }
 
 }  // namespace weir::ops

@@ -21,15 +21,49 @@ void gradient(GradContext& c) {
 
 PoolGeometry prepare(PrepareContext& c) { return pool_geometry(c.input(0), c.node().attrs()); }
 
+void infer_v2(InferContext& c) {
+  const auto windows = windows_of_inputs(c, 3);
+  const Shape pooled = windows ? pool_geometry(c.input(0).merged(c.input(2)), *windows).output() : Shape::unknown();
+  c.set_output(0, pooled.merged(c.input(1)));
+}
+
+void gradient_v2(GradContext& c) {
+  Output x = c.input(0), y = c.input(1);
+  c.set_input_grad(0, zeros(c.graph(), shape(x), x.dtype()));
+  c.set_input_grad(1, zeros(c.graph(), shape(y), y.dtype()));
+  c.set_input_grad(2, NodeBuilder("MaxPoolGradV2")
+                          .input(x)
+                          .input(y)
+                          .input(c.output_grad())
+                          .input(c.input(3))
+                          .input(c.input(4))
+                          .attr("padding", c.attr<std::string>("padding"))
+                          .attr("data_format", c.attr<std::string>("data_format"))
+                          .output());
+}
+
+template <class T>
+void collect(KernelContext& c, const PoolGeometry& g) {
+  const T *x = c.input<T>(0), *grad = c.input<T>(2);
+  T* y = c.output<T>();
+  c.pool().parallel_for(g.batch * pool_windows(g), pool_grain(g), [&](int64_t begin, int64_t end) {
+    for_each_window(g, begin, end, [&](int64_t out, const auto& taps) { y[out] = grad[largest_under(x, taps)]; });
+  });
+}
+
 struct Cpu {
   template <class T>
   static void run(KernelContext& c) {
-    const auto& g = c.state<PoolGeometry>();
-    const T *x = c.input<T>(0), *grad = c.input<T>(2);
-    T* y = c.output<T>();
-    c.pool().parallel_for(g.batch * pool_windows(g), pool_grain(g), [&](int64_t begin, int64_t end) {
-      for_each_window(g, begin, end, [&](int64_t out, const auto& taps) { y[out] = grad[largest_under(x, taps)]; });
-    });
+    collect<T>(c, c.state<PoolGeometry>());
+  }
+};
+
+struct CpuV2 {
+  template <class T>
+  static void run(KernelContext& c) {
+    const PoolGeometry g = pool_geometry(c.shape(0), windows_of_inputs(c, 3));
+    (void)g.output().merged(c.shape(1)).merged(c.output_shape());  // the windows are known only now
+    collect<T>(c, g);
   }
 };
 
@@ -45,6 +79,16 @@ OpDef max_pool_grad_grad_op() {
           .infer = infer,
           .gradient = gradient,
           .cpu = {.select = kernel_for<RealTypes, Cpu>, .prepare = prepared<prepare>}};
+}
+
+OpDef max_pool_grad_grad_v2_op() {
+  return {.name = "MaxPoolGradGradV2",
+          .inputs = "orig_input:T; orig_output:T; grad:T; ksize:int32; strides:int32",
+          .outputs = "output:T",
+          .attrs = "padding:string{SAME,VALID}; data_format:string{NHWC,NCHW}='NHWC'; T:realnumbertype",
+          .infer = infer_v2,
+          .gradient = gradient_v2,
+          .cpu = {.select = kernel_for<RealTypes, CpuV2>}};
 }
 
 }  // namespace weir::ops

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "autodiff/grad_context.h"
@@ -27,5 +28,23 @@ inline nn::PoolOptions pool_options(const GradContext& c) {
 
 inline void infer_pool(InferContext& c) { c.set_output(0, pool_geometry(c.input(0), c.attrs()).output()); }
 inline PoolGeometry prepare_pool(PrepareContext& c) { return pool_geometry(c.input(0), c.node().attrs()); }
+
+// The V2 operations have their windows in inputs `first` (ksize) and `first` + 1 (strides), so that a run may choose
+// them. Nothing while the values are not known.
+inline std::optional<PoolWindows> windows_of_inputs(InferContext& c, int first) {
+  c.require_rank(first, 1);
+  c.require_rank(first + 1, 1);
+  const auto sizes = c.value_as_ints(first), strides = c.value_as_ints(first + 1);
+  if (!sizes || !strides) return std::nullopt;
+  return PoolWindows{*sizes, *strides, c.attr<std::string>("padding"), c.attr<std::string>("data_format")};
+}
+inline PoolWindows windows_of_inputs(const KernelContext& c, int first) {
+  auto list = [&](int index) {
+    const auto* begin = c.input<int32_t>(index);
+    return std::vector<int64_t>(begin, begin + c.elements(index));
+  };
+  return {list(first), list(first + 1), c.node().attr<std::string>("padding"),
+          c.node().attr<std::string>("data_format")};
+}
 
 }  // namespace weir::ops

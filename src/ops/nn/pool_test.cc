@@ -206,7 +206,79 @@ TEST(Pools, RejectWhatDoesNotFit) {
                     {.inputs = {zeros({2, 2, 2, 1})},
                      .attrs = {{"ksize", Ints{2, 2, 2, 1}}},
                      .code = Code::Unimplemented,
-                     .message = "batch or channels"}}});
+                     .message = "not yet supported on the"}}});
+}
+
+TEST(MaxPoolV2, TakesItsWindowsFromInputs) {
+  for (const Case& c : kCases) {
+    check_op(
+        {.op = "MaxPoolV2",
+         .inputs = {scattered(c.input), Tensor(std::vector<int32_t>{1, int32_t(c.window_h), int32_t(c.window_w), 1}),
+                    Tensor(std::vector<int32_t>{1, int32_t(c.stride_h), int32_t(c.stride_w), 1})},
+         .attrs = {{"padding", c.padding}},
+         .reference = [&](const Tensors& in) { return Tensors{max_pool(c, in[0])}; },
+         .gradient = false});
+  }
+}
+
+TEST(MaxPool, PoolsChannelsWhenRowsAndColumnsStay) {
+  const AttrMap attrs = {{"ksize", Ints{1, 1, 1, 3}}, {"strides", Ints{1, 1, 1, 3}}, {"padding", "SAME"s}};
+  const Code unimplemented = Code::Unimplemented;
+  check_op({.op = "MaxPool",
+            .inputs = {ramp({1, 2, 1, 6})},
+            .attrs = attrs,
+            .outputs = {{{{{3, 6}}, {{9, 12}}}}},
+            .gradient = false,
+            .bad = {{.inputs = {zeros({1, 2, 2, 4})}, .code = unimplemented, .message = "evenly divide"},
+                    {.inputs = {zeros({1, 2, 2, 6})},
+                     .attrs = {{"strides", Ints{1, 1, 1, 1}}},
+                     .code = unimplemented,
+                     .message = "depth window to equal the depth stride"},
+                    {.inputs = {zeros({1, 2, 2, 6})},
+                     .attrs = {{"ksize", Ints{1, 2, 2, 3}}},
+                     .code = unimplemented,
+                     .message = "exactly one of pooling across depth"},
+                    {.inputs = {zeros({1, 2, 2, 6})},
+                     .attrs = {{"strides", Ints{2, 1, 1, 3}}},
+                     .code = unimplemented,
+                     .message = "not yet supported on the batch"}}});
+}
+
+TEST(MaxPoolWithArgmax, TellsWhereEachMaximumWas) {
+  const AttrMap attrs = {{"ksize", Ints{1, 2, 2, 1}}, {"strides", Ints{1, 1, 1, 1}}, {"padding", "VALID"s}};
+  const Tensor x = Tensor::from<double>({1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1, 3}, {2, 3, 3, 1});
+  const Tensor y = Tensor::from<double>({1, 1, 1, 1, 2, 2, 1, 3}, {2, 2, 2, 1});
+  check_op({.op = "MaxPoolWithArgmax",
+            .inputs = {x},
+            .attrs = attrs,
+            .outputs = {y, Tensor::from<int64_t>({0, 1, 3, 5, 1, 1, 3, 8}, {2, 2, 2, 1})},
+            .gradient = false});
+  AttrMap batch = attrs;
+  batch.set("include_batch_in_index", true);
+  check_op({.op = "MaxPoolWithArgmax",
+            .inputs = {x},
+            .attrs = batch,
+            .outputs = {y, Tensor::from<int64_t>({0, 1, 3, 5, 10, 10, 12, 17}, {2, 2, 2, 1})},
+            .gradient = false});
+}
+
+TEST(MaxPoolWithArgmax, GradientsFollowThePlaces) {
+  const AttrMap attrs = {
+      {"ksize", Ints{1, 2, 2, 1}}, {"strides", Ints{1, 1, 1, 1}}, {"padding", "VALID"s}, {"Targmax", int64}};
+  const Tensor places = Tensor::from<int64_t>({0, 1, 3, 1}, {1, 2, 2, 1});
+  check_op(
+      {.op = "MaxPoolGradWithArgmax",
+       .inputs = {zeros({1, 3, 3, 1}), ramp({1, 2, 2, 1}, 11), places},
+       .attrs = attrs,
+       .outputs = {Tensor::from<double>({11, 26, 0, 13, 0, 0, 0, 0, 0}, {1, 3, 3, 1})},
+       .gradient_inputs = {1},
+       .bad = {{.inputs = {zeros({1, 3, 3, 1}), ramp({1, 2, 2, 1}), Tensor::from<int64_t>({0, 1, 9, 5}, {1, 2, 2, 1})},
+                .message = "argmax 9"}}});
+  check_op({.op = "MaxPoolGradGradWithArgmax",
+            .inputs = {zeros({1, 3, 3, 1}), ramp({1, 3, 3, 1}, 11), places},
+            .attrs = attrs,
+            .outputs = {Tensor::from<double>({11, 12, 14, 12}, {1, 2, 2, 1})},
+            .gradient_inputs = {1}});
 }
 
 }  // namespace

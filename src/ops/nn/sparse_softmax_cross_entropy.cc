@@ -10,8 +10,14 @@ namespace weir::ops {
 namespace {
 
 void infer(InferContext& c) {
-  c.require_rank(0, 2);
-  c.require_rank(1, 1);
+  auto require = [&](int index, int rank, const char* what) {
+    const Shape& shape = c.input(index);
+    if (shape.has_rank() && shape.rank() != rank) {
+      throw invalid_argument("{} must be {}-D, but got shape {}", what, rank, shape.str());
+    }
+  };
+  require(0, 2, "logits");
+  require(1, 1, "labels");
   const Shape logits = c.input(0).merged(Shape::unknown_dims(2)), labels = c.input(1).merged(Shape::unknown_dims(1));
   if (!Shape{logits[0]}.compatible(labels)) {
     throw invalid_argument("one label for each row of logits is wanted: logits have shape {}, labels {}", logits.str(),

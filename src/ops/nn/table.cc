@@ -9,8 +9,13 @@
   row(bias_add) row(bias_add_v1) row(bias_add_grad) \
   row(conv2d) row(conv2d_backprop_input) row(conv2d_backprop_filter) row(fused_conv2d) row(fused_mat_mul) \
   row(max_pool) row(max_pool_grad) row(max_pool_grad_grad) row(avg_pool) row(avg_pool_grad) \
+  row(max_pool_v2) row(max_pool_grad_v2) row(max_pool_grad_grad_v2) \
+  row(max_pool_with_argmax) row(max_pool_grad_with_argmax) row(max_pool_grad_grad_with_argmax) \
+  row(conv3d) row(conv3d_backprop_input_v2) row(conv3d_backprop_filter_v2) \
+  row(max_pool3d) row(max_pool3d_grad) row(max_pool3d_grad_grad) row(avg_pool3d) row(avg_pool3d_grad) \
+  row(data_format_dim_map) row(data_format_vec_permute) \
   row(lrn) row(lrn_grad) \
-  row(in_top_k) row(in_top_k_v2) row(top_k) row(top_k_v2) \
+  row(in_top_k) row(in_top_k_v2) row(top_k) row(top_k_v2) row(nth_element) \
   row(fused_batch_norm) row(fused_batch_norm_v2) row(fused_batch_norm_v3) \
   row(fused_batch_norm_grad) row(fused_batch_norm_grad_v2) row(fused_batch_norm_grad_v3) \
   row(depthwise_conv2d) row(depthwise_conv2d_backprop_input) row(depthwise_conv2d_backprop_filter)

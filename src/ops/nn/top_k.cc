@@ -18,7 +18,8 @@ void set_outputs(InferContext& c, int64_t k) {
   Shape output = c.input(0);
   if (output.has_rank()) {
     if (k != kUnknown && output[-1] != kUnknown && output[-1] < k) {
-      throw invalid_argument("the {} largest of a row are wanted; the input has shape {}", k, output.str());
+      throw invalid_argument("input must have at least k columns: must have last dimension >= k = {} but has shape {}",
+                             k, output.str());
     }
     output.set_dim(-1, k);
   }
@@ -31,7 +32,7 @@ void infer(InferContext& c) { set_outputs(c, c.attr<int64_t>("k")); }
 void infer_v2(InferContext& c) {
   c.require_scalar(1);
   const auto k = c.value_as_ints(1);
-  if (k && (*k)[0] < 0) throw invalid_argument("k must not be negative; it is {}", (*k)[0]);
+  if (k && (*k)[0] < 0) throw invalid_argument("Need k >= 0, got {}", (*k)[0]);
   set_outputs(c, k ? (*k)[0] : kUnknown);
 }
 

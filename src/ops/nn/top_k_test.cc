@@ -39,8 +39,8 @@ TEST(TopK, RejectsMoreThanThereAre) {
             .inputs = {{1, 2}, 1},
             .outputs = {{2}, {1}},
             .gradient = false,
-            .bad = {{.inputs = {{1, 2}, 3}, .message = "3 largest"},
-                    {.inputs = {{1, 2}, -1}, .message = "negative"},
+            .bad = {{.inputs = {{1, 2}, 3}, .message = "k = 3"},
+                    {.inputs = {{1, 2}, -1}, .message = "Need k >= 0"},
                     {.inputs = {1, 1}, .message = "rank 1 or more"}}});
 }
 
@@ -56,7 +56,17 @@ TEST(InTopK, AgreesWithTensorFlow) {
   check_op({.op = "InTopKV2",
             .inputs = {predictions, targets, 0},
             .outputs = {{false, false, false, false, false}},
-            .bad = {{.inputs = {{{1, 2}}, {0, 1}, 1}, .message = "one target for each row"}}});
+            .bad = {{.inputs = {{{1, 2}}, {0, 1}, 1}, .message = "must match length of targets"}}});
+}
+
+TEST(NthElement, FindsTheElementInEachRow) {
+  check_op({.op = "NthElement",
+            .inputs = {{{4, 1, 3, 2}, {1, 5, 4, 6}}, 1},
+            .outputs = {{2, 4}},
+            .bad = {{.inputs = {{1, 2}, -1}, .message = "non-negative"},
+                    {.inputs = {{1, 2}, 2}, .message = "last dimension > n = 2"},
+                    {.inputs = {1, 0}, .message = "at least rank 1"}}});
+  check_op({.op = "NthElement", .inputs = {{4, 1, 3, 2}, 0}, .attrs = {{"reverse", true}}, .outputs = {4}});
 }
 
 }  // namespace

@@ -16,13 +16,17 @@ Shape make_image(const ImageLayout& layout, int64_t batch, int64_t rows, int64_t
   return shape;
 }
 
-// A list attribute with an entry for each dimension, all positive.
-const std::vector<int64_t>& four_sizes(const AttrMap& attrs, const char* name) {
-  const auto& list = attrs.get<std::vector<int64_t>>(name);
+// An entry for each dimension, all positive.
+void require_four_sizes(const std::vector<int64_t>& list, const char* name) {
   if (list.size() != 4) throw invalid_argument("{} must have 4 entries; it has {}", name, list.size());
   for (int64_t entry : list) {
     if (entry <= 0) throw invalid_argument("{} must be positive; an entry is {}", name, entry);
   }
+}
+
+const std::vector<int64_t>& four_sizes(const AttrMap& attrs, const char* name) {
+  const auto& list = attrs.get<std::vector<int64_t>>(name);
+  require_four_sizes(list, name);
   return list;
 }
 
@@ -30,7 +34,7 @@ int64_t at(const std::vector<int64_t>& list, int dimension) { return list[static
 
 void require_rank_4(const Shape& shape, const char* what) {
   if (shape.has_rank() && shape.rank() != 4) {
-    throw invalid_argument("{} must have rank 4; its shape is {}", what, shape.str());
+    throw invalid_argument("Shape must be rank 4 but is rank {}: {} has shape {}", shape.rank(), what, shape.str());
   }
 }
 
@@ -59,7 +63,8 @@ void place_window(Window& w, const PaddingAttrs& padding, int dimension) {
   } else {
     const int64_t padded = checked_add(w.in, checked_add(w.pad_before, w.pad_after));
     if (padded < extent) {
-      throw invalid_argument("a window of {} does not fit into {} elements (with padding)", extent, padded);
+      throw invalid_argument("Negative dimension size: a window of {} does not fit into {} elements (with padding)",
+                             extent, padded);
     }
     w.out = (padded - extent) / w.stride + 1;
   }
@@ -73,6 +78,11 @@ Shape PoolGeometry::image(int64_t rows, int64_t columns) const {
   return make_image(layout, batch, rows, columns, channels);
 }
 
+Shape PoolGeometry::output() const {
+  const int64_t depth = channels == kUnknown ? kUnknown : channels / depth_window;
+  return make_image(layout, batch, height.out, width.out, depth);
+}
+
 ConvGeometry conv_geometry(const Shape& input, const Shape& filter, const AttrMap& attrs) {
   require_rank_4(input, "the input");
   require_rank_4(filter, "the filter");
@@ -82,20 +92,19 @@ ConvGeometry conv_geometry(const Shape& input, const Shape& filter, const AttrMa
   const auto& strides = four_sizes(attrs, "strides");
   const auto& dilations = four_sizes(attrs, "dilations");
   for (int dimension : {g.layout.batch, g.layout.channels}) {
-    if (at(strides, dimension) != 1 || at(dilations, dimension) != 1) {
-      throw invalid_argument("strides and dilations over batch and channels must be 1");
-    }
+    if (at(strides, dimension) != 1) throw invalid_argument("strides in the batch and depth dimensions must be 1");
+    if (at(dilations, dimension) != 1) throw invalid_argument("dilations in the batch and depth dimensions must be 1");
   }
   PaddingAttrs padding{attrs.get<std::string>("padding"), attrs.get<std::vector<int64_t>>("explicit_paddings")};
   if (padding.padding == "EXPLICIT") {
     const auto& pairs = padding.explicit_paddings;
     if (pairs.size() != 8) throw invalid_argument("explicit_paddings must have 8 entries; it has {}", pairs.size());
     for (int64_t pad : pairs) {
-      if (pad < 0) throw invalid_argument("explicit_paddings must not be negative; an entry is {}", pad);
+      if (pad < 0) throw invalid_argument("All elements of explicit_paddings must be nonnegative; one is {}", pad);
     }
     for (int dimension : {g.layout.batch, g.layout.channels}) {
       if (at(pairs, 2 * dimension) != 0 || at(pairs, 2 * dimension + 1) != 0) {
-        throw invalid_argument("explicit_paddings of batch and channels must be 0");
+        throw invalid_argument("explicit_paddings in the batch and depth dimensions must be 0");
       }
     }
   } else if (!padding.explicit_paddings.empty()) {
@@ -121,29 +130,50 @@ ConvGeometry conv_geometry(const Shape& input, const Shape& filter, const AttrMa
   return g;
 }
 
-PoolGeometry pool_geometry(const Shape& input, const AttrMap& attrs) {
+PoolGeometry pool_geometry(const Shape& input, const PoolWindows& windows, PoolDepth depth) {
   require_rank_4(input, "the input");
   const Shape in = input.merged(Shape::unknown_dims(4));
   PoolGeometry g;
-  g.layout = image_layout(attrs.get<std::string>("data_format"));
-  const auto& sizes = four_sizes(attrs, "ksize");
-  const auto& strides = four_sizes(attrs, "strides");
-  const PaddingAttrs padding{attrs.get<std::string>("padding"), {}};
-  for (int dimension : {g.layout.batch, g.layout.channels}) {
-    if (at(sizes, dimension) != 1 || at(strides, dimension) != 1) {
-      throw error(Code::Unimplemented, "pooling over batch or channels is not supported");
-    }
+  g.layout = image_layout(windows.data_format);
+  require_four_sizes(windows.sizes, "ksize");
+  require_four_sizes(windows.strides, "strides");
+  if (at(windows.sizes, g.layout.batch) != 1 || at(windows.strides, g.layout.batch) != 1) {
+    throw error(Code::Unimplemented, "Pooling is not yet supported on the batch dimension");
   }
-  g.batch = in[g.layout.batch];
-  g.channels = in[g.layout.channels];
+  const PaddingAttrs padding{windows.padding, {}};
   auto window = [&](int dimension) {
-    Window w{.in = in[dimension], .size = at(sizes, dimension), .stride = at(strides, dimension)};
+    Window w{.in = in[dimension], .size = at(windows.sizes, dimension), .stride = at(windows.strides, dimension)};
     place_window(w, padding, dimension);
     return w;
   };
+  g.batch = in[g.layout.batch];
+  g.channels = in[g.layout.channels];
   g.height = window(g.layout.height);
   g.width = window(g.layout.width);
+  const int64_t size = at(windows.sizes, g.layout.channels), stride = at(windows.strides, g.layout.channels);
+  if (size == 1 && stride == 1) return g;
+  if (depth == PoolDepth::Refused || g.layout.channels != 3) {
+    throw error(Code::Unimplemented, "Pooling is not yet supported on the depth dimension");
+  }
+  if (g.height.size != 1 || g.width.size != 1) {
+    throw error(Code::Unimplemented,
+                "MaxPool does exactly one of pooling across depth and pooling across rows and columns");
+  }
+  if (size != stride) {
+    throw error(Code::Unimplemented, "pooling across depth needs the depth window to equal the depth stride: {} and {}",
+                size, stride);
+  }
+  if (g.channels != kUnknown && g.channels % size != 0) {
+    throw error(Code::Unimplemented, "the depth window {} must evenly divide the input's depth {}", size, g.channels);
+  }
+  g.depth_window = size;
   return g;
+}
+
+PoolWindows pool_windows(const AttrMap& attrs) {
+  return {attrs.get<std::vector<int64_t>>("ksize"), attrs.get<std::vector<int64_t>>("strides"),
+          attrs.get<std::string>("padding"),
+          attrs.find("data_format") ? attrs.get<std::string>("data_format") : "NHWC"};
 }
 
 }  // namespace weir::ops

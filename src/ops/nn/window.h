@@ -51,17 +51,30 @@ struct ConvGeometry {
 // backprops.
 ConvGeometry conv_geometry(const Shape& input, const Shape& filter, const AttrMap& attrs);
 
-// A pool's sizes. Throws Unimplemented for windows over batch or channels.
+// What a pool is told: sizes and strides of the window in each dimension.
+struct PoolWindows {
+  std::vector<int64_t> sizes, strides;
+  std::string padding, data_format = "NHWC";
+};
+PoolWindows pool_windows(const AttrMap& attrs);
+
+// A pool's sizes.
 struct PoolGeometry {
-  int64_t batch = 0, channels = 0;
+  int64_t batch = 0, channels = 0;  // of the input
   Window height, width;
+  int64_t depth_window = 1;  // channels that become one, when rows and columns stay as they are
   ImageLayout layout{};
 
   Shape image(int64_t rows, int64_t columns) const;
   Shape input() const { return image(height.in, width.in); }
-  Shape output() const { return image(height.out, width.out); }
+  Shape output() const;
 };
-PoolGeometry pool_geometry(const Shape& input, const AttrMap& attrs);
+// Throws Unimplemented for windows over batch and, unless an operation can do it, over channels.
+enum class PoolDepth { Refused, Allowed };
+PoolGeometry pool_geometry(const Shape& input, const PoolWindows& windows, PoolDepth depth = PoolDepth::Refused);
+inline PoolGeometry pool_geometry(const Shape& input, const AttrMap& attrs) {
+  return pool_geometry(input, pool_windows(attrs));
+}
 
 // Distances of neighbouring elements of an image in memory.
 struct ImageStrides {
