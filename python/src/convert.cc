@@ -9,6 +9,7 @@
 
 #include "base/errors.h"
 #include "graph/graph_impl.h"
+#include "graph/variables.h"
 
 namespace weir::python {
 namespace {
@@ -450,7 +451,7 @@ const Output* find_tensor(nb::handle value) { return find_tensor_within(value, 0
 
 Output to_output(GraphObject& graph, nb::handle value, DType want, std::string_view name) {
   if (const Output* output = tensor_of(value)) return *output;
-  if (const Variable* variable = variable_of(value)) return variable->value();
+  if (const Variable* variable = variable_of(value)) return value_here(*variable);
   if (const Output* inside = find_tensor(value)) {
     if (want == DType::Invalid) want = inside->dtype();
     std::string full = graph.unique_name(name.empty() ? "packed" : name);
@@ -507,6 +508,23 @@ std::optional<In> to_optional_in(GraphObject& graph, nb::handle value) {
 }
 
 nb::object from_attr(const AttrValue& value) { return std::visit(FromAttr{}, value); }
+
+std::vector<Operation> to_operations(nb::handle list) {
+  std::vector<Operation> operations;
+  for (nb::handle item : nb::iter(list)) {
+    if (const Output* output = tensor_of(item)) {
+      operations.push_back(output->op());
+    } else if (const Operation* operation = operation_of(item)) {
+      operations.push_back(*operation);
+    } else if (const Variable* variable = variable_of(item)) {
+      operations.push_back(variable->value().op());
+    } else {
+      PyErr_Format(PyExc_TypeError, "Can not convert a %s into an Operation or Tensor.", Py_TYPE(item.ptr())->tp_name);
+      throw nb::python_error();
+    }
+  }
+  return operations;
+}
 
 Gradient to_gradient(GraphObject& graph, nb::handle value) {
   if (value.is_none()) return {};

@@ -35,6 +35,9 @@ std::optional<In> to_optional_in(GraphObject& graph, nb::handle value);
 Output to_output(GraphObject& graph, nb::handle value, DType want, std::string_view name);
 // What a Python function gives as a gradient: a tensor, IndexedSlices or None.
 Gradient to_gradient(GraphObject& graph, nb::handle value);
+
+// Operations, tensors and variables, as the operations that make them. Throws TypeError.
+std::vector<Operation> to_operations(nb::handle list);
 // Whether a list, at any depth, holds a tensor or variable.
 const Output* find_tensor(nb::handle value);
 

@@ -33,23 +33,6 @@ nb::object as_text(nb::handle device) {
   throw nb::python_error();
 }
 
-std::vector<Operation> to_operations(nb::handle list) {
-  std::vector<Operation> operations;
-  for (nb::handle item : nb::iter(list)) {
-    if (const Output* output = tensor_of(item)) {
-      operations.push_back(output->op());
-    } else if (const Operation* operation = operation_of(item)) {
-      operations.push_back(*operation);
-    } else if (const Variable* variable = variable_of(item)) {
-      operations.push_back(variable->value().op());
-    } else {
-      PyErr_Format(PyExc_TypeError, "Can not convert a %s into an Operation or Tensor.", Py_TYPE(item.ptr())->tp_name);
-      throw nb::python_error();
-    }
-  }
-  return operations;
-}
-
 nb::object import_graph_def(GraphObject& graph, nb::bytes bytes, const std::string& prefix, nb::dict input_map,
                             const std::vector<std::string>& return_elements) {
   ImportOptions options{.prefix = prefix, .return_elements = return_elements};

@@ -7,6 +7,7 @@
 #include "convert.h"
 #include "graph/graph_impl.h"
 #include "graph/op.h"
+#include "graph/variables.h"
 
 namespace weir::python {
 namespace {
@@ -164,7 +165,7 @@ class Call {
   Output convert(const ArgSpec& spec, nb::handle value, DType want, const std::string& name) {
     if (const Variable* variable = variable_of(value)) {
       const bool as_handle = spec.is_ref || (spec.type == DType::Resource && variable->is_resource());
-      return as_handle ? variable->handle() : variable->value();
+      return as_handle ? variable->handle() : value_here(*variable);
     }
     if (const Output* output = tensor_of(value)) return *output;
     if (value.is_none()) {

@@ -170,6 +170,7 @@ void bind_variables(nb::module_& m) {
       .def_prop_ro("_made", [](const VariableObject& v) { return static_cast<bool>(v.part); })
       .def_prop_ro("_handle", [](const VariableObject& v) { return wrap(v.part.handle()); })
       .def_prop_ro("_value", [](const VariableObject& v) { return wrap(v.part.value()); })
+      .def_prop_ro("_value_here", [](const VariableObject& v) { return wrap(value_here(v.part)); })
       .def_prop_ro("initializer", [](const VariableObject& v) { return wrap(v.part.initializer()); })
       .def_prop_ro("initial_value", [](const VariableObject& v) { return wrap(v.part.initial_value()); })
       .def_prop_ro("_is_resource", [](const VariableObject& v) { return v.part.is_resource(); })

@@ -4,6 +4,7 @@
 
 #include "base/errors.h"
 #include "graph/graph_impl.h"
+#include "graph/variables.h"
 #include "weir/graph.h"
 
 namespace weir {
@@ -83,7 +84,7 @@ Literal::Literal(std::initializer_list<Literal> list) {
   }
 }
 
-In::In(const Variable& variable, Where where) : output_(variable.value()), where_(where) {}
+In::In(const Variable& variable, Where where) : output_(value_here(variable)), where_(where) {}
 
 In::In(const Shape& shape, Where where) : where_(where) {
   if (!shape.is_known())

@@ -138,4 +138,13 @@ Operation Graph::global_variables_initializer(std::string_view name, Where where
   return group(initializers, name, where);
 }
 
+Output value_here(const Variable& variable) {
+  if (!variable || !variable.is_resource()) return variable.value();
+  const auto& scopes = variable.graph().impl().control;
+  const bool ordered =
+      std::any_of(scopes.begin(), scopes.end(), [](const ControlScope& scope) { return !scope.operations.empty(); });
+  if (!ordered) return variable.value();
+  return NodeBuilder("ReadVariableOp").input(variable.handle()).attr("dtype", variable.dtype()).output();
+}
+
 }  // namespace weir

@@ -12,4 +12,8 @@ namespace weir {
 Variable make_variable(Graph& graph, std::string_view name, bool in_initializer,
                        const std::function<Output()>& initial_value, const VariableOptions& options);
 
+// What the variable's name stands for where a node is made now: the cached read, or, of a resource variable inside a
+// scope of control dependencies, a read that waits for them as the node does.
+Output value_here(const Variable& variable);
+
 }  // namespace weir

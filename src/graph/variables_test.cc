@@ -49,6 +49,17 @@ TEST(Variable, HasTensorFlowsNodesAsAResource) {
   EXPECT_TRUE(v.is_resource());
 }
 
+TEST(Variable, IsReadAnewWhereControlDependenciesOrderAResource) {
+  Graph g;
+  Variable v = g.variable("v", 1.f, {.use_resource = true}), w = g.variable("w", 1.f);
+  Operation write = assign(v, 5.f).op();
+  Scope after = g.control_dependencies({write});
+  Output read = identity(v).op().input(0);
+  EXPECT_NE(read, v.value());
+  EXPECT_EQ(read.op().type(), "ReadVariableOp");
+  EXPECT_EQ(identity(w).op().input(0), w.value());  // a reference is read once, as in TensorFlow
+}
+
 TEST(Variable, TakesTheTypeThatIsAskedFor) {
   Graph g;
   EXPECT_EQ(g.variable("a", 1).dtype(), int32);

@@ -126,7 +126,7 @@ class Variable(_weir.Variable):
     # Its value.
 
     def value(self):
-        return self._value
+        return self._value_here
 
     def read_value(self):
         return _weir.read_variable(self, None if self._is_resource else "read")
