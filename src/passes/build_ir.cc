@@ -109,8 +109,14 @@ class Builder {
     nodes_.emplace(node, ir_.add(std::move(ir_node)));
   }
 
-  // What a body waits for outside of itself has happened before its If or While runs.
-  bool waits_for(const Node& control) const { return !body_ || body_->encloses(control.body); }
+  // What a body waits for outside of itself has happened before its If or While runs, and what is fed is there already.
+  bool waits_for(const Node& control) const {
+    if (control.op->name.starts_with("Placeholder") && control.inputs.empty() &&
+        feeds_.count(Output(const_cast<Node*>(&control), 0))) {
+      return false;
+    }
+    return !body_ || body_->encloses(control.body);
+  }
 
   static bool is_flow(const Node& node) { return is_if(*node.op) || is_while(*node.op); }
 

@@ -92,9 +92,24 @@ void small_values(const Ir& ir, IrNode& node, ThreadPool& pool) {
   }
 }
 
+// Throws the error of an assertion whose inputs are all known; returns when it holds or is not known to fail.
+void run_assertion(const Ir& ir, const IrNode& node, ThreadPool& pool) {
+  std::vector<Tensor> inputs;
+  for (const IrEdge& input : node.inputs) {
+    inputs.push_back(ir[input.node].values[static_cast<size_t>(input.output)]);
+    if (!inputs.back().valid()) return;
+  }
+  try {
+    run_kernel(NodeView(*node.op, node.attrs, node.name), inputs, node.types, pool);
+  } catch (const Error& e) {
+    node.origin->fail(e.code(), e.message());
+  }
+}
+
 }  // namespace
 
 void infer_ir(Ir& ir, PassContext& context) {
+  std::vector<const IrNode*> assertions;  // that were met on the way
   for (int id : ir.topological_order()) {
     IrNode& node = ir[id];
     if (node.is_feed()) continue;
@@ -116,9 +131,12 @@ void infer_ir(Ir& ir, PassContext& context) {
       // What the program merely declared (set_shape) does not count here: memory is laid out by these shapes.
       node.shapes = c.take_outputs();
     } catch (const Error& e) {
+      // An assertion about the shapes says it in the program's own words.
+      for (const IrNode* assertion : assertions) run_assertion(ir, *assertion, context.pool);
       if (!e.node().empty()) throw;
       node.origin->fail(e.code(), e.message());
     }
+    if (node.is("Assert")) assertions.push_back(&node);
     if (!shape_values(ir, node)) small_values(ir, node, context.pool);
   }
 }

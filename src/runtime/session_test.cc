@@ -52,6 +52,29 @@ TEST(Session, TakesAnyTensorAsFeed) {
   EXPECT_EQ(session.run(c).scalar<float>(), 7);
 }
 
+TEST(Session, DoesNotWaitForAPlaceholderThatIsFed) {
+  Graph g;
+  Output x = g.placeholder(float32, {}, "x");
+  Output y;
+  {
+    Scope after = g.control_dependencies({x.op()});
+    y = identity(g.constant(Tensor(2.f)));
+  }
+  Session session(g);
+  EXPECT_EQ(session.run(y, {{x, 1.f}}).scalar<float>(), 2);
+}
+
+TEST(Session, TellsTheAssertionThatAShapeBreaks) {
+  Graph g;
+  Output x = g.placeholder(float32, Shape::unknown(), "x"), y = g.placeholder(float32, Shape::unknown(), "y");
+  Operation same = assert_true(equal(rank(x), rank(y)), {g.constant(Tensor(std::string("ranks differ")))});
+  Scope after = g.control_dependencies({same});
+  Output product = matmul(identity(x), identity(y));
+  Session session(g);
+  EXPECT_FAILS(Code::InvalidArgument, "ranks differ",
+               session.run(product, {{x, Tensor::zeros(float32, {2, 2})}, {y, Tensor::zeros(float32, {3})}}));
+}
+
 TEST(Session, DoesNotComputeWhatIsNotNeeded) {
   Graph g;
   Output x = g.placeholder(float32, {}, "x");
