@@ -36,6 +36,7 @@ struct FtrlOptions {
   float l1_regularization_strength = 0, l2_regularization_strength = 0;
   float l2_shrinkage_regularization_strength = 0;
   std::string_view name = "Ftrl";
+  std::string accum_name = {}, linear_name = {};  // of the slots' variables; empty: the optimizer's
 };
 class WEIR_API Ftrl final : public Optimizer {
  public:

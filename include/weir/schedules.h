@@ -39,8 +39,27 @@ struct CosineDecayOptions {
 WEIR_API Output cosine_decay(const In& learning_rate, const In& global_step, const In& decay_steps,
                              const CosineDecayOptions& options = {}, std::string_view name = {});
 
+struct CosineRestartsOptions {
+  float t_mul = 2;  // each period is so many times as long as the one before
+  float m_mul = 1;  // and begins at so much of its rate
+  float alpha = 0;
+};
+// cosine_decay that begins again when a period ends; the first one lasts first_decay_steps.
+WEIR_API Output cosine_decay_restarts(const In& learning_rate, const In& global_step, const In& first_decay_steps,
+                                      const CosineRestartsOptions& options = {}, std::string_view name = {});
+
+struct LinearCosineDecayOptions {
+  float num_periods = 0.5f;
+  float alpha = 0, beta = 0.001f;
+  // Noise on the line: its variance at first, and the power of the step that it falls with.
+  float initial_variance = 0, variance_decay = 0.55f;
+};
+// learning_rate * ((alpha + line from 1 to 0) * cosine wave + beta), with noise when there is a variance.
+WEIR_API Output linear_cosine_decay(const In& learning_rate, const In& global_step, const In& decay_steps,
+                                    const LinearCosineDecayOptions& options = {}, std::string_view name = {});
+
 // values[0] while x <= boundaries[0], values[1] while x <= boundaries[1], ..., else the last value. Throws
-// InvalidArgument unless there is one value more than boundaries.
+// InvalidArgument unless there is one value more than boundaries, boundaries have x's type and values one type.
 WEIR_API Output piecewise_constant(const In& x, const std::vector<In>& boundaries, const std::vector<In>& values,
                                    std::string_view name = {});
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -28,6 +29,8 @@ struct ComputeGradientsOptions {
 struct ApplyGradientsOptions {
   std::optional<Variable> global_step = {};  // counted up by 1 after the updates
   std::string name = {};                     // empty: the optimizer's name
+  // What follows a variable's update and stands for it then: a constraint that brings the value back into its bounds.
+  std::function<Operation(const Variable&, const Gradient&, const Operation&)> after_update = {};
 };
 struct MinimizeOptions {
   std::vector<Variable> var_list = {};
@@ -61,13 +64,12 @@ class WEIR_API Optimizer {
   // The slot that was made for a variable ("momentum", "m"), or an empty handle.
   Variable slot(const Variable& variable, std::string_view slot_name) const;
   std::vector<std::string> slot_names() const;
+  // A variable of the optimizer itself ("beta1_power"), or an empty handle.
+  Variable non_slot(const std::string& name, const Graph& graph) const;
   // Slots and the optimizer's other variables, in order of creation.
   const std::vector<Variable>& variables() const { return variables_; }
 
- protected:
-  explicit Optimizer(std::string_view name) : name_(name) {}
-
-  // Steps of apply_gradients, in this order.
+  // Steps of apply_gradients, in this order. An optimizer that is made of another calls the other's.
   virtual void create_slots(const std::vector<Variable>& variables);
   virtual void prepare(Graph& graph) = 0;
   virtual Operation apply_dense(const Output& grad, const Variable& variable) = 0;
@@ -76,9 +78,13 @@ class WEIR_API Optimizer {
   virtual Operation apply_sparse(const IndexedSlices& grad, const Variable& variable);
   virtual Operation finish(Graph& graph, const std::vector<Operation>& updates, const std::string& name);
 
-  // A variable of the same shape and type beside `variable`, named "<variable>/<optimizer>"; made once. The initializer
-  // is a function, or an Output.
-  Variable make_slot(const Variable& variable, std::string_view slot_name, const Initializer& initializer);
+ protected:
+  explicit Optimizer(std::string_view name) : name_(name) {}
+
+  // A variable of the same shape and type beside `variable`, named "<variable>/<optimizer>" or "<variable>/<name>";
+  // made once. The initializer is a function, or an Output.
+  Variable make_slot(const Variable& variable, std::string_view slot_name, const Initializer& initializer,
+                     std::string_view name = {});
   // A variable of the optimizer itself; made once for each graph.
   Variable non_slot_variable(const In& initial_value, const std::string& name, const Variable& colocate_with);
   // A hyperparameter as a tensor of the graph, a constant of that name when it is a number.

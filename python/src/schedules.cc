@@ -42,6 +42,22 @@ void bind_schedules(nb::module_& m) {
                                       to_name(name)));
     });
   });
+  def(m, "cosine_decay_restarts",
+      [](G g, H rate, H step, H decay_steps, float t_mul, float m_mul, float alpha, H name) {
+        return build(g, {step, rate}, [&](G graph) {
+          return wrap(train::cosine_decay_restarts(to_in(graph, rate), to_in(graph, step), to_in(graph, decay_steps),
+                                                   {t_mul, m_mul, alpha}, to_name(name)));
+        });
+      });
+  def(m, "linear_cosine_decay",
+      [](G g, H rate, H step, H decay_steps, float periods, float alpha, float beta, nb::tuple noise, H name) {
+        return build(g, {step, rate}, [&](G graph) {
+          train::LinearCosineDecayOptions options{periods, alpha, beta, nb::cast<float>(noise[0]),
+                                                  nb::cast<float>(noise[1])};
+          return wrap(train::linear_cosine_decay(to_in(graph, rate), to_in(graph, step), to_in(graph, decay_steps),
+                                                 options, to_name(name)));
+        });
+      });
   def(m, "piecewise_constant", [](G g, H x, H boundaries, H values, H name) {
     return build(g, {x}, [&](G graph) {
       auto list = [&](H items) {

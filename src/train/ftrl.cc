@@ -19,8 +19,8 @@ Ftrl::Ftrl(const In& learning_rate, const FtrlOptions& options)
 void Ftrl::create_slots(const std::vector<Variable>& variables) {
   for (const Variable& variable : variables) {
     if (slot(variable, "accum")) continue;
-    make_slot(variable, "accum", filled_like(variable, options_.initial_accumulator_value));
-    make_slot(variable, "linear", zeros_initializer());
+    make_slot(variable, "accum", filled_like(variable, options_.initial_accumulator_value), options_.accum_name);
+    make_slot(variable, "linear", zeros_initializer(), options_.linear_name);
   }
 }
 

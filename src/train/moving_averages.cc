@@ -1,5 +1,6 @@
 #include "weir/moving_averages.h"
 
+#include <optional>
 #include <set>
 
 #include "graph/variables.h"
@@ -94,6 +95,10 @@ Variable ExponentialMovingAverage::make_average(const AveragedList::Item& item) 
     throw invalid_argument("the shape of '{}' is {}; it must be known to keep an average", item.value.name(),
                            item.value.shape().str());
   }
+  // A variable that is known by its reference alone is one all the same.
+  const std::string& type = item.value.op().type();
+  std::optional<Scope> beside;
+  if (type.starts_with("Variable") || type == "VarHandleOp") beside.emplace(g.colocate_with(item.value.op()));
   return make_variable(g, scope.name() + "/", true,
                        [&] { return zeros_initializer().function()(g, item.value.shape(), item.value.dtype()); },
                        {.trainable = false});

@@ -61,8 +61,9 @@ Operation Optimizer::apply_gradients(const GradsAndVars& grads_and_vars, const A
     if (!grad) continue;
     Scope update_scope = graph.name_scope("update_" + variable.name());
     Scope beside = graph.colocate_with(variable.handle().op());
-    updates.push_back(grad.sparse() ? apply_sparse_duplicate_indices(grad.slices(), variable)
-                                    : apply_dense(grad.dense(), variable));
+    Operation update =
+        grad.sparse() ? apply_sparse_duplicate_indices(grad.slices(), variable) : apply_dense(grad.dense(), variable);
+    updates.push_back(options.after_update ? options.after_update(variable, grad, update) : update);
   }
 
   Operation train;
@@ -109,7 +110,13 @@ std::vector<std::string> Optimizer::slot_names() const {
   return names;
 }
 
-Variable Optimizer::make_slot(const Variable& variable, std::string_view slot_name, const Initializer& initializer) {
+Variable Optimizer::non_slot(const std::string& name, const Graph& graph) const {
+  auto it = non_slots_.find({name, &graph});
+  return it == non_slots_.end() ? Variable() : it->second;
+}
+
+Variable Optimizer::make_slot(const Variable& variable, std::string_view slot_name, const Initializer& initializer,
+                              std::string_view name) {
   Variable& slot = slots_[{std::string(slot_name), variable.handle().node()}];
   if (slot) return slot;
   Graph& graph = variable.graph();
@@ -119,7 +126,8 @@ Variable Optimizer::make_slot(const Variable& variable, std::string_view slot_na
   }
   // Slots of one optimizer are told apart by numbers: "W/Adam", "W/Adam_1". Where the enclosing scope shares variables,
   // optimizers share their slots; those that are not there are made even so.
-  VariableScope scope = graph.variable_scope(variable.name() + "/" + name_, {.unique = true});
+  VariableScope scope =
+      graph.variable_scope(variable.name() + "/" + (name.empty() ? name_ : std::string(name)), {.unique = true});
   slot = shared_slot(graph, scope);
   if (slot) {
     if (slot.shape() != variable.shape() || slot.dtype() != variable.dtype()) {

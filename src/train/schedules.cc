@@ -100,6 +100,53 @@ Output cosine_decay(const In& learning_rate, const In& global_step, const In& de
   return multiply(initial, decayed);
 }
 
+Output cosine_decay_restarts(const In& learning_rate, const In& global_step, const In& first_decay_steps,
+                             const CosineRestartsOptions& options, std::string_view name) {
+  Graph& g = graph_of(global_step, learning_rate, first_decay_steps);
+  LineScope line(g, source_line(global_step.where()));
+  Scope scope = g.name_scope(name.empty() ? "SGDRDecay" : name);
+  Output initial = as_output(g, learning_rate, float32, "initial_learning_rate");
+  Output steps = cast_argument(g, first_decay_steps, initial.dtype());
+  Output periods = cast_argument(g, global_step, initial.dtype()) / steps;
+  Output restart, fraction;  // which period it is, and how much of it is over
+  if (options.t_mul == 1) {
+    restart = floor(periods);
+    fraction = periods - restart;
+  } else {
+    const float t = options.t_mul;
+    Output t_mul = g.constant(Literal(t), initial.dtype());
+    restart = floor(log(1 - periods * (1 - t)) / log(t_mul));
+    Output length = pow(t_mul, restart);
+    fraction = (periods - (1 - length) / (1 - t)) / length;
+  }
+  Output height = pow(g.constant(Literal(options.m_mul), initial.dtype()), restart);
+  Output wave = cos(g.constant(Literal(std::numbers::pi), initial.dtype()) * fraction);
+  Output cosine_decayed = 0.5 * height * (1.0 + wave);
+  return multiply(initial, (1 - options.alpha) * cosine_decayed + options.alpha, scope.name());
+}
+
+Output linear_cosine_decay(const In& learning_rate, const In& global_step, const In& decay_steps,
+                           const LinearCosineDecayOptions& options, std::string_view name) {
+  Graph& g = graph_of(global_step, learning_rate, decay_steps);
+  LineScope line(g, source_line(global_step.where()));
+  const bool noisy = options.initial_variance > 0;
+  Scope scope = g.name_scope(!name.empty() ? name : noisy ? "NoisyLinearCosineDecay" : "LinearCosineDecay");
+  Output initial = as_output(g, learning_rate, float32, "initial_learning_rate");
+  const DType dtype = initial.dtype();
+  Output steps = cast_argument(g, decay_steps, dtype);
+  Output step = minimum(cast_argument(g, global_step, dtype), steps);
+  Output linear = (steps - step) / steps;
+  if (noisy) {
+    Output power = g.constant(Literal(options.variance_decay), dtype);
+    Output deviation = sqrt(options.initial_variance / pow(1.0 + step, power));
+    linear = linear + random_normal(g, shape(linear), {.dtype = dtype}) * deviation;
+  }
+  Output fraction = 2.0 * options.num_periods * step / steps;
+  Output wave = cos(g.constant(Literal(std::numbers::pi), dtype) * fraction);
+  Output cosine_decayed = 0.5 * (1.0 + wave);
+  return multiply(initial, (options.alpha + linear) * cosine_decayed + options.beta, scope.name());
+}
+
 // TensorFlow makes a tf.case of it; a chain of selections computes the same from values that are there anyway.
 Output piecewise_constant(const In& x, const std::vector<In>& boundaries, const std::vector<In>& values,
                           std::string_view name) {
@@ -110,10 +157,25 @@ Output piecewise_constant(const In& x, const std::vector<In>& boundaries, const 
   Graph& g = graph_of(x);
   LineScope line(g, source_line(x.where()));
   Scope scope = g.name_scope(name.empty() ? "PiecewiseConstant" : name);
+  auto own_type = [](const In& in) {
+    return in.output() ? in.output().dtype() : in.weak() ? default_literal_type(in.value()) : in.value().dtype();
+  };
+  const DType type = x.output().dtype();
   std::vector<Output> limits, constants;
-  for (const In& boundary : boundaries)
-    limits.push_back(cast(as_output(g, boundary, x.output().dtype(), "Const"), x.output().dtype()));
-  for (const In& value : values) constants.push_back(as_output(g, value, float32, "Const"));
+  for (const In& boundary : boundaries) {
+    const DType own = own_type(boundary);
+    if (own != type && !(own == int32 && type == int64) && !(boundary.weak() && type == float64 && own == float32)) {
+      throw invalid_argument("Boundaries ({}) must have the same dtype as x ({})", dtype_name(own), dtype_name(type));
+    }
+    limits.push_back(cast(as_output(g, boundary, type, "Const"), type));
+  }
+  for (const In& value : values) {
+    if (own_type(value) != own_type(values[0])) {
+      throw invalid_argument("Values must have elements all with the same dtype ({} vs {})",
+                             dtype_name(own_type(values[0])), dtype_name(own_type(value)));
+    }
+    constants.push_back(as_output(g, value, own_type(value), "Const"));
+  }
   Output result = constants.back();
   for (size_t i = limits.size(); i-- > 0;) result = where(less_equal(x, limits[i]), constants[i], result);
   return identity(result, scope.name());

@@ -23,7 +23,7 @@ std::string nodes(const Graph& g) {
 
 // The rates at steps 0, 3, 10, 17 and 25 are `rates`, and the nodes `names`; both are TensorFlow's.
 void expect_schedule(const std::function<Output(Output)>& make, const std::vector<float>& rates,
-                     const std::string& names) {
+                     const std::string& names, double tolerance = 1e-7) {
   Graph g;
   Output step = g.placeholder(int32, {}, "gs");
   Output rate = make(step);
@@ -33,7 +33,7 @@ void expect_schedule(const std::function<Output(Output)>& make, const std::vecto
   Session session(g);
   std::vector<float> got;
   for (int i : {0, 3, 10, 17, 25}) got.push_back(session.run(rate, {{step, Tensor(i)}}).scalar<float>());
-  testing::expect_near(Tensor(got), Tensor(rates), 1e-7);
+  testing::expect_near(Tensor(got), Tensor(rates), tolerance);
 }
 
 TEST(ExponentialDecay, IsTensorFlows) {
@@ -87,6 +87,20 @@ TEST(CosineDecay, IsTensorFlows) {
                   "CosineDecay/mul_2:Mul CosineDecay/add_1/y:Const CosineDecay/add_1:AddV2 CosineDecay/Mul_3:Mul");
 }
 
+// Steps 0, 3, 10, 17 and 25.
+TEST(CosineDecayRestarts, BeginsAgainWithLongerPeriods) {
+  expect_schedule([](Output s) { return cosine_decay_restarts(1.0, s, 10); },
+                  {1, 0.79389263f, 1, 0.72699525f, 0.14644661f}, "", 1e-5);
+  expect_schedule(
+      [](Output s) { return cosine_decay_restarts(1.0, s, 10, {.t_mul = 1, .m_mul = 0.5f, .alpha = 0.1f}); },
+      {1, 0.81450337f, 0.55f, 0.19274832f, 0.2125f}, "", 1e-5);
+}
+
+TEST(LinearCosineDecay, IsALineTimesAWave) {
+  expect_schedule([](Output s) { return linear_cosine_decay(1.0, s, 10); },
+                  {1.001f, 0.7f * 0.79389263f + 0.001f, 0.001f, 0.001f, 0.001f}, "", 1e-6);
+}
+
 TEST(PiecewiseConstant, ChoosesByBoundariesThatAreIncluded) {
   expect_schedule(
       [](Output s) {
@@ -95,6 +109,16 @@ TEST(PiecewiseConstant, ChoosesByBoundariesThatAreIncluded) {
       {1, 1, 0.5f, 0.25f, 0.25f}, "");
   Graph g;
   Output step = g.placeholder(int32, {});
+  expect_error(
+      [&] {
+        piecewise_constant(step, {3.0, 10.0}, {1.0, 0.5, 0.1});
+      },
+      Code::InvalidArgument, "same dtype as x");
+  expect_error(
+      [&] {
+        piecewise_constant(step, {3, 10}, {1.0, 2, 3});
+      },
+      Code::InvalidArgument, "all with the same dtype");
   expect_error([&] { piecewise_constant(step, {3, 10}, {1.0, 0.5}); }, Code::InvalidArgument, "need 3 values");
 }
 

@@ -11,9 +11,10 @@ _MESSAGES = ("BytesList", "ClusterDef", "Example", "Feature", "FeatureList", "Fe
 _CHECKPOINTS = ("CheckpointReader", "NewCheckpointReader", "checkpoint_exists", "generate_checkpoint_state_proto",
                 "get_checkpoint_mtimes", "get_checkpoint_state", "init_from_checkpoint", "latest_checkpoint",
                 "list_variables", "load_checkpoint", "load_variable", "remove_checkpoint", "update_checkpoint_state")
-_SCHEDULES = ("ExponentialMovingAverage", "assign_moving_average", "cosine_decay", "exponential_decay",
-              "inverse_time_decay", "natural_exp_decay", "piecewise_constant", "piecewise_constant_decay",
-              "polynomial_decay")
+_SCHEDULES = ("ExponentialMovingAverage", "assign_moving_average", "cosine_decay", "cosine_decay_restarts",
+              "exponential_decay", "inverse_time_decay", "linear_cosine_decay", "natural_exp_decay",
+              "noisy_linear_cosine_decay", "piecewise_constant", "piecewise_constant_decay", "polynomial_decay",
+              "weighted_moving_average")
 _SAVER = ("Saver", "export_meta_graph", "import_meta_graph")
 
 __getattr__ = _lazy.resolver(__name__, {

@@ -1,33 +1,66 @@
 """Optimizers: names and arguments; the work is C++."""
 
+import weakref
+
 from weir import _weir
-from weir.framework.graph import Tensor
+from weir.framework.graph import IndexedSlices, Tensor, control_dependencies, convert_to_tensor
 from weir.framework.stack import get_default_graph as _graph
 from weir.framework.variables import Variable
-from weir.ops.gradients import AggregationMethod
+from weir.ops.gradients import AggregationMethod, gradients
+
+
+def _constrained(variable, sparse, update):
+    """What stands for a variable's update: the update, or the constraint that follows it."""
+    if variable.constraint is None:
+        return update
+    if sparse:
+        raise RuntimeError("Cannot use a constraint function on a sparse variable.")
+    with control_dependencies([update]):
+        return variable.assign(variable.constraint(variable if variable._is_resource else variable.read_value()))
 
 
 class Optimizer:
-    """Minimises a loss: ``minimize``, or ``compute_gradients`` and ``apply_gradients`` with something in between."""
+    """Minimises a loss: ``minimize``, or ``compute_gradients`` and ``apply_gradients`` with something in between.
+
+    A class of a program's own derives from this one, or from an optimizer, and defines the steps that it wants to do
+    itself: ``_create_slots``, ``_prepare``, ``_apply_dense`` and its like, ``_finish``. C++ calls them in that order.
+    """
 
     GATE_NONE, GATE_OP, GATE_GRAPH = 0, 1, 2
+
+    _STEPS = ("_create_slots", "_prepare", "_apply_dense", "_resource_apply_dense", "_apply_sparse",
+              "_resource_apply_sparse", "_apply_sparse_duplicate_indices", "_resource_apply_sparse_duplicate_indices",
+              "_finish")
 
     def __init__(self, use_locking, name):
         if not name:
             raise ValueError("Must specify the optimizer name")
-        self._use_locking, self._name, self._impl = use_locking, name, None
+        self._use_locking, self._name = use_locking, name
 
     def get_name(self):
         return self._name
 
     def _make(self, graph):
-        """The C++ optimizer; each subclass says which."""
-        raise NotImplementedError(f"{type(self).__name__} must define _make()")
+        """The C++ optimizer; each subclass says which. None when a program's class does every step."""
+        return None
 
-    def _optimizer(self):
-        if self._impl is None:
-            self._impl = self._make(_graph())
-        return self._impl
+    @property
+    def _impls(self):
+        """The C++ optimizers by graph: slots and other state belong to one."""
+        impls = self.__dict__.get("_impls_by_graph")
+        if impls is None:
+            impls = self.__dict__["_impls_by_graph"] = weakref.WeakKeyDictionary()
+        return impls
+
+    def _optimizer(self, graph):
+        impl = self._impls.get(graph)
+        if impl is None:
+            impl = self._make(graph)
+            own = {step for step in self._STEPS if getattr(type(self), step) is not getattr(Optimizer, step)}
+            if impl is None or own:
+                impl = _weir.program_optimizer(self, self._name, impl, own)
+            self._impls[graph] = impl
+        return impl
 
     def minimize(self, loss, global_step=None, var_list=None, gate_gradients=GATE_OP, aggregation_method=None,
                  colocate_gradients_with_ops=False, name=None, grad_loss=None):
@@ -46,29 +79,119 @@ class Optimizer:
         if callable(loss) and not isinstance(loss, (Tensor, Variable)):
             loss = loss()
         if var_list is not None:
-            var_list = [var_list] if isinstance(var_list, Variable) else list(_flat(var_list))
+            var_list = [var_list] if isinstance(var_list, (Tensor, Variable)) else list(_flat(var_list))
         graph = loss.graph
         if not (graph.get_collection("trainable_variables") if var_list is None else var_list):
             raise ValueError("No variables to optimize.")
-        return self._optimizer().compute_gradients(loss, var_list, grad_loss, bool(colocate_gradients_with_ops),
-                                                   gate_gradients)
+        if var_list is not None and any(isinstance(item, Tensor) for item in var_list):
+            found = gradients(loss, var_list, None if grad_loss is None else [grad_loss],
+                              colocate_gradients_with_ops=bool(colocate_gradients_with_ops))
+            return list(zip(found, var_list))
+        return self._optimizer(graph).compute_gradients(loss, var_list, grad_loss, bool(colocate_gradients_with_ops),
+                                                        gate_gradients)
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
         pairs = [tuple(pair) for pair in grads_and_vars]
         if not pairs:
             raise ValueError("No variables provided.")
+        for gradient, variable in pairs:
+            if gradient is not None and isinstance(variable, Tensor):
+                raise NotImplementedError(f"Trying to update a Tensor {variable}")
         if not any(gradient is not None for gradient, _ in pairs):
             raise ValueError(f"No gradients provided for any variable: {[str(v) for _, v in pairs]}.")
-        return self._optimizer().apply_gradients(_graph(), pairs, global_step, name)
+        graph = next((v.graph for _, v in pairs if isinstance(v, Variable)), None) or _graph()
+        constrained = any(getattr(variable, "constraint", None) is not None for _, variable in pairs)
+        return self._optimizer(graph).apply_gradients(graph, [(_gradient(g), v) for g, v in pairs], global_step, name,
+                                                      _constrained if constrained else None)
 
     def get_slot(self, var, name):
-        return self._optimizer().get_slot(var, name)
+        impl = self._impls.get(var.graph)
+        return None if impl is None else impl.get_slot(var, name)
 
     def get_slot_names(self):
-        return self._optimizer().get_slot_names()
+        impl = self._impls.get(_graph())
+        return [] if impl is None else impl.get_slot_names()
 
     def variables(self):
-        return self._optimizer().variables()
+        impl = self._impls.get(_graph())
+        return [] if impl is None else sorted(impl.variables(), key=lambda v: v.op.name)
+
+    # The steps, as they are when a program's class does not define them.
+
+    def _base_step(self, step, first=None, second=None):
+        graph = _graph()
+        return self._optimizer(graph).base_step(step, graph, first, second)
+
+    def _create_slots(self, var_list):
+        if self._extends():
+            self._base_step("create_slots", list(var_list))
+
+    def _prepare(self):
+        if self._extends():
+            self._base_step("prepare")
+
+    def _apply_dense(self, grad, var):
+        return self._base_step("apply_dense", grad, var)
+
+    _resource_apply_dense = _apply_dense
+
+    def _apply_sparse(self, grad, var):
+        return self._base_step("apply_sparse", grad, var)
+
+    def _resource_apply_sparse(self, grad, handle, indices):
+        return self._base_step("apply_sparse", IndexedSlices(grad, indices), handle)
+
+    def _apply_sparse_duplicate_indices(self, grad, var):
+        return self._base_step("apply_sparse_duplicate_indices", grad, var)
+
+    def _resource_apply_sparse_duplicate_indices(self, grad, handle, indices):
+        return self._base_step("apply_sparse_duplicate_indices", IndexedSlices(grad, indices), handle)
+
+    def _finish(self, update_ops, name_scope):
+        if self._extends():
+            return self._base_step("finish", list(update_ops), name_scope)
+        return _graph()._group(list(update_ops), name_scope)
+
+    def _extends(self):
+        """Whether there is a C++ optimizer below."""
+        return type(self)._make is not Optimizer._make
+
+    # What the steps of a program's class call.
+
+    def _zeros_slot(self, var, slot_name, op_name):
+        return self._optimizer(var.graph).make_slot(var, None, slot_name, op_name)
+
+    def _get_or_make_slot(self, var, val, slot_name, op_name):
+        return self._optimizer(var.graph).make_slot(var, val, slot_name, op_name)
+
+    def _get_or_make_slot_with_initializer(self, var, initializer, shape, dtype, slot_name, op_name):
+        return self._get_or_make_slot(var, initializer(shape.as_list(), dtype=dtype), slot_name, op_name)
+
+    def _create_non_slot_variable(self, initial_value, name, colocate_with):
+        return self._optimizer(colocate_with.graph).make_non_slot(initial_value, name, colocate_with)
+
+    def _get_non_slot_variable(self, name, graph=None):
+        graph = _graph() if graph is None else graph
+        impl = self._impls.get(graph)
+        return None if impl is None else impl.get_non_slot(name, graph)
+
+    def _call_if_callable(self, param):
+        return param() if callable(param) else param
+
+    def _assert_valid_dtypes(self, tensors):
+        for tensor in tensors:
+            if not tensor.dtype.base_dtype.is_floating:
+                raise ValueError(f"Invalid type {tensor.dtype.base_dtype!r} for {tensor.name}, expected a float.")
+
+
+def _gradient(gradient):
+    """A gradient as a tensor, or what stands for one."""
+    if gradient is None or isinstance(gradient, (Tensor, Variable, IndexedSlices)):
+        return gradient
+    try:
+        return convert_to_tensor(gradient)
+    except (TypeError, ValueError):
+        raise TypeError(f"Gradient must be convertible to a Tensor or IndexedSlices, or None: {gradient}") from None
 
 
 def _flat(items):
@@ -113,6 +236,9 @@ class AdamOptimizer(Optimizer):
         return _weir.adam(graph, _value(self._lr), _value(self._beta1), _value(self._beta2), _value(self._epsilon),
                           self._name)
 
+    def _get_beta_accumulators(self):
+        return self._get_non_slot_variable("beta1_power"), self._get_non_slot_variable("beta2_power")
+
 
 class AdagradOptimizer(Optimizer):
     def __init__(self, learning_rate, initial_accumulator_value=0.1, use_locking=False, name="Adagrad"):
@@ -151,13 +277,22 @@ class FtrlOptimizer(Optimizer):
                  l1_regularization_strength=0.0, l2_regularization_strength=0.0, use_locking=False, name="Ftrl",
                  accum_name=None, linear_name=None, l2_shrinkage_regularization_strength=0.0):
         super().__init__(use_locking, name)
+        if learning_rate_power > 0:
+            raise ValueError(f"learning_rate_power {learning_rate_power} needs to be negative or zero")
+        for argument, value in (("initial_accumulator_value", initial_accumulator_value),
+                                ("l1_regularization_strength", l1_regularization_strength),
+                                ("l2_regularization_strength", l2_regularization_strength),
+                                ("l2_shrinkage_regularization_strength", l2_shrinkage_regularization_strength)):
+            if value < 0:
+                raise ValueError(f"{argument} {value} needs to be positive or zero")
         self._learning_rate, self._power, self._initial = learning_rate, learning_rate_power, initial_accumulator_value
         self._l1, self._l2 = l1_regularization_strength, l2_regularization_strength
         self._shrinkage = l2_shrinkage_regularization_strength
+        self._accum_name, self._linear_name = accum_name, linear_name
 
     def _make(self, graph):
         return _weir.ftrl(graph, _value(self._learning_rate), self._power, self._initial, self._l1, self._l2,
-                          self._shrinkage, self._name)
+                          self._shrinkage, self._name, self._accum_name, self._linear_name)
 
 
 class ProximalGradientDescentOptimizer(Optimizer):
@@ -174,6 +309,8 @@ class ProximalGradientDescentOptimizer(Optimizer):
 class ProximalAdagradOptimizer(Optimizer):
     def __init__(self, learning_rate, initial_accumulator_value=0.1, l1_regularization_strength=0.0,
                  l2_regularization_strength=0.0, use_locking=False, name="ProximalAdagrad"):
+        if initial_accumulator_value <= 0.0:
+            raise ValueError(f"initial_accumulator_value must be positive: {initial_accumulator_value}")
         super().__init__(use_locking, name)
         self._learning_rate, self._initial = learning_rate, initial_accumulator_value
         self._l1, self._l2 = l1_regularization_strength, l2_regularization_strength
@@ -185,6 +322,9 @@ class ProximalAdagradOptimizer(Optimizer):
 class AdagradDAOptimizer(Optimizer):
     def __init__(self, learning_rate, global_step, initial_gradient_squared_accumulator_value=0.1,
                  l1_regularization_strength=0.0, l2_regularization_strength=0.0, use_locking=False, name="AdagradDA"):
+        if initial_gradient_squared_accumulator_value <= 0.0:
+            raise ValueError("initial_gradient_squared_accumulator_value must be positive: "
+                             f"{initial_gradient_squared_accumulator_value}")
         super().__init__(use_locking, name)
         self._learning_rate, self._global_step = learning_rate, global_step
         self._initial = initial_gradient_squared_accumulator_value
