@@ -64,19 +64,27 @@ struct AccidentalHits {
 WEIR_API AccidentalHits compute_accidental_hits(const In& true_classes, const In& sampled_candidates, int64_t num_true,
                                                 std::optional<int64_t> seed = {}, std::string_view name = {});
 
-// weights [classes, dim], perhaps in parts, biases [classes], labels int64 [batch, num_true], inputs [batch, dim].
+// weights [classes, dim] and biases [classes], perhaps in parts, labels int64 [batch, num_true], inputs [batch, dim].
 struct SampledLossOptions {
   int64_t num_sampled = 1, num_classes = 1, num_true = 1;
   std::optional<SampledCandidates> sampled_values = {};  // by default log-uniform
   std::optional<bool> remove_accidental_hits = {};       // by default for the softmax only
   PartitionStrategy strategy = PartitionStrategy::Mod;
   std::optional<int64_t> seed = {};
+  bool subtract_log_q = true;  // from the logits, for how often a class is drawn
 };
+// Logits and labels [batch, num_true + num_sampled]: the true classes' and the sampled ones'.
+struct SampledLogits {
+  Output logits, labels;
+};
+WEIR_API SampledLogits compute_sampled_logits(const InList& weights, const InList& biases, const In& labels,
+                                              const In& inputs, const SampledLossOptions& options,
+                                              std::string_view name = {});
 // Noise-contrastive estimation: one loss for each row.
-WEIR_API Output nce_loss(const InList& weights, const In& biases, const In& labels, const In& inputs,
+WEIR_API Output nce_loss(const InList& weights, const InList& biases, const In& labels, const In& inputs,
                          const SampledLossOptions& options, std::string_view name = {});
 // For training only; evaluate with the full softmax.
-WEIR_API Output sampled_softmax_loss(const InList& weights, const In& biases, const In& labels, const In& inputs,
+WEIR_API Output sampled_softmax_loss(const InList& weights, const InList& biases, const In& labels, const In& inputs,
                                      const SampledLossOptions& options, std::string_view name = {});
 
 }  // namespace weir::nn

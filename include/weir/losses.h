@@ -25,6 +25,12 @@ struct LossOptions {
   Reduction reduction = Reduction::SumByNonzeroWeights;
 };
 
+// An operation to wait for, which fails unless the weights are a number, or have the rank of the values and sizes equal
+// to theirs or 1. What is known now is checked now; throws InvalidArgument.
+WEIR_API Operation assert_broadcastable(const In& weights, const In& values);
+// The weights stretched to the shape of the values.
+WEIR_API Output broadcast_weights(const In& weights, const In& values);
+
 WEIR_API Output compute_weighted_loss(const In& losses, const LossOptions& options = {});
 
 WEIR_API Output absolute_difference(const In& labels, const In& predictions, const LossOptions& options = {});

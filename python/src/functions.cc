@@ -65,6 +65,18 @@ void def_loss(nb::module_& m, const char* name, const char* usual, Call call) {
 
 void bind_losses(nb::module_& m) {
   using losses::LossOptions;
+  def(m, "assert_broadcastable", [](G g, H weights, H values) {
+    return build(g, {values, weights}, [&](G graph) {
+      const In of = first_in(graph, values, "values");
+      return wrap(losses::assert_broadcastable(to_in(graph, weights), of));
+    });
+  });
+  def(m, "broadcast_weights", [](G g, H weights, H values) {
+    return build(g, {values, weights}, [&](G graph) {
+      const In of = first_in(graph, values, "values");
+      return wrap(losses::broadcast_weights(to_in(graph, weights), of));
+    });
+  });
   def(m, "compute_weighted_loss", [](G g, H values, H weights, H scope, H collection, int reduction) {
     return build(g, {values, weights}, [&](G graph) {
       Label label(scope, "weighted_loss");
@@ -206,10 +218,11 @@ nn::SampledLossOptions sampled_options(G graph, nb::dict given) {
   options.remove_accidental_hits = nb::cast<bool>(given["remove_accidental_hits"]);
   if (to_name(given["partition_strategy"]) == "div") options.strategy = nn::PartitionStrategy::Div;
   options.seed = to_seed(given["seed"]);
+  if (given.contains("subtract_log_q")) options.subtract_log_q = nb::cast<bool>(given["subtract_log_q"]);
   return options;
 }
 
-using SampledLoss = Output (*)(const InList&, const In&, const In&, const In&, const nn::SampledLossOptions&,
+using SampledLoss = Output (*)(const InList&, const InList&, const In&, const In&, const nn::SampledLossOptions&,
                                std::string_view);
 
 template <SampledLoss function>
@@ -217,7 +230,7 @@ void def_sampled_loss(nb::module_& m, const char* name) {
   def(m, name, [](G g, H weights, H biases, H labels, H inputs, nb::dict options, H node) {
     return build(g, {inputs, weights}, [&](G graph) {
       Output classes = to_output(graph, labels, find_tensor(labels) ? DType::Invalid : DType::Int64, "labels");
-      return wrap(function(to_outputs(graph, weights), to_in(graph, biases), classes, to_in(graph, inputs),
+      return wrap(function(to_outputs(graph, weights), to_outputs(graph, biases), classes, to_in(graph, inputs),
                            sampled_options(graph, options), to_name(node)));
     });
   });
@@ -268,6 +281,14 @@ void bind_layers(nb::module_& m) {
       const In x = anchor(graph, logits, "logits", label);
       return wrap(nn::weighted_cross_entropy_with_logits(to_in(graph, labels, x.output().dtype()), x,
                                                          to_in(graph, pos_weight), label.text));
+    });
+  });
+  def(m, "compute_sampled_logits", [](G g, H weights, H biases, H labels, H inputs, nb::dict options, H node) {
+    return build(g, {inputs, weights}, [&](G graph) {
+      Output classes = to_output(graph, labels, find_tensor(labels) ? DType::Invalid : DType::Int64, "labels");
+      auto sampled = nn::compute_sampled_logits(to_outputs(graph, weights), to_outputs(graph, biases), classes,
+                                                to_in(graph, inputs), sampled_options(graph, options), to_name(node));
+      return nb::make_tuple(wrap(sampled.logits), wrap(sampled.labels));
     });
   });
   def_sampled_loss<&nn::nce_loss>(m, "nce_loss");

@@ -102,8 +102,8 @@ TEST(CrossEntropyLosses, RejectLabelsOfAnotherShape) {
   Graph g;
   Output x = g.placeholder(float32, {4, 3});
   Output y = g.placeholder(int32, {5}), z = g.placeholder(float32, {4, 2});
-  expect_error([&] { sparse_softmax_cross_entropy_with_logits(y, x); }, Code::InvalidArgument, "labels [5]");
-  expect_error([&] { sigmoid_cross_entropy_with_logits(z, x); }, Code::InvalidArgument, "one shape");
+  expect_error([&] { sparse_softmax_cross_entropy_with_logits(y, x); }, Code::InvalidArgument, "labels (received [5])");
+  expect_error([&] { sigmoid_cross_entropy_with_logits(z, x); }, Code::InvalidArgument, "the same shape");
 }
 
 TEST(SigmoidCrossEntropyWithLogits, HasTensorFlowsNodesAndDoesNotOverflow) {

@@ -61,12 +61,8 @@ Output sum_rows(const Output& x) {
   return reshape(matmul(x, all_ones), {-1});
 }
 
-struct SampledLogits {
-  Output logits, labels;
-};
-
-SampledLogits compute_sampled_logits(const InList& weights, const In& biases, const In& labels, const In& inputs,
-                                     const SampledLossOptions& options, bool remove_hits, std::string_view name) {
+SampledLogits sampled_logits_of(const InList& weights, const InList& biases, const In& labels, const In& inputs,
+                                const SampledLossOptions& options, bool remove_hits, std::string_view name) {
   Graph& g = graph_of_list(weights, inputs);
   Scope scope = g.name_scope(name);
   const EmbeddingOptions lookup{.strategy = options.strategy};
@@ -93,7 +89,7 @@ SampledLogits compute_sampled_logits(const InList& weights, const In& biases, co
   Output sampled_w = slice(all_w, sampled_begin, {-1, -1});
   Output sampled_logits = matmul(x, sampled_w, {.transpose_b = true});
 
-  Output all_b = cast(embedding_lookup({biases}, all_ids, lookup), x.dtype());
+  Output all_b = cast(embedding_lookup(biases, all_ids, lookup), x.dtype());
   Output true_b = slice(all_b, {0}, shape(flat));
   Output sampled_b = slice(all_b, shape(flat), {-1});
 
@@ -125,8 +121,10 @@ SampledLogits compute_sampled_logits(const InList& weights, const In& biases, co
                                           .attr("validate_indices", false)
                                           .output();
   }
-  true_logits = true_logits - log(true_count);
-  sampled_logits = sampled_logits - log(sampled_count);
+  if (options.subtract_log_q) {
+    true_logits = true_logits - log(true_count);
+    sampled_logits = sampled_logits - log(sampled_count);
+  }
   Output logits = concat({true_logits, sampled_logits}, 1);
   Output positive = ones_like(true_logits) / options.num_true;
   return {logits, concat({positive, zeros_like(sampled_logits)}, 1)};
@@ -218,21 +216,28 @@ SampledCandidates sample_candidates(std::string_view op, const In& true_classes,
   return {sampler.output(0), sampler.output(1), sampler.output(2)};
 }
 
-Output nce_loss(const InList& weights, const In& biases, const In& labels, const In& inputs,
+SampledLogits compute_sampled_logits(const InList& weights, const InList& biases, const In& labels, const In& inputs,
+                                     const SampledLossOptions& options, std::string_view name) {
+  LineScope line(graph_of_list(weights, inputs), source_line(inputs.where()));
+  return sampled_logits_of(weights, biases, labels, inputs, options, options.remove_accidental_hits.value_or(false),
+                           name.empty() ? "compute_sampled_logits" : name);
+}
+
+Output nce_loss(const InList& weights, const InList& biases, const In& labels, const In& inputs,
                 const SampledLossOptions& options, std::string_view name) {
   LineScope line(graph_of_list(weights, inputs), source_line(inputs.where()));
   SampledLogits sampled =
-      compute_sampled_logits(weights, biases, labels, inputs, options, options.remove_accidental_hits.value_or(false),
-                             name.empty() ? "nce_loss" : name);
+      sampled_logits_of(weights, biases, labels, inputs, options, options.remove_accidental_hits.value_or(false),
+                        name.empty() ? "nce_loss" : name);
   return sum_rows(sigmoid_cross_entropy_with_logits(sampled.labels, sampled.logits, "sampled_losses"));
 }
 
-Output sampled_softmax_loss(const InList& weights, const In& biases, const In& labels, const In& inputs,
+Output sampled_softmax_loss(const InList& weights, const InList& biases, const In& labels, const In& inputs,
                             const SampledLossOptions& options, std::string_view name) {
   LineScope line(graph_of_list(weights, inputs), source_line(inputs.where()));
   SampledLogits sampled =
-      compute_sampled_logits(weights, biases, labels, inputs, options, options.remove_accidental_hits.value_or(true),
-                             name.empty() ? "sampled_softmax_loss" : name);
+      sampled_logits_of(weights, biases, labels, inputs, options, options.remove_accidental_hits.value_or(true),
+                        name.empty() ? "sampled_softmax_loss" : name);
   Output targets = stop_gradient(sampled.labels, "labels_stop_gradient");
   return softmax_cross_entropy_with_logits_v2(targets, sampled.logits);
 }

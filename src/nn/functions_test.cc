@@ -110,8 +110,8 @@ TEST(SampledLosses, ComputeWhatTensorFlowDoes) {
       .num_classes = 10,
       .sampled_values = SampledCandidates{m.g.constant({3, 7, 0, 5}, int64), m.g.constant({{0.5}, {0.2}}, float32),
                                           m.g.constant({0.4, 0.2, 0.6, 0.3}, float32)}};
-  m.expect(nce_loss({w}, b, labels, x, options), {5.8306274f, 5.7933764f});
-  m.expect(sampled_softmax_loss({w}, b, labels, x, options), {2.0135112f, 0.25029853f});
+  m.expect(nce_loss({w}, {b}, labels, x, options), {5.8306274f, 5.7933764f});
+  m.expect(sampled_softmax_loss({w}, {b}, labels, x, options), {2.0135112f, 0.25029853f});
 }
 
 TEST(Losses, ComputeWhatTensorFlowDoes) {
@@ -148,7 +148,24 @@ TEST(Losses, ComputeWhatTensorFlowDoes) {
   m.expect(losses::mean_pairwise_squared_error(labels, p), {1.6309332f});
   m.expect(losses::mean_pairwise_squared_error(labels, p, {.weights = weighted.weights}), {1.3909332f});
   expect_error([&] { losses::mean_squared_error(labels, p, {.weights = m.ramp({2})}); }, Code::InvalidArgument,
-               "cannot be broadcast");
+               "can not be broadcast");
+}
+
+TEST(Losses, CheckWeightsWhoseShapeOnlyTheRunKnows) {
+  Graph g;
+  Output weights = g.placeholder(float32, Shape::unknown());
+  Output loss = losses::compute_weighted_loss(g.constant(Tensor::zeros(float32, {3, 2, 4})), {.weights = weights});
+  Session session(g);
+  for (const Shape& fits : {Shape{}, Shape{3, 1, 4}, Shape{1, 1, 1}}) {
+    session.run(loss, {{weights, Tensor::zeros(float32, fits)}});
+  }
+  for (const Shape& bad : {Shape{3}, Shape{1}, Shape{2, 2, 2, 2}, Shape{3, 2, 2}}) {
+    expect_error(
+        [&] {
+          session.run(loss, {{weights, Tensor::zeros(float32, bad)}});
+        },
+        Code::InvalidArgument, "weights can not be broadcast to values");
+  }
 }
 
 TEST(Losses, AreCollectedAndAddedUp) {

@@ -108,7 +108,17 @@ std::vector<Output> meshgrid(const InList& axes, bool xy, std::string_view name)
   return result;
 }
 
-// Labels and predictions out of range fail in the scatter, which stands for TensorFlow's assertions.
+namespace {
+
+// The values, which are checked when they are used.
+Output checked(const Output& values, const Output& holds, const std::string& message) {
+  Graph& g = values.graph();
+  Scope after = g.control_dependencies({assert_true(reduce_all(holds), {g.constant(Tensor(message)), values})});
+  return identity(values);
+}
+
+}  // namespace
+
 Output confusion_matrix(const In& labels, const In& predictions, const ConfusionMatrixOptions& options,
                         std::string_view name) {
   Graph& g = graph_of(labels, predictions);
@@ -116,9 +126,13 @@ Output confusion_matrix(const In& labels, const In& predictions, const Confusion
   Scope scope = g.name_scope(name.empty() ? "confusion_matrix" : name);
   Output rows = cast(as_output(g, labels, int64, "labels"), int64);
   Output columns = cast(as_output(g, predictions, int64, "predictions"), int64);
+  rows = checked(rows, greater_equal(rows, 0), "`labels` contains negative values");
+  columns = checked(columns, greater_equal(columns, 0), "`predictions` contains negative values");
   Output classes;
   if (options.num_classes) {
     classes = cast(as_output(g, *options.num_classes, int64, "num_classes"), int64);
+    rows = checked(rows, less(rows, classes), "`labels` out of bound");
+    columns = checked(columns, less(columns, classes), "`predictions` out of bound");
   } else {
     Output largest = maximum(reduce_max(columns), reduce_max(rows));
     classes = largest + 1;

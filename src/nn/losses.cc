@@ -77,13 +77,20 @@ Output sparse_softmax_cross_entropy_with_logits(const In& labels, const In& logi
   Output targets = as_output(g, labels, int32, "Const"), raw = as_output(g, logits, float32, "Const");
   Output precise = is_narrow(raw.dtype()) ? cast(raw, float32) : raw;
   const Shape &label_shape = targets.shape(), &logit_shape = raw.shape();
-  if (logit_shape.is_scalar()) throw invalid_argument("logits cannot be scalars");
+  if (logit_shape.is_scalar())
+    throw invalid_argument("Logits cannot be scalars - received shape {}", logit_shape.str());
   if (label_shape.has_rank() && logit_shape.has_rank()) {
+    if (label_shape.rank() != logit_shape.rank() - 1) {
+      throw invalid_argument(
+          "Rank mismatch: Rank of labels (received {}) should equal rank of logits minus 1 (received {}), whose last "
+          "dimension are the classes",
+          label_shape.rank(), logit_shape.rank());
+    }
     Shape rows(logit_shape.dims().first(static_cast<size_t>(logit_shape.rank() - 1)));
     if (!rows.compatible(label_shape)) {
       throw invalid_argument(
-          "labels have one dimension less than logits and are otherwise shaped alike; got labels {} "
-          "and logits {}",
+          "Shape mismatch: the shape of labels (received {}) should equal the shape of logits except for the last "
+          "dimension (received {})",
           label_shape.str(), logit_shape.str());
     }
   }
@@ -110,7 +117,7 @@ Output sigmoid_cross_entropy_with_logits(const In& labels, const In& logits, std
   Scope scope = g.name_scope(name.empty() ? "logistic_loss" : name);
   Output x = as_output(g, logits, type_of(labels), "logits"), z = as_output(g, labels, x.dtype(), "labels");
   if (!x.shape().compatible(z.shape())) {
-    throw invalid_argument("logits and labels must have one shape; they have {} and {}", x.shape().str(),
+    throw invalid_argument("logits and labels must have the same shape; they have {} and {}", x.shape().str(),
                            z.shape().str());
   }
   Output none = zeros_like(x);

@@ -124,7 +124,7 @@ Output log_poisson_loss(const In& targets, const In& log_input, bool compute_ful
   Scope scope = g.name_scope(name.empty() ? "log_poisson_loss" : name);
   Output x = as_output(g, log_input, type_of(targets), "log_input"), z = as_output(g, targets, x.dtype(), "targets");
   if (!x.shape().compatible(z.shape())) {
-    throw invalid_argument("log_input and targets must have one shape; they have {} and {}", x.shape().str(),
+    throw invalid_argument("log_input and targets must have the same shape; they have {} and {}", x.shape().str(),
                            z.shape().str());
   }
   Output rate = exp(x);
@@ -149,7 +149,7 @@ Output weighted_cross_entropy_with_logits(const In& targets, const In& logits, c
   Scope scope = g.name_scope(name.empty() ? "logistic_loss" : name);
   Output x = as_output(g, logits, type_of(targets), "logits"), z = as_output(g, targets, x.dtype(), "labels");
   if (!x.shape().compatible(z.shape())) {
-    throw invalid_argument("logits and targets must have one shape; they have {} and {}", x.shape().str(),
+    throw invalid_argument("logits and targets must have the same shape; they have {} and {}", x.shape().str(),
                            z.shape().str());
   }
   // A number is decreased before it meets the graph, as Python does.

@@ -143,7 +143,7 @@ const Case kCases[] = {
      "embedding_lookup/clip_by_norm/truediv:RealDiv embedding_lookup/clip_by_norm:Identity "
      "embedding_lookup/Identity:Identity"},
     {"nce",
-     [](Fixture& f) { nce_loss({f.weights}, f.biases, f.labels, f.inputs, {.num_sampled = 5, .num_classes = 20}); },
+     [](Fixture& f) { nce_loss({f.weights}, {f.biases}, f.labels, f.inputs, {.num_sampled = 5, .num_classes = 20}); },
      "nce_loss/Reshape/shape:Const nce_loss/Reshape:Reshape "
      "nce_loss/LogUniformCandidateSampler:LogUniformCandidateSampler nce_loss/StopGradient:StopGradient "
      "nce_loss/StopGradient_1:StopGradient nce_loss/StopGradient_2:StopGradient nce_loss/concat/axis:Const "
@@ -181,7 +181,7 @@ const Case kCases[] = {
      "ones:Fill MatMul:MatMul Reshape/shape:Const Reshape:Reshape"},
     {"ssl",
      [](Fixture& f) {
-       sampled_softmax_loss({f.weights}, f.biases, f.labels, f.inputs, {.num_sampled = 5, .num_classes = 20});
+       sampled_softmax_loss({f.weights}, {f.biases}, f.labels, f.inputs, {.num_sampled = 5, .num_classes = 20});
      },
      "sampled_softmax_loss/Reshape/shape:Const sampled_softmax_loss/Reshape:Reshape "
      "sampled_softmax_loss/LogUniformCandidateSampler:LogUniformCandidateSampler "

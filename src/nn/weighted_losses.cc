@@ -23,39 +23,6 @@ void require_compatible(const Output& a, const Output& b) {
   }
 }
 
-// An operation to wait for: weights are a number, or have the rank of the values and sizes equal or 1. The nodes are
-// TensorFlow's, so that seeds, which count nodes, draw the same numbers after a loss.
-Operation assert_broadcastable(Graph& g, const In& weights, const Output& values) {
-  Scope scope = g.name_scope("assert_broadcastable");
-  Output w = as_output(g, weights, float32, "weights");
-  Output weights_shape = shape(w, int32, "weights/shape");
-  rank(w, "weights/rank");
-  Output values_shape = shape(values, int32, "values/shape");
-  rank(values, "values/rank");
-  const Shape &have = w.shape(), &want = values.shape();
-  if (have.is_scalar()) return g.no_op("static_scalar_check_success");
-  if (!have.has_rank() || !want.has_rank()) return g.no_op();  // the product of both checks as much
-  bool fits = have.rank() == want.rank();
-  for (int i = 0; fits && i < have.rank(); ++i) {
-    fits = have[i] == 1 || have[i] == kUnknown || want[i] == kUnknown || have[i] == want[i];
-  }
-  if (!fits) {
-    throw invalid_argument("weights of shape {} cannot be broadcast to values of shape {}", have.str(), want.str());
-  }
-  if (have.is_known() && want.is_known()) return g.no_op("static_dims_check_success");
-  Output stretches = equal(weights_shape, 1);
-  Output valid = reduce_all(logical_or(stretches, equal(weights_shape, values_shape)));
-  return assert_true(valid,
-                     {g.constant(Tensor("weights can not be broadcast to values")), weights_shape, values_shape});
-}
-
-Output broadcast_weights(Graph& g, const Output& weights, const Output& values) {
-  if (weights.shape().is_known() && values.shape().is_known() && weights.shape() == values.shape()) return weights;
-  Scope scope = g.name_scope("broadcast_weights");
-  Scope after = g.control_dependencies({assert_broadcastable(g, weights, values)});
-  return multiply(weights, ones_like(values), scope.name());
-}
-
 // All dimensions but the first, as a tensor.
 Output inner_axes(const Output& x) {
   Output ranks = rank(x);
@@ -67,7 +34,7 @@ Output num_present(Graph& g, const Output& losses, const Output& weights, bool p
   Scope scope = g.name_scope("num_present");
   Output absent = equal(weights, 0.0);
   Output none = zeros_like(weights);
-  Output present = broadcast_weights(g, where(absent, none, ones_like(weights)), losses);
+  Output present = broadcast_weights(where(absent, none, ones_like(weights)), losses);
   if (!per_example) return reduce_sum(present, ReduceOptions{}, scope.name());
   return reduce_sum(present, {.axes = inner_axes(present), .keep_dims = true}, scope.name());
 }
@@ -111,13 +78,61 @@ std::vector<Output> outputs_in(const Graph& graph, std::string_view collection, 
 
 }  // namespace
 
+// The nodes are TensorFlow's where the shapes are known, so that seeds, which count nodes, draw the same numbers after
+// a loss.
+Operation assert_broadcastable(const In& weights, const In& values_in) {
+  Graph& g = graph_of(values_in, weights);
+  Scope scope = g.name_scope("assert_broadcastable");
+  Output values = as_output(g, values_in, float32, "values");
+  Output w = as_output(g, weights, float32, "weights");
+  Output weights_shape = shape(w, int32, "weights/shape");
+  Output weights_rank = rank(w, "weights/rank");
+  Output values_shape = shape(values, int32, "values/shape");
+  Output values_rank = rank(values, "values/rank");
+  const Shape &have = w.shape(), &want = values.shape();
+  if (have.is_scalar()) return g.no_op("static_scalar_check_success");
+  const bool ranks_known = have.has_rank() && want.has_rank();
+  bool fits = !ranks_known || have.rank() == want.rank();
+  for (int i = 0; ranks_known && fits && i < have.rank(); ++i) {
+    fits = have[i] == 1 || have[i] == kUnknown || want[i] == kUnknown || have[i] == want[i];
+  }
+  constexpr std::string_view kMessage = "weights can not be broadcast to values";
+  if (!fits) {
+    throw invalid_argument("{}: weights have shape {}, values {}", kMessage, have.str(), want.str());
+  }
+  if (have.is_known() && want.is_known()) return g.no_op("static_dims_check_success");
+  Output have_sizes = weights_shape, want_sizes = values_shape;
+  if (!ranks_known) {  // as many sizes as both have
+    Output common = expand_dims(minimum(weights_rank, values_rank), 0);
+    have_sizes = slice(weights_shape, {0}, common);
+    want_sizes = slice(values_shape, {0}, common);
+  }
+  Output stretches = equal(have_sizes, 1);
+  Output valid = reduce_all(logical_or(stretches, equal(have_sizes, want_sizes)));
+  if (!ranks_known) {
+    Output is_scalar = equal(weights_rank, 0);
+    valid = logical_or(is_scalar, logical_and(equal(weights_rank, values_rank), valid));
+  }
+  return assert_true(valid, {g.constant(Tensor(std::string(kMessage))), weights_shape, values_shape});
+}
+
+Output broadcast_weights(const In& weights_in, const In& values_in) {
+  Graph& g = graph_of(values_in, weights_in);
+  Output values = as_output(g, values_in, float32, "values");
+  Output weights = as_output(g, weights_in, values.dtype(), "weights");
+  if (weights.shape().is_known() && values.shape().is_known() && weights.shape() == values.shape()) return weights;
+  Scope scope = g.name_scope("broadcast_weights");
+  Scope after = g.control_dependencies({assert_broadcastable(weights, values)});
+  return multiply(weights, ones_like(values), scope.name());
+}
+
 Output compute_weighted_loss(const In& losses, const LossOptions& options) {
   Graph& g = graph_of(losses, options.weights);
   LineScope line(g, source_line(losses.where()));
   Scope scope = g.name_scope(options.scope.empty() ? "weighted_loss" : options.scope);
   Output values = as_output(g, losses, float32, "losses");
   const DType dtype = values.dtype();
-  Operation checked = assert_broadcastable(g, options.weights, values);
+  Operation checked = assert_broadcastable(options.weights, values);
   Scope after = g.control_dependencies({checked});
   values = cast(values, float32);
   Output weights = cast_argument(g, options.weights, float32);
@@ -198,7 +213,7 @@ Output mean_pairwise_squared_error(const In& labels, const In& predictions, cons
   Scope scope = g.name_scope(options.scope.empty() ? "mean_pairwise_squared_error" : options.scope);
   Output weights = cast_argument(g, options.weights, float32);
   Output z = cast_argument(g, labels, float32);
-  Scope after = g.control_dependencies({assert_broadcastable(g, weights, z)});
+  Scope after = g.control_dependencies({assert_broadcastable(weights, z)});
   Output x = cast_argument(g, predictions, float32);
   require_compatible(x, z);
   Output error = subtract(x, z);
@@ -256,19 +271,25 @@ Output sparse_softmax_cross_entropy(const In& labels, const In& logits, const Lo
   LineScope line(g, source_line(logits.where()));
   Scope scope = g.name_scope(options.scope.empty() ? "sparse_softmax_cross_entropy_loss" : options.scope);
   // Labels [batch, 1] are taken as [batch]; so are weights.
-  auto squeezed = [](const Output& t, int rank) {
-    return t.shape().has_rank() && t.shape().rank() == rank + 1 ? squeeze(t, {-1}) : t;
+  auto squeezed = [](const Output& t, const Output& like, int less) {
+    const Shape &own = t.shape(), &other = like.shape();
+    if (own.has_rank() && other.has_rank()) return own.rank() == other.rank() - less + 1 ? squeeze(t, {-1}) : t;
+    if (own.is_scalar()) return t;
+    // The run tells whether there is one dimension too many.
+    Output longer = equal(rank(t), rank(like) - less + 1);
+    Output kept = where(longer, rank(t) - 1, rank(t));
+    return reshape(t, slice(shape(t), {0}, expand_dims(kept, 0)));
   };
   Output x, z;
   {
     Scope inner = g.name_scope("remove_squeezable_dimensions");
     x = as_output(g, logits, float32, "Const");
     z = as_output(g, labels, int32, "Const");
-    if (x.shape().has_rank()) z = squeezed(z, x.shape().rank() - 1);
+    z = squeezed(z, x, 1);
   }
   LossOptions weighted = options;
   Output weights = as_output(g, options.weights, float32, "Const");
-  weighted.weights = z.shape().has_rank() ? squeezed(weights, z.shape().rank()) : weights;
+  weighted.weights = squeezed(weights, z, 0);
   weighted.scope = scope.name();
   return compute_weighted_loss(nn::sparse_softmax_cross_entropy_with_logits(z, x, "xentropy"), weighted);
 }

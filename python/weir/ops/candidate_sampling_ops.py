@@ -47,12 +47,16 @@ def compute_accidental_hits(true_classes, sampled_candidates, num_true, seed=Non
                  {"num_true": num_true, "seed": seed1 or 0, "seed2": seed2 or 0}, name)
 
 
+def _parts(table):
+    if isinstance(table, (list, tuple)):
+        return list(table)
+    return list(table) if hasattr(table, "_partitions") else [table]
+
+
 def _sampled_loss(function, weights, biases, labels, inputs, options, name):
     # TensorFlow 0.x gave the inputs before the labels: integers are the labels.
     labels, inputs = _labels_and_inputs(labels, inputs)
-    if not isinstance(weights, (list, tuple)):
-        weights = list(weights) if hasattr(weights, "_partitions") else [weights]
-    return function(_graph(), list(weights), biases, labels, inputs, options, name)
+    return function(_graph(), _parts(weights), _parts(biases), labels, inputs, options, name)
 
 
 @needs("LogUniformCandidateSampler")

@@ -1,4 +1,5 @@
 #include "autodiff/grad_context.h"
+#include "ops/array/array_util.h"
 #include "ops/math/product.h"
 #include "weir/ops.h"
 
@@ -54,19 +55,24 @@ namespace weir {
 
 Output matmul(const In& a, const In& b, const MatMulOptions& options, std::string_view name) {
   auto rank = [](const In& in) { return in.output() ? in.output().shape().rank() : in.value().shape().rank(); };
+  auto conjugated = [&](const In& in) {
+    const DType dtype = in.output() ? in.output().dtype() : in.value().dtype();
+    if (!is_complex(dtype)) return in;
+    return In(conj(ops::to_output(ops::graph_of({&a, &b}), in, "Const")));
+  };
   if (rank(a) == 2 && rank(b) == 2) {
     // MatMul knows no adjoint: conjugate and transpose.
     return NodeBuilder("MatMul", name, a.where())
-        .input(options.adjoint_a ? conj(a) : a)
-        .input(options.adjoint_b ? conj(b) : b)
+        .input(options.adjoint_a ? conjugated(a) : a)
+        .input(options.adjoint_b ? conjugated(b) : b)
         .attr("transpose_a", options.transpose_a || options.adjoint_a)
         .attr("transpose_b", options.transpose_b || options.adjoint_b)
         .output();
   }
   // BatchMatMul knows no plain transpose: conjugate first, and take the adjoint.
   return NodeBuilder("BatchMatMulV2", name.empty() ? "MatMul" : name, a.where())
-      .input(options.transpose_a ? conj(a) : a)
-      .input(options.transpose_b ? conj(b) : b)
+      .input(options.transpose_a ? conjugated(a) : a)
+      .input(options.transpose_b ? conjugated(b) : b)
       .attr("adj_x", options.transpose_a || options.adjoint_a)
       .attr("adj_y", options.transpose_b || options.adjoint_b)
       .output();
