@@ -22,6 +22,7 @@ void set_package(nb::dict given) {
                              {"as_dtype", &Package::as_dtype},
                              {"dtypes", &Package::dtypes},
                              {"make_error", &Package::make_error},
+                             {"make_build_error", &Package::make_build_error},
                              {"convert", &Package::convert},
                              {"expand_fetch", &Package::expand_fetch},
                              {"expand_feed", &Package::expand_feed},

@@ -222,11 +222,10 @@ void raise_build_error(const Error& error) {
   const bool wrong_type = says("Second-order gradient for while loops") ||
                           (says("attribute 'T") && says("; allowed are ")) ||
                           (says("input '") && says("' must be ") && says("' is "));
-  PyObject* type = wrong_type                            ? PyExc_TypeError
-                   : error.code() == Code::Unimplemented ? PyExc_NotImplementedError
-                   : error.code() == Code::NotFound      ? PyExc_LookupError
-                                                         : PyExc_ValueError;
-  raise(type, error.what());
+  if (wrong_type) raise(PyExc_TypeError, error.what());
+  nb::object exception = package().make_build_error(static_cast<int>(error.code()), error.what());
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
+  throw nb::python_error();
 }
 
 void raise_run_error(const Error& error, GraphObject* graph) {

@@ -20,6 +20,7 @@ struct Package {
   nb::object as_dtype;                     // anything that names a type -> DType
   nb::object dtypes;                       // {TensorFlow's number: DType}
   nb::object make_error;                   // errors.from_parts(code, message, op, node, file, line)
+  nb::object make_build_error;             // errors.of_building(code, message)
   nb::object convert;                      // an object of another kind -> Tensor, or None
   nb::object expand_fetch;                 // an object of another kind -> (tensors, function that puts it together)
   nb::object expand_feed;                  // (key, value) of another kind -> [(tensor, value)]
@@ -109,7 +110,8 @@ SourceLine user_line();
 
 // Raises a Python exception.
 [[noreturn]] void raise(PyObject* type, const std::string& message);
-// Turns weir::Error of building into ValueError and of running into the classes of errors.py. Called in handlers.
+// Turns weir::Error of building into a ValueError (see errors.of_building) and of running into the classes of
+// errors.py. Called in handlers.
 [[noreturn]] void raise_build_error(const Error& error);
 // `graph` is where the operation that failed is looked up, if there is one.
 [[noreturn]] void raise_run_error(const Error& error, GraphObject* graph = nullptr);

@@ -32,10 +32,16 @@ def _make_error(*parts):
     return errors.from_parts(*parts)
 
 
+def _make_build_error(*parts):
+    from weir import errors
+
+    return errors.of_building(*parts)
+
+
 _weir.set_package({
     "Tensor": Tensor, "Operation": Operation, "Variable": Variable, "IndexedSlices": IndexedSlices,
     "as_dtype": _dtypes.as_dtype, "dtypes": _dtypes._BY_ENUM | {0: None}, "make_error": _make_error,
-    "convert": _convert, "expand_fetch": _expand_fetch, "expand_feed": _expand_feed,
+    "make_build_error": _make_build_error, "convert": _convert, "expand_fetch": _expand_fetch, "expand_feed": _expand_feed,
     "record_metadata": _record_metadata, "gradient_types": _custom_gradients._types,
     "call_gradient": _custom_gradients._call, "call_function": _call_function, "directory": __path__[0] + "/",
 })

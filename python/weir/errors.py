@@ -166,6 +166,31 @@ def from_parts(code, message, op_type=None, node_name=None, file=None, line=None
     return error
 
 
+def _building_class(code, builtin):
+    """A class for mistakes in building a graph: Python's, as in TensorFlow, by name as well. TensorFlow finds some of them
+    only when the graph runs, and raises the class of their code then; who waits for that is served too."""
+
+    def __reduce__(self):
+        return of_building, (code, self.message)
+
+    return type(builtin.__name__, (_CLASS_BY_CODE[code], builtin),
+                {"__doc__": builtin.__doc__, "__module__": builtin.__module__, "__reduce__": __reduce__})
+
+
+_BUILDING = {code: _building_class(code, builtin) for code, builtin in
+             ((INVALID_ARGUMENT, ValueError), (UNIMPLEMENTED, NotImplementedError), (NOT_FOUND, LookupError))}
+
+
+def of_building(code, message):
+    """The exception for an error that the engine finds while a graph is built; does not raise it."""
+    cls = _BUILDING.get(code)
+    if cls is None:
+        return ValueError(message)
+    error = cls(None, None, message)
+    error.args = (message,)
+    return error
+
+
 class raise_exception_on_not_ok_status:
     """Context manager that gives a status with `code` and `message`, and raises at the end if the code is not OK."""
 
