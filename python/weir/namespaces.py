@@ -23,7 +23,7 @@ _TABLE = {
         "uniform_unit_scaling": "uniform_unit_scaling_initializer", "variables": "variables_initializer",
         "variance_scaling": "variance_scaling_initializer", "zeros": "zeros_initializer"}),
     "io": ((_ROOT, "weir.python_io", "weir.train"), {"gfile": "io_gfile"}),  # tf.gfile has other names in it
-    "linalg": ((_ROOT, _NN), {
+    "linalg": ((_ROOT, _NN, "weir.inner.nn_ops"), {
         "band_part": "matrix_band_part", "det": "matrix_determinant", "diag": "matrix_diag",
         "diag_part": "matrix_diag_part", "eigh": "self_adjoint_eig", "eigvalsh": "self_adjoint_eigvals",
         "inv": "matrix_inverse", "lstsq": "matrix_solve_ls", "set_diag": "matrix_set_diag", "solve": "matrix_solve",

@@ -7,15 +7,16 @@ itself). A namespace that does not exist is passed over; if none does, the modul
 # fmt: off
 _OPS = {
     # tensorflow.python.ops.<key>
-    "array_ops": ("", "raw_ops"), "math_ops": ("", "math", "raw_ops"), "nn_ops": ("nn", "", "raw_ops"),
-    "nn": ("nn",), "nn_impl": ("nn", ""), "nn_grad": ("nn", ""), "standard_ops": ("",),
-    "variables": ("",), "variable_scope": ("",), "resource_variable_ops": ("", "raw_ops"), "init_ops": ("",
+    "array_ops": ("", "raw_ops"), "math_ops": ("", "math", "raw_ops"), "nn_ops": ("nn", "", "inner.nn_ops", "raw_ops"),
+    "nn": ("nn",), "nn_impl": ("nn", "", "inner.nn_ops", "raw_ops"), "nn_grad": ("nn", ""), "standard_ops": ("",),
+    "variables": ("", "inner.variables"), "variable_scope": ("",),
+    "resource_variable_ops": ("", "inner.variables", "raw_ops"), "init_ops": ("",
     "initializers"),
     "initializers_ns": ("initializers", ""), "control_flow_ops": ("", "raw_ops"), "gradients": ("",),
-    "gradients_impl": ("",), "state_ops": ("", "raw_ops"), "random_ops": ("", "random"), "check_ops": ("", "debugging"),
-    "clip_ops": ("",), "candidate_sampling_ops": ("nn", "raw_ops"), "confusion_matrix": ("", "math"),
+    "gradients_impl": ("",), "state_ops": ("", "inner.variables", "raw_ops"), "random_ops": ("", "random"), "check_ops": ("", "debugging"),
+    "clip_ops": ("",), "candidate_sampling_ops": ("nn", "raw_ops"), "confusion_matrix": ("", "math", "ops.confusion_matrix"),
     "constant_op": ("",), "ctc_ops": ("nn", ""), "custom_gradient": ("",), "data_flow_ops": ("", "raw_ops"),
-    "embedding_ops": ("nn", ""), "functional_ops": ("",), "histogram_ops": ("",), "image_ops": ("image",),
+    "embedding_ops": ("nn", "", "inner.nn_ops"), "functional_ops": ("",), "histogram_ops": ("",), "image_ops": ("image",),
     "image_ops_impl": ("image",), "io_ops": ("", "io", "raw_ops"), "linalg_ops": ("", "linalg"),
     "linalg_ns": ("linalg", ""),
     "logging_ops": ("", "summary", "raw_ops"), "lookup_ops": ("tables", "contrib.lookup", "lookup", "", "raw_ops"),
@@ -27,7 +28,7 @@ _OPS = {
     "session_ops": ("",), "sets": ("sets",), "sets_impl": ("sets",), "sparse_ops": ("", "sparse", "raw_ops"),
     "special_math_ops": ("",), "spectral_ops": ("", "spectral"), "string_ops": ("", "strings", "raw_ops"),
     "summary_ops": ("summary", ""), "template": ("",), "tensor_array_ops": ("", "raw_ops"), "sort_ops": ("",),
-    "weights_broadcast_ops": ("losses", ""), "distributions": ("distributions", "contrib.distributions"),
+    "weights_broadcast_ops": ("inner.weights_broadcast_ops",), "distributions": ("distributions", "contrib.distributions"),
     "bitwise_ops": ("bitwise",), "gradient_checker": ("test",), "user_ops": ("user_ops", ""),
     **{f"gen_{area}_ops": ("framework.op_functions.generated", "raw_ops", "") for area in (
         "array", "candidate_sampling", "control_flow", "ctc", "data_flow", "functional", "image", "io", "linalg",
@@ -67,7 +68,7 @@ _TRAINING = {
     "ftrl": (), "gradient_descent": (), "input": (), "learning_rate_decay": (), "momentum": (), "monitored_session": (),
     "moving_averages": ("moving_averages",), "optimizer": (), "proximal_adagrad": (), "proximal_gradient_descent": (),
     "queue_runner": (), "queue_runner_impl": (), "rmsprop": (), "saver": (), "server_lib": (), "session_manager": (),
-    "session_run_hook": (), "slot_creator": ("slot_creator",), "summary_io": ("summary", ""), "supervisor": (),
+    "session_run_hook": (), "slot_creator": ("inner.slot_creator",), "summary_io": ("summary", ""), "supervisor": (),
     "sync_replicas_optimizer": (), "training": (), "training_ops": ("raw_ops",), "training_util": (),
     "gen_training_ops": ("framework.op_functions.generated", "raw_ops"),
 }

@@ -257,7 +257,7 @@ class TestCase(unittest.TestCase):
         self.assertTrue(distance < err, f"distance {distance} >= {err}" + ("" if msg is None else f" ({msg})"))
 
     def assertAllClose(self, a, b, rtol=1e-6, atol=1e-6, msg=None):
-        """|a - b| <= atol + rtol * |b|, in dicts and sequences too."""
+        """|a - b| <= atol + rtol * |b|, in dicts and sequences too; NaN is close to NaN."""
         if hasattr(a, "_asdict"):
             a = a._asdict()
         if hasattr(b, "_asdict"):
@@ -283,9 +283,9 @@ class TestCase(unittest.TestCase):
 
     def _assert_close(self, a, b, rtol, atol, msg):
         self.assertEqual(a.shape, b.shape, f"Shape mismatch: expected {b.shape}, got {a.shape}. {msg or ''}")
-        if np.allclose(a, b, rtol=rtol, atol=atol):
+        if np.allclose(a, b, rtol=rtol, atol=atol, equal_nan=True):
             return
-        bad = np.logical_not(np.isclose(a, b, rtol=rtol, atol=atol))
+        bad = np.logical_not(np.isclose(a, b, rtol=rtol, atol=atol, equal_nan=True))
         x, y = a[bad] if a.ndim else a, b[bad] if b.ndim else b
         self.fail(
             f"{msg or ''}\nnot close where = {_format(np.argwhere(bad)) if a.ndim else 'everywhere'}\n"

@@ -77,10 +77,27 @@ def op_function(op, public_name=None, renamed=None):
     return function
 
 
+def _snake_case(op):
+    """The name of an operation's function in TensorFlow's gen_*_ops modules: MaxPoolGradV2 is max_pool_grad_v2."""
+    parts = []
+    for i, letter in enumerate(op):
+        if letter.isupper() and i and (op[i - 1].islower() or op[i + 1:i + 2].islower()):
+            parts.append("_")
+        parts.append(letter.lower())
+    return "".join(parts)
+
+
+_snake_names = {}
+
+
 class RawOps:
-    """``raw_ops.MatMul(a=..., b=...)``: every operation under its own name."""
+    """``raw_ops.MatMul(a=..., b=...)``: every operation under its own name, and as ``mat_mul``."""
 
     def __getattr__(self, op):
+        if op not in _functions and not op[:1].isupper() and not op.startswith("__"):
+            if not _snake_names:
+                _snake_names.update((_snake_case(name), name) for name in _weir.op_names())
+            op = _snake_names.get(op.lstrip("_"), op)
         if op not in _functions:
             if _weir.op_spec(op) is None:
                 if not op[:1].isupper():

@@ -277,14 +277,22 @@ def where_v2(condition, x=None, y=None, name=None):
 
 
 def required_space_to_batch_paddings(input_shape, block_shape, base_paddings=None, name=None):
-    """(paddings, crops) that make the sizes multiples of the blocks. Sizes must be known."""
+    """(paddings, crops) that make the sizes multiples of the blocks."""
     numpy = dtypes._numpy()
     with name_scope(name, "required_space_to_batch_paddings", [input_shape, block_shape]):
-        sizes, blocks = (_weir.constant_value(convert_to_tensor(v)) for v in (input_shape, block_shape))
-        if sizes is None or blocks is None:
-            raise NotImplementedError("tf.required_space_to_batch_paddings of computed sizes is not in Weir yet.")
-        base = numpy.zeros((len(blocks), 2), numpy.int32) if base_paddings is None else _weir.constant_value(
-            convert_to_tensor(base_paddings))
+        given = [convert_to_tensor(input_shape, "int32", name="input_shape"),
+                 convert_to_tensor(block_shape, "int32", name="block_shape")]
+        if base_paddings is None:
+            given.append(zeros([given[1].shape.as_list()[0], 2], "int32"))
+        else:
+            given.append(convert_to_tensor(base_paddings, "int32", name="base_paddings"))
+        known = [_weir.constant_value(tensor) for tensor in given]
+        if any(value is None for value in known):
+            sizes, blocks, base = given
+            extra = (blocks - (sizes + base[:, 0] + base[:, 1]) % blocks) % blocks
+            return (stack([base[:, 0], base[:, 1] + extra], 1, name="paddings"),
+                    stack([extra * 0, extra], 1, name="crops"))
+        sizes, blocks, base = known
         extra = (-(sizes + base.sum(axis=1))) % blocks
         zeros_ = numpy.zeros_like(extra)
         return (constant(numpy.stack([base[:, 0], base[:, 1] + extra], 1).astype(numpy.int32), name="paddings"),

@@ -16,6 +16,11 @@ def bias_add(value, bias, data_format=None, name=None):
 
 
 def leaky_relu(features, alpha=0.2, name=None):
+    features = convert_to_tensor(features, name="features")
+    if features.dtype.base_dtype.is_integer:
+        from weir.ops import math_ops
+
+        features = math_ops.cast(features, dtypes.float32)
     return apply("LeakyRelu", (features,), {"alpha": alpha}, name)
 
 
@@ -27,21 +32,42 @@ def crelu(features, name=None, axis=-1):
         return relu(array_ops.concat([features, -features], axis, name=scope))  # noqa: F821
 
 
+def _swapped_with_last(axis, rank):
+    """The order of dimensions that exchanges ``axis`` with the last, as a tensor, of tensors."""
+    from weir.ops import array_ops, math_ops
+
+    order = math_ops.range(rank)
+    same = order * 0
+    return array_ops.where(math_ops.equal(order, axis), same + (rank - 1),
+                           array_ops.where(math_ops.equal(order, rank - 1), same + axis, order))
+
+
 def _along_last(op, logits, axis, name):
     """Softmax and its logarithm work on the last dimension; others are moved there and back."""
     from weir.ops import array_ops
 
     logits = convert_to_tensor(logits)
     rank = logits.shape.ndims
-    if axis in (-1, None) or rank is not None and axis == rank - 1:
-        return apply(op, (logits,), {}, name)
-    if rank is None:
-        raise NotImplementedError(f"{op} along an inner dimension of a tensor whose rank is not known is not in Weir yet.")
-    if not -rank <= axis < rank:
-        raise ValueError(f"axis {axis} is outside of a tensor of rank {rank}")
-    order = list(range(rank))
-    order[axis], order[-1] = order[-1], order[axis]
-    return array_ops.transpose(apply(op, (array_ops.transpose(logits, order),), {}, None), order, name=name or "transpose")
+    axis = -1 if axis is None else axis
+    known = axis if isinstance(axis, int) else _weir.constant_value(convert_to_tensor(axis))
+    if known is None or rank is None and known != -1:
+        axis = convert_to_tensor(axis)
+        full_rank = array_ops.rank(logits)
+        order = _swapped_with_last(array_ops.where(axis < 0, axis + full_rank, axis), full_rank)
+    else:
+        axis = int(known)
+        if rank is not None and not -rank <= axis < rank:
+            from weir import errors
+
+            raise errors.of_building(errors.INVALID_ARGUMENT,
+                                     f"Dimension must be in the range [{-rank}, {rank}) but is {axis}")
+        if axis == -1 or axis == rank - 1:
+            return apply(op, (logits,), {}, name)
+        order = list(range(rank))
+        order[axis], order[-1] = order[-1], order[axis]
+    result = array_ops.transpose(apply(op, (array_ops.transpose(logits, order),), {}, None), order, name=name or "transpose")
+    result.set_shape(logits.shape)
+    return result
 
 
 def softmax(logits, axis=None, name=None, dim=None):
@@ -50,158 +76,6 @@ def softmax(logits, axis=None, name=None, dim=None):
 
 def log_softmax(logits, axis=None, name=None, dim=None):
     return _along_last("LogSoftmax", logits, dim if axis is None else axis, name)
-
-
-def conv2d(input, filter=None, strides=None, padding=None, use_cudnn_on_gpu=True, data_format="NHWC",
-           dilations=[1, 1, 1, 1], name=None, filters=None):
-    """Convolution of images [batch, height, width, in] with a filter [height, width, in, out]."""
-    if strides is None or padding is None:
-        raise TypeError("conv2d() needs strides and padding")
-    attrs = {"data_format": data_format or "NHWC", "dilations": _spatial(dilations, data_format),
-             "strides": _spatial(strides, data_format)}
-    _set_padding(attrs, padding)
-    return apply("Conv2D", (input, filters if filter is None else filter), attrs, name)
-
-
-def _spatial(sizes, data_format):
-    """A size for each dimension, of one for both, or one each, of height and width."""
-    if sizes is None:
-        sizes = 1
-    if isinstance(sizes, int):
-        sizes = [sizes]
-    sizes = list(sizes)
-    if len(sizes) == 1:
-        sizes = sizes * 2
-    if len(sizes) == 2:
-        return [1, 1] + sizes if data_format and data_format.startswith("NC") else [1] + sizes + [1]
-    return sizes
-
-
-def _set_padding(attrs, padding):
-    if isinstance(padding, str) or padding is None:
-        attrs["padding"] = padding
-    else:
-        attrs["padding"] = "EXPLICIT"
-        attrs["explicit_paddings"] = [int(size) for pair in padding for size in pair]
-
-
-def conv2d_transpose(value=None, filter=None, output_shape=None, strides=None, padding="SAME", data_format="NHWC",
-                     name=None, input=None, filters=None, dilations=None):
-    """The gradient of conv2d with respect to its input: enlarges images by the stride."""
-    value = input if value is None else value
-    filter = filters if filter is None else filter
-    with name_scope(name, "conv2d_transpose", [value, filter, output_shape]) as scope:
-        return apply("Conv2DBackpropInput", (output_shape, filter, value),
-                     {"strides": _spatial(strides, data_format), "padding": padding, "data_format": data_format,
-                      "dilations": _spatial(dilations, data_format)}, scope)
-
-
-deconv2d = conv2d_transpose
-
-
-def conv1d_transpose(input, filters, output_shape, strides, padding="SAME", data_format="NWC", dilations=None, name=None):
-    """The gradient of conv1d with respect to its input, through images of height one."""
-    from weir.ops import array_ops
-
-    stride = strides if isinstance(strides, int) else list(strides)[-1 if len(list(strides)) < 3 else 1]
-    with name_scope(name, "conv1d_transpose", [input, filters, output_shape]):
-        sizes = convert_to_tensor(output_shape)
-        sizes = array_ops.concat([sizes[:1], [1], sizes[1:]], 0)
-        image = array_ops.expand_dims(convert_to_tensor(input), 1)
-        kernel = array_ops.expand_dims(convert_to_tensor(filters), 0)
-        return array_ops.squeeze(conv2d_transpose(image, kernel, sizes, [1, 1, stride, 1], padding), [1])
-
-
-def atrous_conv2d_transpose(value, filters, output_shape, rate, padding, name=None):
-    return conv2d_transpose(value, filters, output_shape, [1, 1, 1, 1], padding, name=name or "atrous_conv2d_transpose",
-                            dilations=[1, rate, rate, 1])
-
-
-def atrous_conv2d(value, filters, rate, padding, name=None):
-    return conv2d(value, filters, [1, 1, 1, 1], padding, dilations=[1, rate, rate, 1], name=name or "convolution")
-
-
-def convolution(input, filter, padding, strides=None, dilation_rate=None, name=None, data_format=None, filters=None,
-                dilations=None):
-    rank = convert_to_tensor(input).shape.ndims
-    if rank == 3 and not (dilation_rate or dilations) and data_format in (None, "NWC"):
-        return conv1d(input, filter if filter is not None else filters, list(strides or [1]), padding,
-                      name=name or "convolution")
-    if rank != 4:
-        raise NotImplementedError(f"tf.nn.convolution of tensors of rank {rank} is not in Weir yet.")
-    return conv2d(input, filter if filter is not None else filters, strides or 1, padding, True, data_format or "NHWC",
-                  _spatial(dilation_rate or dilations or 1, data_format), name or "convolution")
-
-
-def conv1d(value=None, filters=None, stride=None, padding=None, use_cudnn_on_gpu=None, data_format=None, name=None,
-           input=None, dilations=None):
-    """Convolution of [batch, width, in] with [width, in, out]."""
-    from weir.ops import array_ops
-
-    value = input if value is None else value
-    stride = stride[0] if isinstance(stride, (list, tuple)) and len(stride) == 1 else stride
-    with name_scope(name, "conv1d", [value, filters]) as scope:
-        image = array_ops.expand_dims(convert_to_tensor(value), 1)
-        kernel = array_ops.expand_dims(convert_to_tensor(filters), 0)
-        return array_ops.squeeze(conv2d(image, kernel, [1, 1, stride, 1], padding, name=scope), [1])
-
-
-def _pool(op, value, ksize, strides, padding, data_format, name):
-    return apply(op, (value,), {"ksize": _spatial(ksize, data_format), "strides": _spatial(strides, data_format),
-                                "padding": padding, "data_format": data_format or "NHWC"}, name or op)
-
-
-def max_pool(value=None, ksize=None, strides=None, padding=None, data_format="NHWC", name=None, input=None):
-    return _pool("MaxPool", input if value is None else value, ksize, strides, padding, data_format, name)
-
-
-def avg_pool(value=None, ksize=None, strides=None, padding=None, data_format="NHWC", name=None, input=None):
-    return _pool("AvgPool", input if value is None else value, ksize, strides, padding, data_format, name)
-
-
-max_pool2d = max_pool
-
-
-def avg_pool2d(input=None, ksize=None, strides=None, padding=None, data_format="NHWC", name=None, value=None):
-    return _pool("AvgPool", value if input is None else input, ksize, strides, padding, data_format, name)
-
-
-def _pool1d(op, input, ksize, strides, padding, data_format, name):
-    """Through images of height one."""
-    from weir.ops import array_ops
-
-    def single(size):
-        return size if isinstance(size, int) else list(size)[0]
-
-    with name_scope(name, op + "1d", [input]):
-        axis = 2 if data_format == "NCW" else 1
-        image = array_ops.expand_dims(convert_to_tensor(input), axis)
-        result = _pool(op, image, [1, single(ksize)], [1, single(strides)], padding,
-                       "NCHW" if data_format == "NCW" else "NHWC", None)
-        return array_ops.squeeze(result, [axis])
-
-
-def max_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):
-    return _pool1d("MaxPool", input, ksize, strides, padding, data_format, name)
-
-
-def avg_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):
-    return _pool1d("AvgPool", input, ksize, strides, padding, data_format, name)
-
-
-def pool(input, window_shape, pooling_type, padding, dilation_rate=None, strides=None, name=None, data_format=None,
-         dilations=None):
-    if pooling_type not in ("MAX", "AVG"):
-        raise ValueError(f"pooling_type must be MAX or AVG, got {pooling_type}")
-    if any(rate != 1 for rate in dilation_rate or dilations or ()):
-        raise NotImplementedError("tf.nn.pool with dilation is not in Weir yet.")
-    strides = [1] * len(window_shape) if strides is None else strides
-    op = "MaxPool" if pooling_type == "MAX" else "AvgPool"
-    if len(window_shape) == 1:
-        return _pool1d(op, input, window_shape, strides, padding, data_format, name)
-    if len(window_shape) != 2:
-        raise NotImplementedError("tf.nn.pool over three dimensions is not in Weir yet.")
-    return _pool(op, input, list(window_shape), list(strides), padding, data_format or "NHWC", name)
 
 
 def lrn(input, depth_radius=5, bias=1, alpha=1, beta=0.5, name=None):
@@ -215,18 +89,26 @@ def in_top_k(predictions, targets, k, name=None):
 
 def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None):
     """Keeps each element with probability ``keep_prob``, scaled by its inverse; others become zero."""
+    if keep_prob is None and rate is None:
+        raise ValueError("You must provide a rate to dropout.")
+    if not (x if isinstance(x, (Tensor, Variable)) else convert_to_tensor(x)).dtype.base_dtype.is_floating:
+        raise ValueError("x has to be a floating point tensor since it's going to be scaled.")
     if keep_prob is None:
-        if rate is None:
-            raise ValueError("You must provide a rate to dropout.")
         keep_prob = 1 - rate
     if isinstance(keep_prob, (int, float)):
         if not 0 < keep_prob <= 1:
-            raise ValueError(f"keep_prob must be a scalar tensor or a float in the range (0, 1], got {keep_prob:g}")
+            raise ValueError("keep_prob must be a scalar tensor or a float in the range (0, 1] (rate one in [0, 1)), "
+                             f"got {keep_prob:g}")
         if keep_prob == 1:
             with name_scope(name, "dropout", [x]):
                 return convert_to_tensor(x, name="x")
-    if not (x if isinstance(x, (Tensor, Variable)) else convert_to_tensor(x)).dtype.base_dtype.is_floating:
-        raise ValueError("x has to be a floating point tensor since it's going to be scaled.")
+    else:
+        keep_prob = convert_to_tensor(keep_prob, x.dtype.base_dtype, name="keep_prob")
+        keep_prob.shape.assert_has_rank(0)
+    if isinstance(noise_shape, (list, tuple)) and any(size is None for size in noise_shape):
+        sizes = convert_to_tensor(x).shape
+        if sizes.ndims == len(noise_shape):
+            noise_shape = [known if size is None else size for size, known in zip(noise_shape, sizes.as_list())]
     return _weir.dropout(_graph(), x, keep_prob, noise_shape, seed, name)
 
 
@@ -389,32 +271,20 @@ def embedding_lookup_sparse(params, sp_ids, sp_weights, partition_strategy="mod"
                                          max_norm, name)
 
 
-@simple.needs("FusedBatchNorm")
+@simple.needs("FusedBatchNormV3")
 def fused_batch_norm(x, scale, offset, mean=None, variance=None, epsilon=0.001, data_format="NHWC", is_training=True,
                      name=None):
+    x = convert_to_tensor(x, name="input")
+    scale, offset = convert_to_tensor(scale, name="scale"), convert_to_tensor(offset, name="offset")
+    if is_training and (mean is not None or variance is not None):
+        raise ValueError("Both 'mean' and 'variance' must be None if is_training is True.")
+    if not is_training and (mean is None or variance is None):
+        raise ValueError("Both 'mean' and 'variance' must be given if is_training is False.")
     empty = convert_to_tensor([], dtype=dtypes.float32)
     y, batch_mean, batch_variance, *_ = apply(
-        "FusedBatchNorm", (x, scale, offset, empty if mean is None else mean, empty if variance is None else variance),
+        "FusedBatchNormV3", (x, scale, offset, empty if mean is None else mean, empty if variance is None else variance),
         {"epsilon": max(epsilon, 1.001e-5), "data_format": data_format, "is_training": is_training}, name)
     return y, batch_mean, batch_variance
-
-
-def _rate(rate, dilations):
-    """The dilation of height and width, of one number, two or one for each dimension."""
-    rate = rate or dilations or 1
-    rate = [rate] * 2 if isinstance(rate, int) else list(rate)
-    return rate[1:3] if len(rate) == 4 else rate
-
-
-def depthwise_conv2d(input, filter, strides, padding, rate=None, name=None, data_format=None, dilations=None):
-    return _weir.depthwise_conv2d(_graph(), input, filter, strides, padding, _rate(rate, dilations),
-                                  data_format or "NHWC", name)
-
-
-def separable_conv2d(input, depthwise_filter, pointwise_filter, strides, padding, rate=None, name=None,
-                     data_format=None, dilations=None):
-    return _weir.separable_conv2d(_graph(), input, depthwise_filter, pointwise_filter, strides, padding,
-                                  _rate(rate, dilations), data_format or "NHWC", name)
 
 
 __all__ = public_names(globals())

@@ -79,11 +79,12 @@ MATH = {
 NN = {
     "relu": "Relu", "relu6": "Relu6", "elu": "Elu", "selu": "Selu",
     "softplus": "Softplus", "softsign": "Softsign", "l2_loss": "L2Loss",
+    "local_response_normalization": "LRN",
+}
+
+CONVOLUTIONS = {
     "dilation2d": "Dilation2D",
-    "local_response_normalization": "LRN", "max_pool_with_argmax": "MaxPoolWithArgmax",
     "fractional_max_pool": "FractionalMaxPool", "fractional_avg_pool": "FractionalAvgPool",
-    "conv2d_backprop_input": "Conv2DBackpropInput",
-    "conv2d_backprop_filter": "Conv2DBackpropFilter",
     "depthwise_conv2d_native": "DepthwiseConv2dNative",
     "quantized_conv2d": "QuantizedConv2D",
 }

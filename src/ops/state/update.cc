@@ -103,7 +103,8 @@ void update_rows(KernelContext& c, DType dtype, int count, int grad, int indices
     // All indices are checked first, so that a bad one leaves the variable untouched.
     for (int64_t i = 0; i < n; ++i) {
       if (index(i) < 0 || index(i) >= rows) {
-        throw invalid_argument("indices[{}] = {} is not in [0, {})", i, index(i), rows);
+        throw invalid_argument("indices[{}] = {} is not in [0, {}): Index {} at offset {} in indices is out of range",
+                               i, index(i), rows, index(i), i);
       }
     }
     std::array<char*, VariableState::kMaxTogether> base{};

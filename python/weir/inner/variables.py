@@ -1,0 +1,39 @@
+"""Names of tensorflow.python.ops.variables and resource_variable_ops that are not public: the two kinds of variables."""
+
+from weir.framework.variables import Variable
+
+VariableV1 = Variable
+
+
+class RefVariable(Variable):
+    """A variable that operations reach by reference."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **{**kwargs, "use_resource": False})
+
+
+class ResourceVariable(Variable):
+    """A variable that operations reach by a handle."""
+
+    def __init__(self, initial_value=None, trainable=True, collections=None, validate_shape=True, caching_device=None,
+                 name=None, dtype=None, variable_def=None, import_scope=None, constraint=None, **options):
+        options = {key: value for key, value in options.items() if key in ("synchronization", "aggregation", "shape")}
+        super().__init__(initial_value, trainable, collections, validate_shape, caching_device, name, variable_def, dtype,
+                         import_scope=import_scope, constraint=constraint, use_resource=True, **options)
+
+
+def is_resource_variable(var):
+    return isinstance(var, Variable) and var._is_resource
+
+
+def variable_op(shape, dtype, name="Variable", set_shape=True, container="", shared_name=""):
+    """The reference of a variable that nothing initialises."""
+    from weir.framework import dtypes
+    from weir.framework.op_functions import apply
+    from weir.framework.tensor_shape import TensorShape
+
+    return apply("VariableV2", (), {"shape": TensorShape(shape if set_shape else None), "dtype": dtypes.as_dtype(dtype),
+                                    "container": container, "shared_name": shared_name}, name)
+
+
+variable_op_v2 = variable_op
