@@ -271,6 +271,52 @@ def embedding_lookup_sparse(params, sp_ids, sp_weights, partition_strategy="mod"
                                          max_norm, name)
 
 
+def safe_embedding_lookup_sparse(embedding_weights, sparse_ids, sparse_weights=None, combiner="mean", default_id=None,
+                                 name=None, partition_strategy="div", max_norm=None):
+    """embedding_lookup_sparse that passes over negative ids and, unless summing, weights that are not positive. Rows
+    without an id give the embedding of ``default_id``, or zeros."""
+    from weir.ops import array_ops, math_ops
+    from weir.ops.sparse_ops import SparseTensor
+
+    params, _ = _parts(embedding_weights, partition_strategy)
+    with name_scope(name, "embedding_lookup", params):
+        sizes = math_ops.cast(sparse_ids.dense_shape, dtypes.int64)
+        rank = array_ops.shape(sizes)[0]
+        rows = math_ops.reduce_prod(array_ops.slice(sizes, [0], [rank - 1]))
+        # Dimensions before the last count as one.
+        steps = math_ops.cumprod(array_ops.slice(sizes, [0], [rank - 1]), exclusive=True, reverse=True)
+        row = math_ops.reduce_sum(array_ops.slice(sparse_ids.indices, [0, 0], [-1, rank - 1]) * steps, 1)
+        ids, weights = sparse_ids.values, None if sparse_weights is None else sparse_weights.values
+        valid = math_ops.greater_equal(ids, 0)
+        if weights is not None and combiner != "sum":
+            valid = math_ops.logical_and(valid, math_ops.greater(weights, 0))
+        row, ids = array_ops.boolean_mask(row, valid), array_ops.boolean_mask(ids, valid)
+        count = math_ops.unsorted_segment_sum(array_ops.ones_like(row), row, rows)
+        empty = array_ops.reshape(array_ops.where(math_ops.equal(count, 0)), [-1])
+        row = array_ops.concat([row, empty], 0)
+        order = top_k(-row, array_ops.size(row)).indices  # equal rows keep their order
+        ids = array_ops.concat([ids, math_ops.cast(array_ops.zeros_like(empty) + (default_id or 0), ids.dtype)], 0)
+        indices = array_ops.stack([array_ops.gather(row, order), math_ops.cast(order, dtypes.int64)], 1)
+        shape = array_ops.stack([rows, math_ops.cast(array_ops.size(row), dtypes.int64)])
+        filled = SparseTensor(indices, array_ops.gather(ids, order), shape)
+        if weights is not None:
+            weights = array_ops.concat([array_ops.boolean_mask(weights, valid),
+                                        math_ops.cast(array_ops.ones_like(empty), weights.dtype)], 0)
+            weights = SparseTensor(indices, array_ops.gather(weights, order), shape)
+        result = embedding_lookup_sparse(embedding_weights, filled, weights, partition_strategy, None, combiner, max_norm)
+        if default_id is None:
+            there = array_ops.reshape(math_ops.greater(count, 0), array_ops.concat(
+                [[-1], array_ops.ones([array_ops.rank(result) - 1], dtypes.int32)], 0))
+            result = array_ops.where(math_ops.logical_and(there, array_ops.ones_like(result, dtypes.as_dtype("bool"))), result,
+                                     array_ops.zeros_like(result))
+        outer = math_ops.cast(array_ops.slice(sizes, [0], [rank - 1]), dtypes.int32)
+        final = array_ops.reshape(result, array_ops.concat([outer, array_ops.shape(result)[1:]], 0))
+        known = sparse_ids.dense_shape.shape.as_list()
+        if known[0] is not None and result.shape.ndims is not None:
+            final.set_shape([None] * (known[0] - 1) + result.shape.as_list()[1:])
+        return final
+
+
 @simple.needs("FusedBatchNormV3")
 def fused_batch_norm(x, scale, offset, mean=None, variance=None, epsilon=0.001, data_format="NHWC", is_training=True,
                      name=None):

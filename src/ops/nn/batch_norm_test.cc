@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/support/check_op.h"
 #include "weir/nn_functions.h"
 #include "weir/ops.h"
@@ -78,6 +80,26 @@ TEST(DepthwiseConv2d, MatchesTensorFlowAndItsOwnGradient) {
                  -0.256, -0.16,  -0.08,  0.022,  -0.822, -0.651, -0.522, -0.342, -0.952, -0.82,  -0.728, -0.59},
                 {1, 3, 3, 4})},
             .bad = {{.inputs = {ramp({1, 5, 5, 3}), ramp({3, 3, 2, 2})}, .message = "channels"}}});
+}
+
+TEST(BatchNormWithGlobalNormalization, NormalisesEachChannel) {
+  for (bool scaled : {true, false}) {
+    check_op({.op = "BatchNormWithGlobalNormalization",
+              .inputs = {scattered({2, 3, 2, 3}), {.1, .2, .3}, {.5, 1., 2.}, {1, -1, 0}, {2, 3, 4}},
+              .attrs = {{"variance_epsilon", 0.001f}, {"scale_after_normalization", scaled}},
+              .reference =
+                  [&](const Tensors& in) {
+                    Tensor y = testing::zeros(in[0].shape());
+                    for (int64_t i = 0; i < y.elements(); ++i) {
+                      auto at = [&](int input) { return in[static_cast<size_t>(input)].data<double>()[i % 3]; };
+                      const double unit = (in[0].data<double>()[i] - at(1)) / std::sqrt(at(2) + 0.001f);
+                      y.mutable_data<double>()[i] = unit * (scaled ? at(4) : 1) + at(3);
+                    }
+                    return Tensors{y};
+                  },
+              .bad = {{.inputs = {testing::zeros({2, 3}), {0., 0, 0}, {1., 1, 1}, {0., 0, 0}, {1., 1, 1}},
+                       .message = "rank 4"}}});
+  }
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
   row(conv3d) row(conv3d_backprop_input_v2) row(conv3d_backprop_filter_v2) \
   row(max_pool3d) row(max_pool3d_grad) row(max_pool3d_grad_grad) row(avg_pool3d) row(avg_pool3d_grad) \
   row(data_format_dim_map) row(data_format_vec_permute) \
+  row(batch_norm_with_global_normalization) row(batch_norm_with_global_normalization_grad) \
   row(lrn) row(lrn_grad) \
   row(in_top_k) row(in_top_k_v2) row(top_k) row(top_k_v2) row(nth_element) \
   row(fused_batch_norm) row(fused_batch_norm_v2) row(fused_batch_norm_v3) \
