@@ -16,7 +16,7 @@ void gradient(GradContext& c) {
 struct Cpu {
   template <class T>
   static void run(KernelContext& c) {
-    const auto alpha = static_cast<Wide<T>>(c.state<State>().alpha);
+    const auto alpha = static_cast<T>(c.state<State>().alpha);  // rounded, as TensorFlow's
     const T* x = c.input<T>(0);
     T* y = c.output<T>();
     c.pool().parallel_for(c.output_elements(), 16384, [&](int64_t begin, int64_t end) {

@@ -17,11 +17,35 @@ struct Selu {
   }
 };
 
+// Half and bfloat16: each step is rounded, as TensorFlow and numpy do it.
+struct Narrow {
+  template <class T>
+  static void run(KernelContext& c) {
+    const T scale = static_cast<T>(float(kScale)), slope = static_cast<T>(float(kScale * kAlpha));
+    c.pool().parallel_for(c.output_elements(), Selu::kGrain, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const T x = c.input<T>(0)[i];
+        const T below = static_cast<T>(static_cast<T>(std::exp(x)) - 1);
+        c.output<T>()[i] = static_cast<T>(x < 0 ? slope * below : scale * x);
+      }
+    });
+  }
+};
+
+ComputeFn select(const NodeView& node) {
+  const ComputeFn narrow = kernel_for<Types<Half, BFloat16>, Narrow>(node);
+  return narrow ? narrow : unary_op<Selu, Types<float, double>>("Selu", kActivationT, nullptr).cpu.select(node);
+}
+
 void gradient(GradContext& c) { c.set_input_grad(0, nn::selu_grad(c.output_grad(), c.output(0))); }
 
 }  // namespace
 
-OpDef selu_op() { return activation_op<Selu>("Selu", kActivationT, gradient); }
+OpDef selu_op() {
+  OpDef def = activation_op<Selu>("Selu", kActivationT, gradient);
+  def.cpu.select = select;
+  return def;
+}
 
 }  // namespace weir::ops
 
