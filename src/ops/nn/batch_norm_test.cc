@@ -82,6 +82,26 @@ TEST(DepthwiseConv2d, MatchesTensorFlowAndItsOwnGradient) {
             .bad = {{.inputs = {ramp({1, 5, 5, 3}), ramp({3, 3, 2, 2})}, .message = "channels"}}});
 }
 
+// Beside the same normalization written with plain operations.
+TEST(FusedBatchNormGrad, CanBeDifferentiatedAgain) {
+  Graph g;
+  Output x = g.constant(image()), scale = g.constant({1, 2}, float32), offset = g.constant({0.5, -0.5}, float32);
+  Output weight = g.constant(converted(scattered({2, 2, 2, 2}), float32));
+  auto second = [&](const Output& y) {
+    auto first = gradients({reduce_sum(y * weight)}, {x, scale});
+    Output penalty = reduce_sum(square(first[0].dense())) + reduce_sum(square(first[1].dense()));
+    auto grads = gradients({penalty}, {x, scale});
+    return std::vector<Output>{grads[0].dense(), grads[1].dense()};
+  };
+  Output mean = reduce_mean(x, {.axes = Axes({0, 1, 2}), .keep_dims = true});
+  Output variance = reduce_mean(square(x - mean), {.axes = Axes({0, 1, 2}), .keep_dims = true});
+  std::vector<Output> fused = second(fused_batch_norm(x, scale, offset).y);
+  std::vector<Output> plain = second((x - mean) * rsqrt(variance + 0.001f) * scale + offset);
+  auto values = Session(g).run({fused[0], fused[1], plain[0], plain[1]});
+  expect_near(values[0], values[2], 1e-4);
+  expect_near(values[1], values[3], 1e-4);
+}
+
 TEST(BatchNormWithGlobalNormalization, NormalisesEachChannel) {
   for (bool scaled : {true, false}) {
     check_op({.op = "BatchNormWithGlobalNormalization",

@@ -1,8 +1,11 @@
 #include <cmath>
 
+#include "autodiff/grad_context.h"
 #include "graph/infer_context.h"
 #include "ops/nn/fused_batch_norm.h"
 #include "ops/types.h"
+#include "weir/gradients.h"
+#include "weir/ops.h"
 
 namespace weir::ops {
 namespace {
@@ -20,6 +23,38 @@ void infer(InferContext& c) {
   c.set_output(2, vector);
   c.set_output(3, Shape{0});
   c.set_output(4, Shape{0});
+}
+
+// The gradients once more, written with operations that can be differentiated, and differentiated.
+void gradient(GradContext& c) {
+  // Copies, so that nothing behind them is walked through.
+  Output dy = identity(c.input(0)), x = identity(c.input(1)), scale = identity(c.input(2));
+  const bool last = image_layout(c.attr<std::string>("data_format")).channels == 3;
+  const Axes pixels(last ? std::vector<int32_t>{0, 1, 2} : std::vector<int32_t>{0, 2, 3});
+  const In vector(Tensor(last ? std::vector<int32_t>{1, 1, 1, -1} : std::vector<int32_t>{1, -1, 1, 1}));
+  auto mean_of = [&](const Output& t) { return reduce_mean(t, {.axes = pixels, .keep_dims = true}); };
+  auto sum_of = [&](const Output& t) { return reduce_sum(t, {.axes = pixels}); };
+  Output g = cast(dy, float32), image = cast(x, float32), weight = reshape(scale, vector);
+  Output dx, dscale;
+  if (c.attr<bool>("is_training")) {
+    Output mean = mean_of(image);
+    Output centered = image - mean;
+    Output variance = mean_of(square(centered)) + c.attr<float>("epsilon");
+    Output root = rsqrt(variance);
+    Output projection = mean_of(g * centered);
+    dx = weight * root * (g - mean_of(g) - centered * projection / variance);
+    dscale = sum_of(g * centered * root);
+  } else {
+    Output root = rsqrt(reshape(c.input(4), vector) + c.attr<float>("epsilon"));
+    dx = g * weight * root;
+    dscale = sum_of(g * (image - reshape(c.input(3), vector)) * root);
+  }
+  const std::vector<Output> outputs = {cast(dx, x.dtype()), dscale, sum_of(g)};
+  const std::vector<Gradient> grads = gradients(
+      outputs, {dy, x, scale}, {.grad_ys = {c.output_grad(0), c.output_grad(1), c.output_grad(2)}, .name = "second"});
+  for (int i = 0; i < 3; ++i) {
+    if (!grads[static_cast<size_t>(i)].none()) c.set_input_grad(i, grads[static_cast<size_t>(i)].dense());
+  }
 }
 
 FusedBatchNormState prepare(PrepareContext& c) { return prepare_batch_norm(c, 1); }
@@ -62,6 +97,7 @@ OpDef fused_batch_norm_grad_op() {
           .outputs = "x_backprop:T; scale_backprop:T; offset_backprop:T; reserve_space_3:T; reserve_space_4:T",
           .attrs = kFusedBatchNormAttrsV1,
           .infer = infer,
+          .gradient = gradient,
           .cpu = kKernel};
 }
 
@@ -71,6 +107,7 @@ OpDef fused_batch_norm_grad_v2_op() {
           .outputs = "x_backprop:T; scale_backprop:U; offset_backprop:U; reserve_space_3:U; reserve_space_4:U",
           .attrs = kFusedBatchNormAttrs,
           .infer = infer,
+          .gradient = gradient,
           .cpu = kKernel};
 }
 
@@ -80,6 +117,7 @@ OpDef fused_batch_norm_grad_v3_op() {
           .outputs = "x_backprop:T; scale_backprop:U; offset_backprop:U; reserve_space_4:U; reserve_space_5:U",
           .attrs = kFusedBatchNormAttrs,
           .infer = infer,
+          .gradient = gradient,
           .cpu = kKernel};
 }
 
