@@ -38,14 +38,19 @@ Placed place_ids(Graph& g, const Output& ids, const std::vector<Output>& parts, 
   }
   int64_t total = 0;
   for (const Output& part : parts) {
-    if (!part.shape().has_rank() || part.shape()[0] == kUnknown) {
-      throw invalid_argument("to look up in consecutive rows the sizes of all parts must be known; that of '{}' is {}",
-                             part.name(), part.shape().str());
-    }
-    total = checked_add(total, part.shape()[0]);
+    if (total == kUnknown) break;
+    const bool known = part.shape().has_rank() && part.shape()[0] != kUnknown;
+    total = known ? checked_add(total, part.shape()[0]) : kUnknown;
+  }
+  Output rows;
+  if (total != kUnknown) {
+    rows = g.constant(Literal(total), ids.dtype());
+  } else {
+    std::vector<Output> sizes;
+    for (const Output& part : parts) sizes.push_back(subscript(shape(part), {0}));
+    rows = cast(reduce_sum(stack(sizes)), ids.dtype());
   }
   // The first `extras` parts hold one row more than the others.
-  Output rows = g.constant(Literal(total), ids.dtype());
   Output per_part = floordiv(rows, count), extras = floormod(rows, count, "mod");
   Output in_large = floordiv(ids, per_part + 1);
   Output part = maximum(in_large, floordiv(ids - extras, per_part));
@@ -160,9 +165,16 @@ Output embedding_lookup(const InList& params, const In& ids, const EmbeddingOpti
   Output stitched =
       NodeBuilder("ParallelDynamicStitch", scope.name()).input(InList(back)).input(InList(found)).output();
   const Shape& table = parts[0].shape();
-  if (!table.has_rank()) throw invalid_argument("the shape of the embeddings '{}' is not known", parts[0].name());
+  if (!table.has_rank()) return reshape(stitched, concat({shape(wanted), subscript(shape(parts[0]), {from(1)})}, 0));
   Shape row(table.dims().last(static_cast<size_t>(table.rank() - 1)));
-  return reshape(stitched, concat({shape(wanted), row}, 0));
+  if (row.is_known()) return reshape(stitched, concat({shape(wanted), row}, 0));
+  Output result = reshape(stitched, concat({shape(wanted), subscript(shape(parts[0]), {from(1)})}, 0));
+  if (wanted.shape().has_rank()) {
+    Shape known = wanted.shape();
+    for (int64_t size : row.dims()) known.append(size);
+    result.set_shape(known);
+  }
+  return result;
 }
 
 Output embedding_lookup_sparse(const InList& params, const SparseIds& ids, const SparseEmbeddingOptions& options,

@@ -240,6 +240,8 @@ def _get_variable(name, shape=None, dtype=None, initializer=None, regularizer=No
                   **unused):
     graph = stack.get_default_graph()
     graph._check_not_finalized()
+    if partitioner is not None and shape is None and isinstance(initializer, (Tensor, Variable)):
+        shape, dtype = initializer.get_shape(), initializer.dtype.base_dtype if dtype is None else dtype
     if partitioner is not None and shape is not None:
         return _get_partitioned(name, TensorShape(shape), dtype, initializer, partitioner,
                                 dict(regularizer=regularizer, trainable=trainable, collections=collections,
@@ -261,6 +263,11 @@ def _get_variable(name, shape=None, dtype=None, initializer=None, regularizer=No
             if dtype is None:
                 with stack.Pushed("graphs", type(graph)()):
                     dtype = convert_to_tensor(initializer).dtype.base_dtype
+    elif shape is None and _takes_nothing(initializer):
+        # The value tells the shape: made once to look at it, elsewhere.
+        with stack.Pushed("graphs", type(graph)()):
+            value = _convert_to_tensor(initializer())
+            shape, dtype = value.shape, value.dtype.base_dtype if dtype is None else dtype
     elif shape is None and graph._variable_scopes and graph._variable_scopes[-1]._scope.reuse == 0 and not callable(initializer):
         raise ValueError(f"Shape of a new variable ({name}) must be fully defined, but instead was <unknown>.")
     if initializer is None and dtype is not None and dtypes.as_dtype(dtype) == dtypes.as_dtype("string"):
@@ -277,6 +284,19 @@ def _get_variable(name, shape=None, dtype=None, initializer=None, regularizer=No
     if constraint is not None:
         variable._constraint = constraint
     return variable
+
+
+def _takes_nothing(function):
+    """Whether a function that is given as an initializer makes its value without being told a shape."""
+    code = getattr(function, "__code__", None)
+    defaults = getattr(function, "__defaults__", None) or ()
+    return code is not None and code.co_argcount == len(defaults) and not code.co_flags & 0x0C
+
+
+def _convert_to_tensor(value):
+    from weir.framework.graph import convert_to_tensor
+
+    return convert_to_tensor(value)
 
 
 def _get_partitioned(name, shape, dtype, initializer, partitioner, arguments):

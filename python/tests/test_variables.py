@@ -1,0 +1,44 @@
+"""Variables as programs make and read them."""
+
+import numpy as np
+import pytest
+import weir as tf
+
+
+@pytest.fixture(autouse=True)
+def session():
+    with tf.Graph().as_default(), tf.Session() as session:
+        yield session
+
+
+def test_a_function_without_arguments_tells_shape_and_type(session):
+    v = tf.get_variable("v", initializer=lambda: tf.ones([3], tf.float64))
+    assert v.shape.as_list() == [3] and v.dtype.base_dtype == tf.float64
+    session.run(v.initializer)
+    np.testing.assert_array_equal(session.run(v), np.ones(3))
+
+
+def test_a_value_is_cut_into_parts(session):
+    value = np.arange(10, dtype=np.float32).reshape(5, 2)
+    parts = tf.get_variable("w", partitioner=tf.fixed_size_partitioner(3), initializer=tf.constant(value))
+    session.run(tf.global_variables_initializer())
+    assert [part.shape.as_list() for part in parts] == [[2, 2], [2, 2], [1, 2]]
+    np.testing.assert_array_equal(np.concatenate(session.run(list(parts))), value)
+
+
+@pytest.mark.parametrize("read", [lambda v: v + 0.0, tf.identity, lambda v: v.value() * 1.0, lambda v: v.read_value()])
+def test_a_resource_variable_is_read_after_what_the_reader_waits_for(session, read):
+    v = tf.get_variable("v", initializer=tf.constant(1.0), use_resource=True)
+    with tf.control_dependencies([v.assign(5.0)]):
+        after = read(v)
+    session.run(v.initializer)
+    assert session.run(after) == 5.0
+
+
+def test_embeddings_in_parts_of_unknown_shape(session):
+    table = np.random.RandomState(0).rand(13, 4).astype(np.float32)
+    ids = [0, 12, 5, 5, 7]
+    for strategy, cut in (("mod", [table[i::3] for i in range(3)]), ("div", np.array_split(table, 3))):
+        parts = [tf.placeholder(tf.float32) for _ in cut]
+        rows = tf.nn.embedding_lookup(parts, ids, strategy)
+        np.testing.assert_array_equal(session.run(rows, dict(zip(parts, cut))), table[ids])
