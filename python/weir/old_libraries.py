@@ -192,6 +192,8 @@ def _patch_numpy(numpy):
     _add(numpy, NaN=numpy.nan, NAN=numpy.nan, PZERO=0.0, NZERO=-0.0)
     _add(numpy, product=numpy.prod, cumproduct=numpy.cumprod, sometrue=numpy.any, alltrue=numpy.all)
     _add(numpy, asscalar=lambda a: a.item(), rank=numpy.ndim, round_=numpy.round, mat=numpy.asmatrix)
+    _add(numpy, asfarray=lambda a, dtype=numpy.float64: numpy.asarray(
+        a, dtype if numpy.issubdtype(dtype, numpy.inexact) else numpy.float64))
     _add(numpy, row_stack=numpy.vstack, msort=lambda a: numpy.sort(a, axis=0))
     if hasattr(numpy, "trapezoid"):
         _add(numpy, trapz=numpy.trapezoid)
