@@ -195,3 +195,19 @@ def test_losses_of_sequences_take_functions_of_all_eras():
                                (lambda inputs, labels: labels, 1)):
         loss = tf.nn.seq2seq.sequence_loss_by_example(logits, targets, weights, softmax_loss_function=function)
         assert run(loss).tolist() == [expected]
+
+
+def test_states_are_fed_as_they_are_fetched():
+    cell = cells.MultiRNNCell([cells.BasicLSTMCell(2), cells.GRUCell(3)])
+    before = cell.zero_state(1, tf.float32)
+    _, after = tf.nn.dynamic_rnn(cell, tf.ones([1, 1, 2]), initial_state=before)
+    _, twice = tf.nn.dynamic_rnn(cell, tf.ones([1, 2, 2]), initial_state=before)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        once = session.run(after)
+        assert all(map(np.allclose, tf.contrib.framework.nest.flatten(session.run(after, {before: once})),
+                       tf.contrib.framework.nest.flatten(session.run(twice))))
+        with pytest.raises(ValueError, match="Key had 3 elements, but value had 1"):
+            session.run(after, {before: np.zeros(3)})
+        with pytest.raises(ValueError, match="is not unique"):
+            session.run(after, {(before[1], before[1]): (once[1], once[1])})

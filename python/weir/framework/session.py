@@ -177,7 +177,21 @@ def _expand_feed(key, value):
             return list(feed(key, value))
     if hasattr(key, "_feed_parts"):
         return key._feed_parts(value)
-    return None
+    return _flat_feed(key, value) if isinstance(key, tuple) else None
+
+
+def _flat_feed(key, value):
+    """The tensors of a nested tuple, such as the state of a recurrent network, with their values."""
+    from weir import nest
+
+    keys, values = nest.flatten(key), nest.flatten(value)
+    if len(keys) != len(values):
+        raise ValueError(f"Could not flatten dictionary. Key had {len(keys)} elements, but value had {len(values)} "
+                         f"elements. Key: {keys}, value: {values}.")
+    for i, part in enumerate(keys):
+        if any(part is other for other in keys[:i]):
+            raise ValueError(f"Could not flatten dictionary: key {part} is not unique.")
+    return list(zip(keys, values))
 
 
 def _record_metadata(metadata, step_stats):
