@@ -57,6 +57,7 @@ NB_MODULE(_weir, m) {
   bind_io(m);
   bind_data(m);
   bind_callbacks(m);
+  bind_old_numpy(m);
   nb::register_exception_translator([](const std::exception_ptr& p, void*) {
     try {
       std::rethrow_exception(p);

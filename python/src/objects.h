@@ -130,5 +130,6 @@ void bind_training(nb::module_& m);
 void bind_io(nb::module_& m);
 void bind_data(nb::module_& m);
 void bind_callbacks(nb::module_& m);
+void bind_old_numpy(nb::module_& m);
 
 }  // namespace weir::python

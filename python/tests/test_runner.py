@@ -219,6 +219,11 @@ def test_old_names_of_libraries(weir):
         assert np.fromstring('1 2', sep=' ').tolist() == [1, 2]
         assert np.array([1], np.uint8).tostring() == b'\\x01'
         assert np.array([([1, 2], 3), ([4], 5)]).shape == (2, 2) and np.asarray([[1], [2, 3]]).dtype == object
+        assert float(np.array([[1.5]])) == 1.5 and int(np.array([2.5])) == 2 and '%.1f' % np.array([0.5]) == '0.5'
+        assert float(np.matrix([[1.5]])) == float(np.array(1.5)) == float(np.array(['1.5'])) == 1.5
+        try: float(np.zeros(2))
+        except TypeError as error: assert 'size' in str(error) or 'dimension' in str(error) or 'arrays' in str(error)
+        else: assert False
         assert str([np.float32(0.5), np.int64(2)]) == '[0.5, 2]'
         assert np.random.rand(2.0, 3).shape == np.random.randn(2, 3e0).shape == (2, 3)
         assert distutils.version.LooseVersion('1.10.0') > distutils.version.LooseVersion('1.9')
