@@ -294,13 +294,16 @@ class _LSTM(_UnitsCell):
 
     output_size = property(lambda self: self._h_size)
 
-    # The state tells which form is meant: programs of releases before 0.12 feed both parts side by side to cells that
-    # they do not say so of.
+    def _joined(self, state):
+        """Whether both parts stand side by side. Programs of releases before 0.12 pass such a tensor to cells that they
+        do not say so of."""
+        return not self._state_is_tuple or isinstance(state, Tensor)
+
     def _parts(self, state):
-        return state if nest.is_sequence(state) else array_ops.split(state, [self._num_units, self._h_size], axis=1)
+        return array_ops.split(state, [self._num_units, self._h_size], axis=1) if self._joined(state) else state
 
     def _like(self, state, c, h):
-        return LSTMStateTuple(c, h) if nest.is_sequence(state) else array_ops.concat([c, h], 1)
+        return array_ops.concat([c, h], 1) if self._joined(state) else LSTMStateTuple(c, h)
 
 
 class BasicLSTMCell(_LSTM):
