@@ -122,6 +122,57 @@ TEST_F(Passes, RemoveIdentitiesKeepsThoseThatWaitForACheck) {
   EXPECT_EQ(running(ir), (Names{"CheckNumerics", "Identity"}));
 }
 
+TEST_F(Passes, RemoveIdentitiesKeepsThoseThatWaitForAnEffectBehindValues) {
+  Variable v = g.variable("v", 1.f);
+  Output x = g.placeholder(float32, {});
+  Output after = assign(v, 2.f) * x;
+  Output late;
+  {
+    auto scope = g.control_dependencies({after.op()});
+    late = identity(x);
+  }
+  Ir ir = ir_for({late}, {}, {x}, {Tensor(1.f)});
+  remove_identities(ir, context_);
+  EXPECT_EQ(running(ir), (Names{"VariableV2", "Assign", "_Read", "Mul", "Identity"}));
+}
+
+TEST_F(Passes, RemoveIdentitiesDropsGatesWhoseEffectsComeBeforeAnyway) {
+  Variable v = g.variable("v", {1.f, 2.f});
+  Output x = assign(v, {2.f, 3.f});
+  std::vector<Gradient> gated = tuple({tanh(x), sigmoid(x)});
+  Ir ir = ir_for({gated[0].dense() + gated[1].dense()});
+  remove_identities(ir, context_);
+  EXPECT_EQ(running(ir), (Names{"VariableV2", "Assign", "_Read", "Tanh", "_Read", "Sigmoid", "AddV2"}));
+}
+
+TEST_F(Passes, ConstantsWaitForWhatTheirControlInputsWaitFor) {
+  Variable v = g.variable("v", 1.f);
+  Output first, second;
+  {
+    auto scope = g.control_dependencies({v.initializer()});
+    first = identity(g.constant(10.f));
+  }
+  {
+    auto scope = g.control_dependencies({first.op()});
+    second = identity(g.constant(20.f));
+  }
+  Ir ir = ir_for({second});
+  fold_constants(ir, context_);
+  remove_identities(ir, context_);
+  EXPECT_EQ(running(ir), (Names{"VariableV2", "Assign"}));
+}
+
+TEST_F(Passes, WhoWaitsForAFedPlaceholderWaitsForNothing) {
+  Output x = g.placeholder(float32, {}), gate = g.placeholder(DType::Bool, {});
+  Output late;
+  {
+    auto scope = g.control_dependencies({gate.op()});
+    late = tanh(x);
+  }
+  Ir ir = ir_for({late}, {}, {x, gate}, {Tensor(1.f), Tensor(true)});
+  EXPECT_EQ(running(ir), Names{"Tanh"});
+}
+
 TEST_F(Passes, ShareCommonSubexpressionsComputesEqualNodesOnce) {
   Output x = g.placeholder(float32, {2});
   Output y = tanh(x * 2.f) + tanh(x * 2.f);

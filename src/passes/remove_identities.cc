@@ -20,12 +20,67 @@ IrEdge source(const IrNode& node) {
   return node.inputs[alias < 0 ? 0 : static_cast<size_t>(alias)];
 }
 
-// Whether nothing but time tells that the node has run. CheckNumerics is there to fail.
-bool is_unobservable(const IrNode& node) { return node.op->pure() && !node.is("CheckNumerics"); }
-
 void add_unique(std::vector<int>& list, int value) {
   if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
 }
+
+// Which nodes that do more than compute come before each node: they change a variable, print, or may fail. Nothing but
+// time tells that the others have run.
+class Effects {
+ public:
+  explicit Effects(const Ir& ir) : ir_(ir), before_(ir.nodes.size()) {}
+
+  // To be called for producers first, when the node's edges are final.
+  void note(int id) {
+    const IrNode& node = ir_[id];
+    Set set;
+    for (const IrEdge& input : node.inputs) add(set, of(input.node));
+    for (int control : node.control) add(set, of(control));
+    if (is_effect(node)) {
+      set.resize(std::max(set.size(), count_ / 64 + 1));
+      set[count_ / 64] |= uint64_t{1} << count_ % 64;
+      ++count_;
+    }
+    before_[static_cast<size_t>(id)] = std::move(set);
+  }
+
+  // Of the nodes that `id` waits for: those that bring effects which nothing else that it waits for or reads brings.
+  std::vector<int> needed(int id, const std::vector<int>& control) const {
+    Set known;
+    for (const IrEdge& input : ir_[id].inputs) add(known, of(input.node));
+    std::vector<int> kept;
+    for (int node : control) {
+      if (is_in(of(node), known)) continue;
+      add(known, of(node));
+      kept.push_back(node);
+    }
+    return kept;
+  }
+
+ private:
+  using Set = std::vector<uint64_t>;
+
+  static bool is_effect(const IrNode& node) {
+    if (node.is("Placeholder") && !node.is_feed()) return true;  // fails
+    if (node.is_feed() || is_variable_read(*node.op) || node.is("VariableV2") || node.is("VarHandleOp")) return false;
+    return !node.op->pure() || node.is("CheckNumerics");
+  }
+  const Set& of(int node) const { return before_[static_cast<size_t>(node)]; }
+  static void add(Set& to, const Set& more) {
+    to.resize(std::max(to.size(), more.size()));
+    for (size_t i = 0; i < more.size(); ++i) to[i] |= more[i];
+  }
+  static bool is_in(const Set& part, const Set& whole) {
+    for (size_t i = 0; i < part.size(); ++i) {
+      if (part[i] & ~(i < whole.size() ? whole[i] : 0)) return false;
+    }
+    return true;
+  }
+
+  const Ir& ir_;
+  std::vector<Set> before_;
+  size_t count_ = 0;
+};
 
 }  // namespace
 
@@ -36,6 +91,7 @@ void remove_identities(Ir& ir, PassContext&) {
     const IrEdge& to = replacement[static_cast<size_t>(edge.node)];
     return to.node >= 0 ? to : edge;
   };
+  Effects effects(ir);
   for (int id : ir.topological_order()) {
     IrNode& node = ir[id];
     for (IrEdge& input : node.inputs) input = resolve(input);
@@ -51,12 +107,9 @@ void remove_identities(Ir& ir, PassContext&) {
       }
     }
     // Gates of gradients (see tuple()) wait for values; that would only keep their neighbours from being fused.
-    if (node.is("Identity") && std::all_of(control.begin(), control.end(), [&](int before) {
-          return !ir[before].is_feed() && is_unobservable(ir[before]);
-        })) {
-      control.clear();
-    }
+    if (node.is("Identity") && !control.empty()) control = effects.needed(id, control);
     node.control = std::move(control);
+    effects.note(id);
     if (is_identity(ir, node)) replacement[static_cast<size_t>(id)] = source(node);
   }
   for (IrEdge& fetch : ir.fetches) fetch = resolve(fetch);
