@@ -219,8 +219,8 @@ void raise_build_error(const Error& error) {
   // Tensors of a wrong type are a TypeError in Python; C++ has one code for all bad arguments.
   const std::string& message = error.message();
   auto says = [&](const char* text) { return message.find(text) != std::string::npos; };
-  const bool wrong_type = says("Second-order gradient for while loops") ||
-                          (says("attribute 'T") && says("; allowed are ")) ||
+  const bool wrong_type = says("Second-order gradient for while loops") || says("Gradients of complex tensors must") ||
+                          says(" must match: grad_ys[") || (says("attribute 'T") && says("; allowed are ")) ||
                           (says("input '") && says("' must be ") && says("' is "));
   if (wrong_type) raise(PyExc_TypeError, error.what());
   nb::object exception = package().make_build_error(static_cast<int>(error.code()), error.what());

@@ -22,6 +22,12 @@ bool is_differentiated(const Output& input) {
   return carries_gradient(input.dtype()) && (!nodes || nodes->contains(input.node()));
 }
 
+const std::unordered_set<const Node*>& walked_nodes(const Graph& graph) {
+  static const std::unordered_set<const Node*> kNone;
+  const auto* nodes = graph.impl().differentiated;
+  return nodes ? *nodes : kNone;
+}
+
 std::vector<Output> forward_reads(Body& gradient, const Body& forward) {
   std::vector<Output> reads;
   for (const Output& read : reads_between(gradient, forward)) {

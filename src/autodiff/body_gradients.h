@@ -1,5 +1,6 @@
 #pragma once
 
+#include <unordered_set>
 #include <vector>
 
 #include "graph/bodies.h"
@@ -22,6 +23,9 @@ Output zero_gradient(const Output& x);
 
 // Whether the walk that is under way goes on behind an input. True when there is none.
 bool is_differentiated(const Output& input);
+
+// The nodes on the way of the walk that is under way; none when there is no walk.
+const std::unordered_set<const Node*>& walked_nodes(const Graph& graph);
 
 // Copies constants of `forward` that `gradient` reads, and gives the rest of what it reads there.
 std::vector<Output> forward_reads(Body& gradient, const Body& forward);

@@ -40,10 +40,11 @@ class ForwardLine {
   std::optional<SourceLine> saved_;
 };
 
-// Stands new nodes beside `node` alone, leaving colocation scopes of the program aside.
+// Stands new nodes beside `nodes` alone, leaving colocation scopes around aside.
 class Beside {
  public:
-  explicit Beside(Node* node) : slot_(node->graph->impl().colocate), saved_(std::exchange(slot_, {node})) {}
+  Beside(Graph& graph, std::vector<Node*> nodes)
+      : slot_(graph.impl().colocate), saved_(std::exchange(slot_, std::move(nodes))) {}
   ~Beside() { slot_ = std::move(saved_); }
   Beside(const Beside&) = delete;
   Beside& operator=(const Beside&) = delete;
@@ -56,15 +57,21 @@ class Beside {
 // Tells the rules of control flow where the walk goes.
 class Differentiated {
  public:
-  Differentiated(Graph& graph, const std::unordered_set<const Node*>& nodes)
-      : slot_(graph.impl().differentiated), saved_(std::exchange(slot_, &nodes)) {}
-  ~Differentiated() { slot_ = saved_; }
+  Differentiated(Graph& graph, const std::unordered_set<const Node*>& nodes, bool colocated)
+      : impl_(graph.impl()),
+        saved_(std::exchange(impl_.differentiated, &nodes)),
+        colocated_(std::exchange(impl_.colocate_gradients, colocated)) {}
+  ~Differentiated() {
+    impl_.differentiated = saved_;
+    impl_.colocate_gradients = colocated_;
+  }
   Differentiated(const Differentiated&) = delete;
   Differentiated& operator=(const Differentiated&) = delete;
 
  private:
-  const std::unordered_set<const Node*>*& slot_;
+  Graph::Impl& impl_;
   const std::unordered_set<const Node*>* saved_;
+  bool colocated_;
 };
 
 // Sums on each device what is there, then the sums.
@@ -73,7 +80,7 @@ Output add_dense(const std::vector<Output>& terms) {
   for (const Output& term : terms) by_device[term.op().device()].push_back(term);
   std::vector<Output> sums;
   for (const auto& [device, here] : by_device) {
-    Beside first(here[0].node());
+    Beside first(here[0].graph(), {here[0].node()});
     sums.push_back(here.size() == 1 ? here[0] : add_n(here));
   }
   return sums.size() == 1 ? sums[0] : add_n(sums);
@@ -101,14 +108,20 @@ Gradient add_gradients(const std::vector<Gradient>& terms) {
 // The walk from ys back to xs, as TensorFlow 1.15 does it: node names and their order are the same.
 class Walk {
  public:
-  Walk(const std::vector<Output>& ys, std::vector<Output> xs, const GradientsOptions& options, SourceLine line)
-      : graph_(ys[0].graph()), ys_(ys), xs_(std::move(xs)), options_(options), line_(std::move(line)) {}
+  Walk(const std::vector<Output>& ys, std::vector<Output> xs, const GradientsOptions& options, SourceLine line,
+       bool in_body = false)
+      : graph_(ys[0].graph()),
+        ys_(ys),
+        xs_(std::move(xs)),
+        options_(options),
+        line_(std::move(line)),
+        in_body_(in_body) {}
 
   std::vector<Gradient> run() {
     Scope scope = graph_.name_scope(options_.name);
     start();
     find_between();
-    Differentiated known_to_rules(graph_, between_);
+    Differentiated known_to_rules(graph_, between_, options_.colocate_with_ops);
     std::unordered_set<const Node*> stop = stop_nodes();
 
     std::deque<Node*> queue;
@@ -149,17 +162,21 @@ class Walk {
       const Output& y = ys_[i];
       std::string name = "grad_ys_" + std::to_string(i);
       std::optional<Scope> colocation;
-      if (options_.colocate_with_ops) colocation.emplace(graph_.colocate_with(y.op()));
+      if (options_.colocate_with_ops && !in_body_) colocation.emplace(graph_.colocate_with(y.op()));
       Output given = options_.grad_ys.empty() ? Output() : options_.grad_ys[i];
       if (given) {
-        if (given.dtype() != y.dtype() || !given.shape().compatible(y.shape())) {
+        if (given.dtype() != y.dtype()) {
+          throw invalid_argument("Gradient type {} generated for tensor {} with type {} must match: grad_ys[{}]",
+                                 dtype_name(given.dtype()), y.name(), dtype_name(y.dtype()), i);
+        }
+        if (!given.shape().compatible(y.shape())) {
           throw invalid_argument("grad_ys[{}] '{}' is {} {}; '{}' is {} {}", i, given.name(), dtype_name(given.dtype()),
                                  given.shape().str(), y.name(), dtype_name(y.dtype()), y.shape().str());
         }
         terms_of(y).push_back(identity(given, name));
       } else {
         if (is_complex(y.dtype())) {
-          throw invalid_argument("gradients of complex tensors need grad_ys; '{}' is {}", y.name(),
+          throw invalid_argument("Gradients of complex tensors must set grad_ys (y.dtype = tf.{})",
                                  dtype_name(y.dtype()));
         }
         Output dims = shape(y);
@@ -184,10 +201,15 @@ class Walk {
             from.contains(node) || std::any_of(node->inputs.begin(), node->inputs.end(), [&](const Output& input) {
               return reached.contains(input.node()) && carries_gradient(input);
             });
-        if (is_reached) reached.insert(node);
+        if (is_reached) {
+          reached.insert(node);
+        } else if (Output initial = initial_value(*node); initial && reached.contains(initial.node())) {
+          refuse(initial);
+        }
       } else if (seen.insert(node).second) {
         stack.emplace_back(node, true);
         for (const Output& input : node->inputs) stack.emplace_back(input.node(), false);
+        if (Output initial = initial_value(*node)) stack.emplace_back(initial.node(), false);
       }
     }
     std::vector<const Node*> todo;
@@ -203,6 +225,35 @@ class Walk {
         if (between_.contains(input.node())) ++pending_[input.node()];
       }
     }
+  }
+
+  // What a variable of a loop that is being described is before the first iteration; empty for other nodes.
+  static Output initial_value(const Node& node) {
+    if (!node.body || node.body->initial.empty() || !carries_gradient(node.output_types[0])) return {};
+    const std::vector<Output>& parameters = node.body->parameters;
+    for (size_t i = 0; i < parameters.size() && i < node.body->initial.size(); ++i) {
+      if (parameters[i].node() == &node) return node.body->initial[i];
+    }
+    return {};
+  }
+
+  [[noreturn]] void refuse(const Output& initial) const {
+    std::unordered_set<const Node*> seen = {initial.node()};
+    std::vector<const Node*> todo = {initial.node()};
+    while (!todo.empty()) {
+      const Node* node = todo.back();
+      todo.pop_back();
+      for (const Output& input : node->inputs) {
+        if (seen.insert(input.node()).second) todo.push_back(input.node());
+      }
+    }
+    auto x = std::find_if(xs_.begin(), xs_.end(), [&](const Output& each) { return seen.contains(each.node()); });
+    throw invalid_argument(
+        "Cannot compute gradient inside while loop with respect to op '{}'. We do not support taking the gradient wrt "
+        "or "
+        "through the initial value of a loop variable. Gradients can be computed through loop invariants or wrt the "
+        "input parameters to the loop body.",
+        (x == xs_.end() ? initial : *x).node()->name);
   }
 
   // Where the walk ends: xs that no other x lies behind, and what the caller wants treated as constant.
@@ -297,6 +348,7 @@ class Walk {
   std::vector<Output> xs_;
   const GradientsOptions& options_;
   SourceLine line_;
+  bool in_body_;  // of control flow: what comes in is a variable of the loop, or what the If was given
   std::unordered_map<const Node*, std::vector<std::vector<Gradient>>> grads_;
   std::unordered_set<const Node*> between_;
   std::unordered_map<const Node*, int> pending_;
@@ -324,7 +376,12 @@ std::vector<Output> gradients_in_body(const Body& body, const std::vector<Output
   Graph& graph = ys[0].graph();
   const std::string scope = graph.current_name_scope() + "/";
   GradientsOptions options{.grad_ys = grad_ys, .stop_gradients = body.parameters, .name = scope};
-  std::vector<Gradient> grads = Walk(ys, xs, options, graph.impl().line.value_or(SourceLine{})).run();
+  std::optional<Beside> nothing;  // least of all beside the If or While
+  if (graph.impl().colocate_gradients) {
+    options.colocate_with_ops = true;
+    nothing.emplace(graph, std::vector<Node*>());
+  }
+  std::vector<Gradient> grads = Walk(ys, xs, options, graph.impl().line.value_or(SourceLine{}), true).run();
   for (size_t i = 0; i < xs.size(); ++i) {
     if (!grads[i].none()) dense[i] = grads[i].dense();
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_set>
 
 #include "base/errors.h"
 
@@ -36,6 +37,92 @@ Output variable_behind(Output ref) {
   return ref;
 }
 
+// The variables that nodes of the body, and of bodies inside it, write through references.
+void add_written_variables(const Body& body, std::vector<Output>& variables) {
+  for_each_node(body, [&](const Node& node) {
+    if (!node.op->has_ref_input() || node.op->name == "IsVariableInitialized") return;
+    std::vector<FlatArg> args = flatten_args(node.op->inputs, node.attrs);
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      if (!args[i].spec->is_ref) continue;
+      Output variable = variable_behind(node.inputs[i]);
+      if (!contains(variables, variable)) variables.push_back(variable);
+    }
+  });
+}
+
+// What programs read a variable by when they use it as a tensor. Empty when there is no such node.
+Output implicit_read(const Output& variable) {
+  Operation read = variable.graph().find(variable.node()->name + "/read");
+  if (!read || read.type() != "Identity" || read.input(0) != variable) return {};
+  return read.output();
+}
+
+// Lets a body, and the bodies inside it, read a variable where it gets to the reader, instead of taking what `read`
+// gave before it began.
+void read_inside(Body& body, const Output& read, const Output& variable) {
+  Graph& graph = variable.graph();
+  auto value_for = [&](const std::vector<Node*>& waits) {
+    BodyScope scope(graph, &body);
+    std::vector<Operation> control;
+    for (Node* node : waits) control.emplace_back(node);
+    return graph.add({.op = "Identity", .name = "read", .inputs = {variable}, .control_inputs = control}).output();
+  };
+  const std::vector<Node*> nodes = body.nodes;  // those that this makes need no change
+  for (Node* node : nodes) {
+    const std::vector<Body*> inner = inner_bodies(*node);
+    const size_t first = is_if(*node->op) ? 1 : 0;  // before it: the predicate
+    for (size_t i = 0; i < node->inputs.size(); ++i) {
+      if (node->inputs[i] != read) continue;
+      const bool passed_on = inner.empty() || (i >= first && inner[0]->parameters[i - first] == read);
+      node->inputs[i] = passed_on ? variable : value_for(node->control_inputs);
+    }
+    for (Body* each : inner) {
+      for (size_t i = 0; each->is_loop && i < each->parameters.size() && i < each->results.size(); ++i) {
+        if (each->parameters[i] == read && each->results[i] == read) each->results[i] = variable;
+      }
+      read_inside(*each, read, variable);
+      std::replace(each->parameters.begin(), each->parameters.end(), read, variable);
+    }
+  }
+  for (Output& result : body.results) {
+    if (result == read) result = value_for({});
+  }
+}
+
+// TensorFlow's variables are read by one node outside of the loop, and what that gave changes when they are assigned
+// to: loops and branches that assign to a variable see what they assigned.
+void read_what_is_written(Body& first, Body& second) {
+  std::vector<Output> variables;
+  for (const Body* body : {&first, &second}) add_written_variables(*body, variables);
+  for (const Output& variable : variables) {
+    Output read = implicit_read(variable);
+    if (!read) continue;
+    for (Body* body : {&first, &second}) {
+      if (!is_inside(*body, *read.node())) read_inside(*body, read, variable);
+    }
+  }
+}
+
+// The nodes that a body's results and targets depend on. Nobody waits for what the others wait for.
+std::unordered_set<const Node*> needed_nodes(const Body& body) {
+  std::unordered_set<const Node*> needed;
+  std::vector<const Node*> todo;
+  auto need = [&](const Node* node) {
+    if (is_inside(body, *node) && needed.insert(node).second) todo.push_back(node);
+  };
+  for (const Output& result : body.results) {
+    if (result) need(result.node());
+  }
+  for (const Operation& target : body.targets) need(target.node());
+  while (!todo.empty()) {
+    const Node* node = todo.back();
+    todo.pop_back();
+    for (const Output& input : node->inputs) need(input.node());
+    for (const Node* control : node->control_inputs) need(control);
+  }
+  return needed;
+}
+
 // Collects what two bodies need from around them.
 class Captures {
  public:
@@ -43,12 +130,13 @@ class Captures {
 
   void collect() {
     for (Body* body : bodies_) {
+      const std::unordered_set<const Node*> needed = needed_nodes(*body);
       for (Node* node : body->nodes) {
         for (size_t i = 0; i < node->inputs.size(); ++i) {
           if (!is_inside(*body, *node->inputs[i].node())) node->inputs[i] = capture(node->inputs[i]);
         }
         for (Node* control : node->control_inputs) {
-          if (!is_inside(*body, *control)) wait_for(control);
+          if (needed.contains(node) && !is_inside(*body, *control)) wait_for(control);
         }
       }
       for (Output& result : body->results) {
@@ -157,11 +245,15 @@ void check_readable(const Node& node, const Body* reader, std::string_view name)
     }
     if (differentiated) continue;
     if (in_loop) {
-      throw invalid_argument("Cannot use '{}' as input to '{}' because they are in different while loops.", node.name,
-                             name);
+      throw invalid_argument(
+          "Cannot use '{}' as input to '{}' because they are in different while loops. See info log "
+          "for more details.",
+          node.name, name);
     }
-    throw invalid_argument("Cannot use '{}' as input to '{}' because '{}' is in a while loop.", node.name, name,
-                           node.name);
+    throw invalid_argument(
+        "Cannot use '{}' as input to '{}' because '{}' is in a while loop. See info log for more "
+        "details.",
+        node.name, name, node.name);
   }
 }
 
@@ -179,6 +271,7 @@ Operation add_if(Graph& graph, const Output& predicate, Body& then_branch, Body&
     throw invalid_argument("the branches give {} and {} results", then_branch.results.size(),
                            else_branch.results.size());
   }
+  read_what_is_written(then_branch, else_branch);
   Captures captures(then_branch, else_branch);
   captures.collect();
   std::vector<DType> types;
@@ -215,6 +308,7 @@ Operation add_while(Graph& graph, const std::vector<Output>& initial, Body& cond
       condition.parameters.size() != initial.size() || condition.results.size() != 1) {
     throw invalid_argument("a loop over {} variables has a body of {} results", initial.size(), body.results.size());
   }
+  read_what_is_written(condition, body);
   Captures captures(condition, body);
   captures.collect();
   std::vector<Output> inputs = initial;

@@ -47,7 +47,8 @@ struct Body {
   std::vector<Operation> targets;  // what runs with it for its effects alone
   std::vector<Node*> nodes;        // made in it directly, in order of creation
   const Body* gradient_of =
-      nullptr;  // the body whose gradient this computes, whose tensors it may read until it is done
+      nullptr;                  // the body whose gradient this computes, whose tensors it may read until it is done
+  std::vector<Output> initial;  // while a loop is described: what its variables are before the first iteration
 
   bool encloses(const Body* other) const {  // itself included
     while (other && other != this) other = other->outer;
@@ -93,6 +94,7 @@ struct Graph::Impl {
   std::map<std::string, std::vector<std::any>, std::less<>> collections;
   // While gradients() walks: the nodes on its way, so that control flow differentiates no more than that.
   const std::unordered_set<const Node*>* differentiated = nullptr;
+  bool colocate_gradients = false;  // ... and whether gradients stand beside what they are of
   // When set, new nodes carry this line instead of the one where they are made: composed functions and gradients
   // blame the line of the program that asked for them.
   std::optional<SourceLine> line;

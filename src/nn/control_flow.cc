@@ -65,8 +65,12 @@ std::vector<Output> cond(const In& predicate, const std::function<std::vector<Ou
   Graph& graph = nn::graph_of(predicate);
   std::vector<Output> results;
   Scope scope = graph.name_scope(name.empty() ? "cond" : name);
-  const Output pred = as_value(predicate.output());
+  Output pred = as_value(predicate.output());
   require_scalar_bool(pred, "pred", "Switch");
+  if (!pred.shape().has_rank()) {  // a run is to find out that it is none
+    pred = identity(pred, "pred_id");
+    pred.set_shape({});
+  }
   const std::string base = graph.current_name_scope();
   Body& then_branch = add_body(graph, base + "_true", false);
   fill_branch(graph, then_branch, then);
@@ -209,6 +213,7 @@ std::vector<Output> nn::while_loop(Graph& graph, const LoopCondition& condition,
   {
     BodyScope inside(graph, &loop_body);
     std::vector<Output> values = parameters(loop_body, "Identity");
+    loop_body.initial = variables;
     if (limit) loop_body.results.push_back(loop_body.parameters[0] + 1);
     std::vector<Output> next = body(values);
     if (next.size() != values.size()) {
@@ -216,8 +221,10 @@ std::vector<Output> nn::while_loop(Graph& graph, const LoopCondition& condition,
     }
     for (const Output& result : next) {
       if (!result) throw invalid_argument("the body of a while_loop gives an empty tensor");
+      check_readable(*result.node(), &loop_body, base + "/NextIteration");
       loop_body.results.push_back(as_value(result));
     }
+    loop_body.initial.clear();
   }
   for (size_t i = 0; i < variables.size(); ++i) {
     const Output& next = loop_body.results[i];

@@ -1,4 +1,5 @@
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/errors.h"
 #include "graph/bodies.h"
@@ -45,7 +46,10 @@ class Builder {
       if (!feeds_.emplace(feeds[i], ir_.add(std::move(ir_node))).second) {
         node.fail(Code::InvalidArgument, fmt::format("'{}' is fed twice", feeds[i].name()));
       }
+      note_given(feeds[i]);
     }
+    if (!body) return;
+    for (const Output& parameter : body->parameters) note_given(parameter);
   }
 
   Ir build(std::span<const Output> fetches, std::span<const Operation> targets) {
@@ -59,6 +63,11 @@ class Builder {
  private:
   void visit(const Output& output) {
     if (!feeds_.count(output)) visit(output.node());
+  }
+
+  void note_given(const Output& output) {
+    const std::string& op = output.node()->op->name;
+    if (op == "Placeholder" || op == "PlaceholderV2") given_.insert(output.node());
   }
 
   // Producers first, with an explicit stack: graphs can be deeper than a thread's stack.
@@ -109,13 +118,10 @@ class Builder {
     nodes_.emplace(node, ir_.add(std::move(ir_node)));
   }
 
-  // What a body waits for outside of itself has happened before its If or While runs, and what is fed is there already.
+  // What a body waits for outside of itself has happened before its If or While runs, and what is fed is there from the
+  // beginning.
   bool waits_for(const Node& control) const {
-    if (control.op->name.starts_with("Placeholder") && control.inputs.empty() &&
-        feeds_.count(Output(const_cast<Node*>(&control), 0))) {
-      return false;
-    }
-    return !body_ || body_->encloses(control.body);
+    return (!body_ || body_->encloses(control.body)) && !given_.count(&control);
   }
 
   static bool is_flow(const Node& node) { return is_if(*node.op) || is_while(*node.op); }
@@ -130,6 +136,7 @@ class Builder {
   static std::shared_ptr<Flow> snapshot(const Node& node) {
     auto flow = std::make_shared<Flow>();
     flow->is_loop = is_while(*node.op);
+    flow->scalar = !flow->is_loop && node.inputs[0].shape().is_scalar();
     auto [first, second] = bodies_of(node);
     flow->writes = writes_variables(*first) || writes_variables(*second);
     const Body* bodies[2] = {first, second};
@@ -200,6 +207,7 @@ class Builder {
   Ir ir_;
   std::unordered_map<const Node*, int> nodes_;
   std::unordered_map<Output, int, OutputHash> feeds_;
+  std::unordered_set<const Node*> given_;  // placeholders that are fed
 };
 
 }  // namespace

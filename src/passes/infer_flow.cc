@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/errors.h"
 #include "graph/bodies.h"
 #include "passes/ir.h"
 
@@ -43,7 +44,7 @@ void infer_if(Ir& ir, IrNode& node, PassContext& context) {
   Flow& flow = *node.flow;
   const IrEdge& predicate = node.inputs[0];
   if (const Tensor& value = ir[predicate.node].values[static_cast<size_t>(predicate.output)]; value.valid()) {
-    flow.selected = is_true(value.dtype(), value.shape(), value.raw()) ? 0 : 1;
+    flow.selected = is_true(flow, value.dtype(), value.shape(), value.raw()) ? 0 : 1;
   }
   std::vector<FeedSpec> feeds = specs_of_inputs(ir, node, 1);
   if (flow.selected >= 0) {
@@ -142,7 +143,10 @@ void prune_while(IrNode& node, const std::vector<bool>& read) {
 
 }  // namespace
 
-bool is_true(DType dtype, const Shape& shape, const void* data) {
+bool is_true(const Flow& flow, DType dtype, const Shape& shape, const void* data) {
+  if (flow.scalar && !shape.is_scalar()) {
+    throw invalid_argument("The second input must be a scalar, but it has shape {}", shape.str());
+  }
   if (!shape.is_scalar()) return shape.elements() > 0;
   if (dtype == DType::String) return !static_cast<const std::string*>(data)->empty();
   if (dtype == DType::Float32) return *static_cast<const float*>(data) != 0;

@@ -37,6 +37,7 @@ struct Flow {
   FlowBody bodies[2];        // then and else, or condition and body
   bool writes = false;       // a body, or one inside it, changes variables
   int selected = -1;         // the branch, when the predicate is known
+  bool scalar = false;       // the graph says that the predicate is one; it need not be in a run
   std::vector<int> outputs;  // of the node, one for every result (of a loop's body: for every parameter, too)
 };
 
@@ -124,8 +125,8 @@ void infer_ir(Ir& ir, PassContext& context);
 void infer_flow(Ir& ir, IrNode& node, PassContext& context);
 // What holds of a loop's parameters in every iteration, given what holds in the first.
 std::vector<FeedSpec> loop_invariants(const Flow& flow, std::vector<FeedSpec> first, PassContext& context);
-// Whether a predicate of any type means true.
-bool is_true(DType dtype, const Shape& shape, const void* data);
+// Whether a predicate of any type means true. Throws InvalidArgument when it is not the scalar that it should be.
+bool is_true(const Flow& flow, DType dtype, const Shape& shape, const void* data);
 // Drops results of control flow that nobody reads, loop variables that only they need, and inputs that are then not
 // needed any more: a loop that keeps values for its gradient keeps them only in runs that compute the gradient.
 void prune_flow(Ir& ir);

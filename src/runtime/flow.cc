@@ -138,7 +138,8 @@ void FlowStep::run(const StepView& step, Value* slots, const RunControl& control
     run_loop(plans, *iteration, step, slots, control, tracer);
   } else {
     const Value& predicate = slots[step.inputs[0]];
-    bool taken = flow_.selected >= 0 ? flow_.selected == 0 : is_true(predicate.dtype, *predicate.shape, predicate.data);
+    bool taken =
+        flow_.selected >= 0 ? flow_.selected == 0 : is_true(flow_, predicate.dtype, *predicate.shape, predicate.data);
     run_branch(plans, taken, iteration->now, step, slots, control, tracer);
   }
 }
@@ -158,7 +159,7 @@ void FlowStep::run_loop(Plans& plans, Iteration& iteration, const StepView& step
     control.check();
     condition.run(iteration.now, control, tracer);
     const Value& predicate = condition.result(0);
-    const bool goes_on = is_true(predicate.dtype, *predicate.shape, predicate.data);
+    const bool goes_on = is_true(flow_, predicate.dtype, *predicate.shape, predicate.data);
     condition.clear();
     if (!goes_on) break;
     body.run(iteration.now, control, tracer);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 #include <unordered_set>
 #include <utility>
 
@@ -16,24 +17,38 @@ constexpr std::string_view kIterations = "_iterations";  // which output of a Wh
 // Of a body's parameters, those that gradients of some of its results can flow to.
 std::vector<bool> influences(const Body& body, const std::vector<bool>& results) {
   std::vector<bool> found(body.parameters.size(), false);
-  std::unordered_set<const Node*> seen;
-  std::vector<const Node*> todo;
+  std::set<std::pair<const Node*, int>> seen;
+  std::vector<Output> todo;
   auto look_at = [&](const Output& output) {
     if (!carries_gradient(output.dtype())) return;
     auto parameter = std::find(body.parameters.begin(), body.parameters.end(), output);
     if (parameter != body.parameters.end()) {
       found[static_cast<size_t>(parameter - body.parameters.begin())] = true;
-    } else if (seen.insert(output.node()).second) {
-      todo.push_back(output.node());
+    } else if (seen.emplace(output.node(), output.index()).second) {
+      todo.push_back(output);
     }
   };
   for (size_t i = 0; i < results.size(); ++i) {
-    if (results[i]) look_at(body.results[i]);
+    if (results[i] && body.results[i]) look_at(body.results[i]);
   }
   while (!todo.empty()) {
-    const Node* node = todo.back();
+    const Output output = todo.back();
+    const Node* node = output.node();
     todo.pop_back();
-    for (const Output& input : node->inputs) look_at(input);
+    if (!is_if(*node->op)) {
+      for (const Output& input : node->inputs) look_at(input);
+      continue;
+    }
+    // A branch may read what this output of its If does not depend on.
+    std::vector<bool> wanted(node->output_types.size(), false);
+    wanted[static_cast<size_t>(output.index())] = true;
+    auto [then_branch, else_branch] = bodies_of(*node);
+    for (const Body* branch : {then_branch, else_branch}) {
+      const std::vector<bool> needed = influences(*branch, wanted);
+      for (size_t i = 0; i < needed.size(); ++i) {
+        if (needed[i]) look_at(node->inputs[i + 1]);
+      }
+    }
   }
   return found;
 }
@@ -59,7 +74,14 @@ class LoopGradient {
 
   void run() {
     choose();
-    if (xs_.empty()) return;
+    give_zeros();
+    if (std::none_of(xs_.begin(), xs_.end(),
+                     [&](size_t i) { return is_differentiated(c_.input(static_cast<int>(i))); })) {
+      return;
+    }
+    if (node_.attrs.has(kIsLoopGradient)) {
+      node_.fail(Code::Unimplemented, "Second-order gradient for while loops not supported.");
+    }
     const std::string name = forward_.name + "_grad";
     condition_ = &add_body(graph_, name + "_cond", true);
     body_ = &add_body(graph_, name + "_body", true);
@@ -115,10 +137,8 @@ class LoopGradient {
  private:
   bool is_invariant(size_t i) const { return forward_.results[i] == forward_.parameters[i]; }
 
-  // Which loop variables have gradients that change from iteration to iteration, and which tensors have one at all.
-  void choose() {
-    std::vector<bool> active(count_, false);
-    for (size_t i = 0; i < count_; ++i) active[i] = c_.has_output_grad(static_cast<int>(i));
+  // Adds the variables that gradients of some variables flow to, in any number of iterations.
+  void spread(std::vector<bool>& active) const {
     for (bool grew = true; grew;) {
       grew = false;
       std::vector<bool> more = influences(forward_, active);
@@ -128,12 +148,41 @@ class LoopGradient {
         grew |= !is_invariant(i);
       }
     }
+  }
+
+  // Which loop variables have gradients that change from iteration to iteration, and which tensors have one at all.
+  void choose() {
+    std::vector<bool> active(count_, false);
+    for (size_t i = 0; i < count_; ++i) active[i] = c_.has_output_grad(static_cast<int>(i));
+    spread(active);
     for (size_t i = 0; i < count_; ++i) {
       if (!active[i]) continue;
       const bool summed = is_invariant(i) && !c_.has_output_grad(static_cast<int>(i));
       if (summed && !is_differentiated(c_.input(static_cast<int>(i)))) continue;
       if (!summed) carried_.push_back(i);
       xs_.push_back(i);
+    }
+  }
+
+  // As in TensorFlow, what a variable is computed from has a gradient of zeros when the walk comes by the variable but
+  // no gradient does, because it ends at a StopGradient.
+  void give_zeros() {
+    std::vector<bool> passed(count_, false);
+    for (const Node* node : walked_nodes(graph_)) {
+      for (const Output& input : node->inputs) {
+        if (input.node() == &node_ && static_cast<size_t>(input.index()) < count_) {
+          passed[static_cast<size_t>(input.index())] = true;
+        }
+      }
+    }
+    for (size_t i = 0; i < count_; ++i) passed[i] = passed[i] && !is_invariant(i);
+    spread(passed);
+    for (size_t i = 0; i < count_; ++i) {
+      const Output input = c_.input(static_cast<int>(i));
+      if (!passed[i] || input.dtype() == DType::Variant || !is_differentiated(input)) continue;
+      if (std::find(xs_.begin(), xs_.end(), i) == xs_.end()) {
+        c_.set_input_grad(static_cast<int>(i), zero_gradient(input));
+      }
     }
   }
 
@@ -239,12 +288,7 @@ class LoopGradient {
 };
 
 void gradient(GradContext& c) {
-  const AttrMap& attrs = c.op().attrs();
-  if (attrs.has(kNoBackProp)) return;
-  if (attrs.has(kIsLoopGradient)) {
-    c.op().node()->fail(Code::Unimplemented, "Second-order gradient for while loops not supported.");
-  }
-  LoopGradient(c).run();
+  if (!c.op().attrs().has(kNoBackProp)) LoopGradient(c).run();
 }
 
 constexpr std::string_view kAttrs =
