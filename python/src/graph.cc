@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "convert.h"
+#include "graph/bodies.h"
 #include "graph/graph_def.h"
 #include "graph/graph_impl.h"
 
@@ -31,6 +32,19 @@ nb::object as_text(nb::handle device) {
   if (PyUnicode_Check(device.ptr())) return nb::borrow(device);
   PyErr_Format(PyExc_TypeError, "Expected binary or unicode string, got %R", device.ptr());
   throw nb::python_error();
+}
+
+// New nodes stand beside `op` (an empty one: beside nothing), or also beside what the scopes around say.
+Scope colocate_with(Graph& graph, Operation op, bool ignore_existing) {
+  if (!ignore_existing) return graph.colocate_with(op);
+  Graph::Impl& impl = graph.impl();
+  auto others = std::make_shared<std::vector<Node*>>(std::exchange(impl.colocate, {}));
+  auto devices = std::make_shared<std::vector<DeviceScope>>(std::exchange(impl.devices, {}));
+  if (op) impl.colocate.push_back(op.node());
+  return Scope("", [&impl, others, devices] {
+    impl.colocate = std::move(*others);
+    impl.devices = std::move(*devices);
+  });
 }
 
 nb::object import_graph_def(GraphObject& graph, nb::bytes bytes, const std::string& prefix, nb::dict input_map,
@@ -93,10 +107,13 @@ void bind_graph(nb::module_& m) {
             return ScopeObject(g.control_dependencies(operations));
           },
           nb::arg("inputs").none())
-      .def("_colocate_with",
-           [](GraphObject& g, nb::handle op) {
-             return ScopeObject(g.colocate_with(to_operations(nb::make_tuple(op))[0]));
-           })
+      .def(
+          "_colocate_with",
+          [](GraphObject& g, nb::handle op, bool ignore_existing) {
+            return ScopeObject(
+                colocate_with(g, op.is_none() ? Operation() : to_operations(nb::make_tuple(op))[0], ignore_existing));
+          },
+          nb::arg("op").none(), nb::arg("ignore_existing") = false)
       .def("_set_seed", [](GraphObject& g, int64_t seed) { g.set_random_seed(seed); })
       .def(
           "_next_seeds",
@@ -204,6 +221,8 @@ void bind_operation(nb::module_& m) {
                      for (const Operation& input : o.part.control_inputs()) list.append(wrap(input));
                      return list;
                    })
+      .def_prop_ro("_in_body", [](const OperationObject& o) { return o.part.node()->body != nullptr; })
+      .def_prop_ro("_in_loop", [](const OperationObject& o) { return enclosing_loop(*o.part.node()) != nullptr; })
       .def("_node_def",
            [](const OperationObject& o) {
              proto::NodeDef message;

@@ -150,9 +150,9 @@ def test_tensors_of_a_loop_stay_inside():
     with pytest.raises(ValueError, match="Cannot use 'while/add' as input to 'add' because 'while/add' is in a while loop."):
         inside[0] + 1
     with tf.Session() as session:
-        with pytest.raises(tf.errors.InvalidArgumentError, match="has been marked as not fetchable"):
+        with pytest.raises(ValueError, match="has been marked as not fetchable"):
             session.run(inside[0])
-        with pytest.raises(tf.errors.InvalidArgumentError, match="may not be fed"):
+        with pytest.raises(ValueError, match="may not be fed"):
             session.run(y, {inside[0]: 1})
 
 
@@ -248,3 +248,236 @@ def test_dropout_in_a_branch_draws_one_mask(pred):
     y = tf.cond(pred, lambda: tf.nn.dropout(x, 0.5), lambda: x)
     value, slope = run([y, tf.gradients(y, x)[0]], {pred: True})
     np.testing.assert_array_equal(value, slope)
+
+
+# Variables.
+
+
+def test_loops_see_what_they_assign():
+    v = tf.get_variable("v", [], initializer=tf.constant_initializer(2))
+
+    def body(i):
+        squared = tf.cond(tf.constant(True), lambda: tf.assign(v, tf.square(v)), lambda: v)
+        with tf.control_dependencies([squared]):
+            return i + 1
+
+    loop = tf.while_loop(lambda i: i < 4, body, [0])
+    with tf.Session() as session:
+        session.run(v.initializer)
+        assert session.run(loop) == 4 and session.run(v) == 65536
+
+
+def test_the_condition_of_a_loop_sees_what_its_body_assigns():
+    a, b = tf.Variable(0), tf.Variable(0)
+
+    def body(_):
+        with tf.control_dependencies([tf.assign_add(a, 1), tf.assign_add(b, 1)]):
+            return tf.identity(b)
+
+    loop = tf.while_loop(lambda _: tf.less(b, 10), body, [b])
+    with tf.Session(config=tf.ConfigProto(operation_timeout_in_ms=20000)) as session:
+        session.run(tf.global_variables_initializer())
+        session.run(loop)
+        assert session.run([a, b]) == [10, 10]
+
+
+def test_inner_loops_read_what_outer_ones_assign():
+    v = tf.Variable(1.0)
+
+    def body(i, total):
+        inner = tf.while_loop(lambda j, _: j < 2, lambda j, sum_: (j + 1, sum_ + v), [0, 0.0])[1]
+        with tf.control_dependencies([inner]):
+            doubled = tf.assign(v, v * 2.0)
+        with tf.control_dependencies([doubled]):
+            return i + 1, total + inner
+
+    assert run(tf.while_loop(lambda i, _: i < 3, body, [0, 0.0])[1]) == 2 + 4 + 8
+
+
+def test_a_value_read_before_a_loop_stays_as_it_was():
+    v = tf.Variable(3.0)
+    before = v.read_value()
+
+    def body(i, _):
+        with tf.control_dependencies([tf.assign_add(v, 1.0)]):
+            return i + 1, tf.identity(before)
+
+    assert run(tf.while_loop(lambda i, _: i < 3, body, [0, 0.0])[1]) == 3
+
+
+def test_optimizers_train_inside_loops():
+    w = tf.Variable(5.0)
+    optimizer = tf.train.GradientDescentOptimizer(0.1)
+
+    def body(i):
+        gradient = tf.gradients(tf.square(w), w)[0]
+        with tf.control_dependencies([optimizer.apply_gradients([(gradient, w)])]):
+            return i + 1
+
+    loop = tf.while_loop(lambda i: i < 10, body, [0])
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(loop)
+        np.testing.assert_allclose(session.run(w), 5 * 0.8**10, rtol=1e-5)
+
+
+# Order.
+
+
+def test_bodies_wait_for_loop_variables_and_fed_placeholders():
+    gate = tf.placeholder(tf.bool)
+
+    def body(n, r):
+        with tf.control_dependencies([r, gate]):
+            return n + 1, tf.constant(12)
+
+    with tf.control_dependencies([gate]):
+        loop = tf.while_loop(lambda n, _: n < 3, body, [0, 0])
+    assert run(loop, {gate: True}) == (3, 12)
+
+
+def test_branches_wait_only_for_what_their_results_need():
+    never = tf.placeholder(tf.float32, [])
+    a = tf.constant(3)
+
+    def branch():
+        with tf.control_dependencies([never]):
+            a + 1
+        return a + 2
+
+    assert run(tf.cond(tf.constant(True), branch, lambda: tf.constant(1))) == 5
+
+
+def test_constants_wait_for_their_dependencies():
+    v = tf.Variable(7.0)
+    with tf.control_dependencies([v.initializer]):
+        first = tf.identity(tf.constant(10))
+    with tf.control_dependencies([first]):
+        second = tf.identity(tf.constant(20))
+    with tf.Session() as session:
+        assert session.run(second) == 20 and session.run(v) == 7
+
+
+def test_tuples_wait_for_effects_behind_every_tensor():
+    v, w = tf.Variable([1.0]), tf.Variable([10.0])
+    sums = []
+    for variable in (v, w):
+        with tf.control_dependencies([variable.initializer]):
+            sums.append(tf.identity(variable._ref()) + 2.0)
+    first, nothing, _ = tf.tuple([sums[0], None, sums[1]])
+    with tf.Session() as session:
+        assert nothing is None and session.run(first) == [3] and session.run(w) == [10]
+
+
+# Sparse values.
+
+
+def test_branches_give_indexed_slices_and_sparse_tensors(pred):
+    slices = tf.cond(pred, lambda: tf.IndexedSlices(tf.constant([1.0]), tf.constant([0])),
+                     lambda: tf.IndexedSlices(tf.constant([2.0]), tf.constant([1])))
+    assert isinstance(slices, tf.IndexedSlices) and slices.indices.dtype == tf.int32
+    mixed = tf.cond(pred, lambda: tf.IndexedSlices(tf.constant([1.0]), tf.constant([0])),
+                    lambda: tf.IndexedSlices(tf.constant([2.0]), tf.constant([1], tf.int64)))
+    assert mixed.indices.dtype == tf.int64
+    sparse = tf.cond(pred, lambda: tf.SparseTensor([[0, 1]], [1.0], [2, 2]), lambda: tf.SparseTensor([[1, 1]], [2.0], [2, 2]))
+    values = run([slices, mixed, sparse], {pred: False})
+    assert values[0].values == [2] and values[0].indices == [1] and values[1].indices == [1]
+    assert values[2].indices.tolist() == [[1, 1]] and values[2].dense_shape.tolist() == [2, 2]
+    with pytest.raises(TypeError, match="Cannot reconcile tf.cond 0-th outputs"):
+        tf.cond(pred, lambda: tf.IndexedSlices(tf.constant([1.0]), tf.constant([0])), lambda: tf.constant([1.0]))
+
+
+def test_loops_carry_indexed_slices_and_sparse_tensors():
+    values = tf.constant([2.0, 4.0])
+    slices = tf.IndexedSlices(values, tf.constant([0, 3]), tf.constant([10]))
+    double = lambda i, x: (i + 1, tf.IndexedSlices(x.values * 2.0, x.indices, x.dense_shape))
+    _, last = tf.while_loop(lambda i, _: i < 10, double, [0, slices])
+    assert last.values.shape.as_list() == [2]
+    gradient = tf.gradients(last.values, values)[0]
+    assert [v.tolist() for v in run([last.values, gradient])] == [[2048, 4096], [1024, 1024]]
+
+    sparse = tf.SparseTensor([[0], [3]], values, [10])
+    more = lambda i, x: (i + 1, tf.SparseTensor(tf.concat([x.indices, x.indices], 0), tf.concat([x.values, x.values], 0),
+                                                x.dense_shape))
+    _, last = tf.while_loop(lambda i, _: i < 2, more, [0, sparse])
+    assert last.indices.shape.as_list() == [None, 1] and last.dense_shape.shape.as_list() == [1]
+    assert run(last).values.tolist() == [2, 4] * 4
+    with pytest.raises(ValueError, match="is not compatible with"):
+        tf.while_loop(lambda i, _: i < 2, more, [0, sparse], [tf.TensorShape([]), tf.TensorShape([5])])
+
+
+# Indices.
+
+
+def test_switch_case_takes_one_of_many_branches():
+    index = tf.placeholder(tf.int32, [])
+    branches = [lambda i=i: tf.constant(10.0 * i) for i in range(5)]
+    last = tf.switch_case(index, branches)
+    default = tf.switch_case(index, dict(enumerate(branches)), default=lambda: tf.constant(-1.0))
+    expected = {-1: (40, -1), 0: (0, 0), 3: (30, 30), 4: (40, 40), 5: (40, -1)}
+    for value, results in expected.items():
+        assert tuple(run([last, default], {index: value})) == results
+    x = [tf.constant(float(i)) for i in range(5)]
+    y = tf.switch_case(index, [lambda i=i: x[i] ** 2.0 for i in range(5)])
+    assert run(tf.gradients(y, x), {index: 3}) == [0, 0, 0, 6, 0]
+
+
+def test_switch_case_refuses_what_is_no_index():
+    with pytest.raises(TypeError, match="branch_index must be a Tensor"):
+        tf.switch_case(1, [lambda: 1])
+    with pytest.raises(ValueError, match="must form contiguous"):
+        tf.switch_case(tf.constant(0), {0: lambda: 1, 2: lambda: 2})
+    with pytest.raises(TypeError, match="must be a Python `int`"):
+        tf.switch_case(tf.constant(0), [(tf.constant(0), lambda: 1)])
+
+
+# Mistakes.
+
+
+def test_graphs_know_what_can_be_fed_and_fetched(graph):
+    inside = []
+
+    def body(i):
+        inside.append(i)
+        return i + 1
+
+    loop = tf.while_loop(lambda i: i < 3, body, [0])
+    assert not graph.is_feedable(inside[0]) and not graph.is_fetchable(inside[0])
+    assert graph.is_feedable(loop) and graph.is_fetchable(loop) and graph.is_fetchable(loop.op)
+    graph.prevent_feeding(loop)
+    graph.prevent_fetching(loop.op)
+    assert not graph.is_feedable(loop) and not graph.is_fetchable(loop)
+
+
+def test_gradients_stop_at_the_first_value_of_a_loop_variable():
+    x = tf.placeholder(tf.float32, [], name="x")
+    with pytest.raises(ValueError, match="Cannot compute gradient inside while loop with respect to op 'x'"):
+        tf.while_loop(lambda i, _: i < 3, lambda i, v: (i + 1, tf.gradients(v * 2, x)[0]), [0, x + 1])
+
+
+def test_second_derivatives_that_do_not_go_through_a_loop_are_none(pred):
+    x = tf.constant(1.0)
+    step = lambda i, v: (i + 1, tf.cond(pred, lambda: v * 2.0, lambda: 10.0))
+    first = tf.gradients(tf.while_loop(lambda i, _: i < 3, step, [0, x]), x)[0]
+    assert tf.gradients(first, x) == [None]
+    assert run(first, {pred: True}) == 8
+
+
+def test_predicates_are_scalars_when_a_run_knows():
+    pred = tf.placeholder(tf.bool)
+    y = tf.cond(pred, lambda: 1, lambda: 2)
+    assert run(y, {pred: False}) == 2
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"must be a scalar, but it has shape \[2\]"):
+        run(y, {pred: [True, False]})
+
+
+def test_tensors_of_another_loop_are_refused():
+    inside = []
+
+    def body(i):
+        inside.append(tf.constant(1))
+        return i + inside[0]
+
+    tf.while_loop(lambda i: i < 3, body, [0])
+    with pytest.raises(ValueError, match="Cannot use 'while/Const_1' as input to 'while_1/NextIteration' because they are"):
+        tf.while_loop(lambda i: i < 3, lambda i: inside[0], [0])

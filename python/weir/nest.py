@@ -27,9 +27,24 @@ def flatten(structure, expand_composites=False):
 
 
 def assert_same_structure(nest1, nest2, check_types=True, expand_composites=False):
+    """Raises ValueError when the two nest differently, TypeError when their sequences are of other types."""
+    try:
+        _compare(nest1, nest2, check_types)
+    except (TypeError, ValueError) as error:
+        raise type(error)("The two structures don't have the same nested structure.\n\n"
+                          f"First structure: {_described(nest1)}\n\nSecond structure: {_described(nest2)}\n\n"
+                          f"More specifically: {error}") from None
+
+
+def _described(structure):
+    return f"type={type(structure).__name__} str={structure}"
+
+
+def _compare(nest1, nest2, check_types):
     if is_sequence(nest1) != is_sequence(nest2):
-        raise ValueError(f"The two structures don't have the same nested structure.\n\nFirst structure: {nest1}\n\nSecond "
-                         f"structure: {nest2}")
+        inner, leaf = (nest1, nest2) if is_sequence(nest1) else (nest2, nest1)
+        raise ValueError(f'Substructure "{_described(inner)}" is a sequence, while substructure "{_described(leaf)}" is '
+                         "not")
     if not is_sequence(nest1):
         return
     if check_types and type(nest1) is not type(nest2) and not (
@@ -43,7 +58,7 @@ def assert_same_structure(nest1, nest2, check_types=True, expand_composites=Fals
         raise ValueError("The two structures don't have the same number of elements.\n\nFirst structure "
                          f"({len(nest1)} elements): {nest1}\n\nSecond structure ({len(nest2)} elements): {nest2}")
     for a, b in zip(_children(nest1), _children(nest2)):
-        assert_same_structure(a, b, check_types)
+        _compare(a, b, check_types)
 
 
 def _like(structure, children):

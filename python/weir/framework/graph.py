@@ -33,6 +33,7 @@ class Graph(_weir.Graph):
         self._finalized = False
         self._seed = None
         self._variable_scopes = []  # see variable_scope.py
+        self._unfeedable, self._unfetchable = set(), set()
 
     # Construction.
 
@@ -51,9 +52,10 @@ class Graph(_weir.Graph):
         return _Entered(lambda: self._control_dependencies(control_inputs))
 
     def colocate_with(self, op, ignore_existing=False):
-        if op is None:
-            return _Entered(lambda: self._name_scope(self._current_name_scope() + "/" if self._current_name_scope() else ""))
-        return _Entered(lambda: self._colocate_with(getattr(op, "_handle", op)))
+        if op is None and not ignore_existing:
+            raise ValueError("Trying to reset colocation (op is None) but ignore_existing is not True")
+        op = op.op if isinstance(op, IndexedSlices) else getattr(op, "_handle", op)
+        return _Entered(lambda: self._colocate_with(op, bool(ignore_existing)))
 
     def container(self, container_name):
         return _Entered(lambda: self._name_scope(self._current_name_scope() + "/" if self._current_name_scope() else ""))
@@ -127,16 +129,19 @@ class Graph(_weir.Graph):
         return self.as_graph_element(name, allow_operation=False)
 
     def is_feedable(self, tensor):
-        return True
+        """Whether a run may give the tensor a value: not inside branches and loops."""
+        return not tensor.op._in_body and tensor not in self._unfeedable
 
     def is_fetchable(self, tensor_or_op):
-        return True
+        """Whether a run may ask for it: not inside loops."""
+        op = tensor_or_op.op if isinstance(tensor_or_op, Tensor) else tensor_or_op
+        return not op._in_loop and op not in self._unfetchable
 
     def prevent_feeding(self, tensor):
-        pass
+        self._unfeedable.add(tensor)
 
     def prevent_fetching(self, op):
-        pass
+        self._unfetchable.add(op)
 
     # Collections.
 
@@ -368,7 +373,7 @@ def control_dependencies(control_inputs):
 
 
 def colocate_with(op, ignore_existing=False):
-    return op.graph.colocate_with(op, ignore_existing)
+    return (stack.get_default_graph() if op is None else op.graph).colocate_with(op, ignore_existing)
 
 
 def container(container_name):

@@ -1,12 +1,13 @@
 """Order and choice."""
 
 from weir import _weir, nest
-from weir.framework.graph import IndexedSlices, Operation, Tensor, control_dependencies, convert_to_tensor, name_scope
+from weir.framework.graph import (IndexedSlices, Operation, Tensor, colocate_with, control_dependencies,
+                                  convert_to_tensor, name_scope)
 from weir.framework.op_functions import apply
 from weir.framework.stack import get_default_graph as _graph
 from weir.framework.variables import Variable
+from weir.ops import composites as _composites
 from weir.ops import public_names
-from weir.ops.tensor_array_ops import TensorArray as _TensorArray, flow_of as _flow_of, like as _like
 
 _py_tuple = tuple  # Python's, before tf.tuple
 
@@ -36,10 +37,34 @@ def group(*inputs, name=None, **kwargs):
     return graph._group(items, name)
 
 
+def _Identity(data, name=None):
+    """The value again: of a reference the reference, of IndexedSlices and SparseTensor every part."""
+    if isinstance(data, Variable):
+        data = data._ref()
+    parts = _composites.parts(data)
+    if len(parts) > 1:
+        return _composites.map_parts(lambda part: _Identity(part), data)
+    tensor = convert_to_tensor(parts[0])
+    return _composites.like(data, [apply("RefIdentity" if tensor._is_ref else "Identity", (tensor,), {}, name)])
+
+
 def with_dependencies(dependencies, output_tensor, name=None):
+    """``output_tensor`` again, once the dependencies have run."""
     with name_scope(name, "control_dependency", list(dependencies) + [output_tensor]) as scope:
-        with control_dependencies(dependencies):
-            return apply("Identity", (convert_to_tensor(output_tensor),), {}, scope)
+        if not isinstance(output_tensor, (IndexedSlices, Tensor, Variable)):
+            output_tensor = convert_to_tensor(output_tensor)
+        with colocate_with(output_tensor), control_dependencies(dependencies):
+            if isinstance(output_tensor, IndexedSlices):
+                return IndexedSlices(_value_after(output_tensor.values, scope), output_tensor.indices,
+                                     output_tensor.dense_shape)
+            return _value_after(output_tensor, scope)
+
+
+def _value_after(value, name=None):
+    """A tensor of the value, read when the control dependencies in force allow."""
+    if isinstance(value, Variable):
+        value = value._as_graph_element()
+    return apply("Identity", (convert_to_tensor(value),), {}, name)
 
 
 def tuple(tensors, name=None, control_inputs=None):
@@ -51,10 +76,7 @@ def tuple(tensors, name=None, control_inputs=None):
         gate = group(*waits)
         result = []
         for tensor in tensors:
-            if isinstance(tensor, IndexedSlices):
-                result.append(IndexedSlices(with_dependencies([gate], tensor.values), tensor.indices, tensor.dense_shape))
-            else:
-                result.append(None if tensor is None else with_dependencies([gate], tensor))
+            result.append(None if tensor is None else with_dependencies([gate], tensor))
         return result
 
 
@@ -107,10 +129,10 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, f
                         "type of bool.")
     results = []
 
-    def tensor(value):
+    def tensors(value):
         if isinstance(value, Operation):  # what stands for it is the predicate, once it has run
-            return with_dependencies([value], pred)
-        return _flow_of(value)
+            return [with_dependencies([value], pred)]
+        return _composites.parts(_with_long_indices(value))
 
     def branch(function, label):
         def run():
@@ -120,19 +142,47 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, f
             results.append(result if strict else _unpack_if_singleton(result))
             if len(results) == 2:
                 nest.assert_same_structure(*results)
-            return [tensor(value) for value in nest.flatten(results[-1])]
+                _require_same_kinds(*results)
+            return [tensor for value in nest.flatten(results[-1]) for tensor in tensors(value)]
 
         return run
 
     graph = _graph()
     graph._check_not_finalized()
     flat = _weir.cond(graph, pred, branch(true_fn, "true_fn"), branch(false_fn, "false_fn"), name)
-    return _pack_as(results[0], flat)
+    merged = _pack_as(results[0], flat)
+    pairs = zip(nest.flatten(merged), nest.flatten(results[0]), nest.flatten(results[1]))
+    return nest.pack_sequence_as(merged, [_with_own_indices(*values) for values in pairs])
+
+
+def _require_same_kinds(true_results, false_results):
+    for i, (a, b) in enumerate(zip(nest.flatten(true_results), nest.flatten(false_results))):
+        if _composites.kind(a) != _composites.kind(b):
+            raise TypeError(f"Cannot reconcile tf.cond {i}-th outputs:\n  true_fn returned:  {a}\n  false_fn returned: {b}")
+
+
+def _with_long_indices(value):
+    """IndexedSlices with int64 indices: those of the two branches may be of two types."""
+    if not isinstance(value, IndexedSlices) or value.indices.dtype.base_dtype.name == "int64":
+        return value
+    return IndexedSlices(value.values, apply("Cast", (value.indices,), {"DstT": "int64"}, None), value.dense_shape)
+
+
+def _with_own_indices(merged, true_value, false_value):
+    """The result of two branches with the indices of both when those are of one type."""
+    if not isinstance(merged, IndexedSlices):
+        return merged
+    dtypes = {value.indices.dtype.base_dtype.name for value in (true_value, false_value)}
+    if dtypes != {"int32"}:
+        return merged
+    return IndexedSlices(merged.values, apply("Cast", (merged.indices,), {"DstT": "int32"}, None), merged.dense_shape)
 
 
 def _pack_as(structure, flat):
-    """Tensors in the form of ``structure``, with arrays where that has arrays."""
-    return nest.pack_sequence_as(structure, [_like(leaf, value) for leaf, value in zip(nest.flatten(structure), flat)])
+    """Tensors in the form of ``structure``, with arrays and sparse values where that has them."""
+    flat = iter(flat)
+    return nest.pack_sequence_as(structure, [_composites.like(leaf, [next(flat) for _ in _composites.parts(leaf)])
+                                             for leaf in nest.flatten(structure)])
 
 
 def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations=10, back_prop=True, swap_memory=False,
@@ -147,10 +197,6 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
     if parallel_iterations < 1:
         raise TypeError("parallel_iterations must be a positive integer.")
     loop_vars = list(loop_vars)
-    if shape_invariants is not None:
-        nest.assert_same_structure(loop_vars, list(shape_invariants), check_types=False)
-        shape_invariants = [() if isinstance(variable, _TensorArray) else _dims(shape)  # a flow is a scalar
-                            for variable, shape in zip(nest.flatten(loop_vars), nest.flatten(list(shape_invariants)))]
     given = []
 
     def goes_on(flat):
@@ -166,30 +212,45 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
         if not nest.is_sequence(result):
             result = [result]
         nest.assert_same_structure(variables, list(result), check_types=False)
+        for before, after in zip(nest.flatten(variables), nest.flatten(result)):
+            if _composites.kind(before) != _composites.kind(after):
+                raise TypeError(f"The loop variable {before} is {after} after one iteration.")
         given.append(result)
-        return [_flow_of(value) for value in nest.flatten(result)]
+        return [part for value in nest.flatten(result) for part in _composites.parts(value)]
 
     graph = _graph()
     graph._check_not_finalized()
-    initial = [_flow_of(value) for value in nest.flatten(loop_vars)]
-    flat = _weir.while_loop(graph, goes_on, step, initial, shape_invariants, maximum_iterations, parallel_iterations,
-                            back_prop, name)
+    flat_vars = nest.flatten(loop_vars)
+    initial = [part for value in flat_vars for part in _composites.parts(value)]
+    flat = _weir.while_loop(graph, goes_on, step, initial, _invariants(loop_vars, shape_invariants), maximum_iterations,
+                            parallel_iterations, back_prop, name)
     result = _pack_as(given[0], flat)
-    return nest.flatten(result)[0] if len(flat) == 1 and not return_same_structure else result
+    # TensorFlow counts iterations in a variable of its own, and then looks at the program's variables as one.
+    single = len(loop_vars) == 1 if maximum_iterations is not None else len(flat_vars) == 1
+    return nest.flatten(result)[0] if single and len(flat_vars) == 1 and not return_same_structure else result
 
 
-def _dims(shape):
-    return getattr(shape, "_dims", shape)
+def _invariants(loop_vars, shapes):
+    """The shape invariant of every part of the loop variables; None when no size changes."""
+    flat_vars = nest.flatten(loop_vars)
+    if shapes is not None:
+        nest.assert_same_structure(loop_vars, list(shapes), check_types=False)
+        flat_shapes = nest.flatten(list(shapes))
+    elif any(_composites.kind(value)[1] > 1 for value in flat_vars):
+        flat_shapes = [None] * len(flat_vars)
+    else:
+        return None
+    return [shape for value, given in zip(flat_vars, flat_shapes) for shape in _composites.invariants(value, given)]
 
 
-def _at_most(count, predicates, message):
+def _at_most_one(predicates, message):
     from weir.ops import array_ops, math_ops
 
     stacked = array_ops.stack(predicates, name="preds_c")
     true = math_ops.reduce_sum(math_ops.cast(stacked, "int32"), name="num_true_conds")
-    data = [f"More than {count} conditions ({', '.join(p.name for p in predicates)}) evaluated as True but {message}, "
-            "but:", stacked]
-    return Assert(math_ops.less_equal(true, count), data)
+    names = ", ".join(predicate.name for predicate in predicates)
+    data = [f"{message}: more than 1 conditions ({names}) evaluated as True:", stacked]
+    return Assert(math_ops.less_equal(true, 1), data)
 
 
 def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"):
@@ -231,7 +292,7 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
             chosen = _either(predicate, function, chosen, strict)
         if not exclusive:
             return chosen()
-        with control_dependencies([_at_most(1, predicates, "exclusive=True")]):
+        with control_dependencies([_at_most_one(predicates, "Input error: exclusive=True")]):
             return chosen()
 
 
@@ -241,9 +302,56 @@ def _either(predicate, function, otherwise, strict):
 
 def _after(value):
     """The value again, after the control dependencies in force."""
-    if isinstance(value, Operation):
-        return value
-    return _like(value, apply("Identity", (convert_to_tensor(_flow_of(value)),), {}, None))
+    return value if isinstance(value, Operation) else _composites.map_parts(_value_after, value)
+
+
+def switch_case(branch_index, branch_fns, default=None, name=None):
+    """What ``branch_fns[branch_index]()`` gives; ``default()``, or the last of them, when there is no such branch."""
+    functions = _branches(branch_index, branch_fns, default)
+    from weir.ops import math_ops
+
+    def choose(begin, end):
+        """One of these branches; the last of all stands for every index that none has."""
+        if end - begin == 1:
+            return functions[begin]()
+        middle = (begin + end) // 2
+        return cond(math_ops.less(index, middle), lambda: choose(begin, middle), lambda: choose(middle, end), strict=True)
+
+    with name_scope(name, "indexed_case", [branch_index]):
+        last = len(functions) - 1
+        index = convert_to_tensor(branch_index, name="branch_index")
+        outside = math_ops.logical_or(math_ops.less(index, 0), math_ops.greater_equal(index, last))
+        index = apply("Select", (outside, apply("OnesLike", (index,), {}, None) * last, index), {}, None)
+        return choose(0, len(functions))
+
+
+def _branches(branch_index, branch_fns, default):
+    """The functions in the order of their indices, the default behind them."""
+    if not isinstance(branch_index, (Tensor, Variable)):
+        raise TypeError(f"branch_index must be a Tensor, got {type(branch_index)}")
+    if not branch_fns:
+        raise ValueError("Must provide at least one item in branch_fns")
+    if not isinstance(branch_fns, (list, _py_tuple, dict)):
+        raise TypeError("branch_fns must be a list, tuple, or dict")
+    pairs = list(branch_fns.items()) if isinstance(branch_fns, dict) else list(branch_fns)
+    if all(callable(function) for function in pairs):
+        pairs = list(enumerate(pairs))
+    for pair in pairs:
+        if not isinstance(pair, _py_tuple) or len(pair) != 2:
+            raise TypeError("Each entry in branch_fns must be a 2-tuple")
+        key, function = pair
+        if not isinstance(key, int):
+            raise TypeError(f"key must be a Python `int`, got {type(key)}")
+        if not callable(function):
+            raise TypeError(f"fn for key {key} must be callable.")
+    keys = sorted(key for key, _ in pairs)
+    if keys != list(range(len(keys))):
+        raise ValueError(f"branch indices must form contiguous range of [0 to {len(keys)}) but found "
+                         f"{{{','.join(map(str, keys))}}}")
+    if default is not None and not callable(default):
+        raise TypeError("default must be callable.")
+    functions = [function for _, function in sorted(pairs, key=lambda pair: pair[0])]
+    return functions if default is None else functions + [default]
 
 
 class init_scope:

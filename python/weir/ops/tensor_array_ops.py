@@ -72,8 +72,9 @@ class TensorArray:
     def _value(self, value):
         value = convert_to_tensor(value, preferred_dtype=self._dtype, name="value")
         if value.dtype.base_dtype != self._dtype:
-            raise TypeError(f"Input value {value.name} has dtype {value.dtype.base_dtype.name}, but expected dtype "
-                            f"{self._dtype.name}.")
+            have, want = value.dtype.base_dtype.name, self._dtype.name
+            raise TypeError(f"Input value {value.name} has dtype {have}, but expected dtype {want}. (TensorArray dtype is "
+                            f"{want} but Op is trying to write dtype {have}.)")
         return value
 
     def _elements(self, op, inputs, name):
@@ -107,7 +108,7 @@ class TensorArray:
             self._merge_element_shape(value.shape)
             index = convert_to_tensor(index, dtype="int32", name="index")
             flow = self._large_enough(lambda: index + 1)
-            return self._with_flow(self._elements("TensorListSetItem", (flow, index, value), None))
+            return self._with_flow(self._elements("TensorListSetItem", (flow, index, value), "TensorArrayWriteV3"))
 
     def stack(self, name=None):
         """All elements as one tensor."""
@@ -121,7 +122,7 @@ class TensorArray:
             return self._rows("TensorListGather", (self._flow, indices, _sizes(self.element_shape)))
 
     def _rows(self, op, inputs):
-        value = self._elements(op, inputs, None)
+        value = self._elements(op, inputs, "TensorArrayGatherV3")
         value.set_shape(TensorShape([None]).concatenate(self.element_shape))
         return value
 
@@ -129,8 +130,9 @@ class TensorArray:
         """All elements one after the other along their first dimension."""
         with name_scope(name, "TensorArrayConcat", []):
             rows = TensorShape([None]).concatenate(self.element_shape[1:])
-            value, _ = apply("TensorListConcatV2", (self._flow, _sizes(rows), convert_to_tensor([], dtype="int64")),
-                             {"element_dtype": self._dtype, "shape_type": "int32"}, None)
+            element = self.element_shape if self._infer_shape else rows  # of those that were never written
+            value, _ = apply("TensorListConcatV2", (self._flow, _sizes(element), convert_to_tensor([], dtype="int64")),
+                             {"element_dtype": self._dtype, "shape_type": "int32"}, "TensorArrayConcatV3")
             value.set_shape(rows)
             return value
 
@@ -157,7 +159,8 @@ class TensorArray:
             indices = convert_to_tensor(indices, dtype="int32", name="indices")
             # Of no indices the largest is the smallest number there is, and one more than that is no size.
             flow = self._large_enough(lambda: math_ops.maximum(math_ops.reduce_max(indices), -1) + 1)
-            return self._with_flow(self._elements("TensorListScatterIntoExistingList", (flow, value, indices), None))
+            return self._with_flow(self._elements("TensorListScatterIntoExistingList", (flow, value, indices),
+                                                  "TensorArrayScatterV3"))
 
     def split(self, value, lengths, name=None):
         """The array whose elements are successive pieces of ``value``, of so many rows each."""
@@ -171,25 +174,19 @@ class TensorArray:
             if known is not None and known.size and known.min() == known.max():
                 self._merge_element_shape(TensorShape([int(known[0])]).concatenate(value.shape[1:]))
             shape = self.element_shape if known is not None else TensorShape(None)
-            flow = apply("TensorListSplit", (value, _sizes(shape), lengths), {"shape_type": "int32"}, None)
+            flow = apply("TensorListSplit", (value, _sizes(shape), lengths), {"shape_type": "int32"},
+                         "TensorArraySplitV3")
             return self._with_flow(flow)
 
     def size(self, name=None):
         return apply("TensorListLength", (self._flow,), {}, name or "TensorArraySizeV3")
 
+    def mark_used(self):
+        """Nothing: TensorFlow warns of arrays that nobody uses unless this is called."""
+
     def close(self, name=None):
         """Nothing: an array is gone when nobody reads it any more."""
         return apply("NoOp", (), {}, name)
-
-
-def flow_of(value):
-    """What stands for a value inside loops and branches: the flow of an array, anything else itself."""
-    return value.flow if isinstance(value, TensorArray) else value
-
-
-def like(original, value):
-    """The array like ``original`` whose flow is ``value``, where ``original`` is one."""
-    return original._with_flow(value) if isinstance(original, TensorArray) else value
 
 
 __all__ = public_names(globals())

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <set>
-#include <unordered_set>
 #include <utility>
 
 #include "autodiff/body_gradients.h"
