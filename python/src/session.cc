@@ -3,6 +3,7 @@
 #include <nanobind/stl/string_view.h>
 
 #include "convert.h"
+#include "graph/bodies.h"
 #include "interrupt.h"
 
 namespace weir::python {
@@ -45,6 +46,16 @@ class Fetches {
                                 text_of(object) + " is not an element of this graph.)");
   }
 
+  // The flow of an array stays in the session. As in TensorFlow, who fetches it gets the number 0, once it is there.
+  static bool is_flow(const Output& output) { return output.dtype() == DType::Variant; }
+
+  // Tensors of a loop have one value in every iteration.
+  static void check_fetchable(const Node& node) {
+    if (node.body && enclosing_loop(node)) {
+      raise(PyExc_ValueError, "Operation '" + node.name + "' has been marked as not fetchable.");
+    }
+  }
+
   // An operation or a tensor by name.
   nb::object by_name(nb::handle object) const {
     const std::string name = to_name(object);
@@ -60,9 +71,15 @@ class Fetches {
     Level level;
     if (const Output* output = tensor_of(object)) {
       check_graph(output->graph(), object);
-      outputs.push_back(*output);
+      check_fetchable(*output->node());
+      if (is_flow(*output)) {
+        targets.push_back(output->op());
+      } else {
+        outputs.push_back(*output);
+      }
     } else if (const Operation* operation = operation_of(object)) {
       check_graph(operation->graph(), object);
+      check_fetchable(*operation->node());
       targets.push_back(*operation);
     } else if (const Variable* variable = variable_of(object)) {
       check_graph(variable->graph(), object);
@@ -96,6 +113,7 @@ class Fetches {
 
   nb::object build(nb::handle object) {
     Level level;
+    if (const Output* output = tensor_of(object); output && is_flow(*output)) return to_numpy(Tensor(0.f));
     if (tensor_of(object) || variable_of(object)) return to_numpy(std::move(next_of(*values_, next_)));
     if (operation_of(object)) return nb::none();
     if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr())) {
@@ -135,6 +153,7 @@ Feed make_feed(const Output& output, nb::handle value) {
           "lists, numpy ndarrays, or TensorHandles. For reference, the tensor object was " +
               text_of(value) + " which was passed to the feed with key " + output.name() + ".");
   }
+  if (output.node()->body) raise(PyExc_ValueError, "Tensor " + output.name() + " may not be fed.");
   Tensor tensor = to_feed(value, output.dtype());
   if (!output.shape().compatible(tensor.shape())) {
     raise(PyExc_ValueError, "Cannot feed value of shape " + text_of(from_shape(tensor.shape())) + " for Tensor '" +
@@ -208,7 +227,7 @@ PyType_Slot kSessionSlots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse
 
 // Runs without the interpreter lock; Ctrl-C ends it.
 template <class Run>
-void execute(GraphObject& graph, RunOptions& options, Run run) {
+void execute(const SessionObject& session, RunOptions& options, Run run) {
   Interruptible interruptible;
   options.cancel = interruptible.token();
   try {
@@ -216,7 +235,10 @@ void execute(GraphObject& graph, RunOptions& options, Run run) {
     run();
   } catch (const Error& error) {
     if (error.code() == Code::Cancelled && PyErr_CheckSignals() != 0) throw nb::python_error();
-    raise_run_error(error, &graph);
+    // Closed by another thread before any node ran.
+    const bool not_begun = error.code() == Code::Cancelled && session.closed && error.node().empty();
+    if (not_begun) raise(PyExc_RuntimeError, "Attempted to use a closed Session.");
+    raise_run_error(error, &session.graph_object());
   }
 }
 
@@ -265,7 +287,7 @@ nb::object run(SessionObject& self, nb::handle fetches, nb::handle feed_dict, nb
   RunTrace trace;
   RunOptions run_options = to_run_options(options, run_metadata, trace);
   std::vector<Tensor> values(wanted.outputs.size());
-  execute(graph, run_options,
+  execute(self, run_options,
           [&] { self.session->run_into(wanted.outputs, feeds, wanted.targets, run_options, values); });
   if (run_options.trace) record(run_metadata, trace);
   // While the feeds hold their arrays, a fetch that is one of them is seen to be shared, and is copied.
@@ -284,7 +306,7 @@ std::string profile(SessionObject& self, nb::handle fetches, nb::handle feed_dic
   for (int i = 0; i <= steps; ++i) {
     RunTrace trace;
     RunOptions options{.trace = &trace};
-    execute(graph, options, [&] { self.session->run_into(wanted.outputs, feeds, wanted.targets, options, values); });
+    execute(self, options, [&] { self.session->run_into(wanted.outputs, feeds, wanted.targets, options, values); });
     if (i == 1 || (i > 1 && length(trace) < length(best))) best = std::move(trace);
   }
   return best.table();
@@ -309,7 +331,7 @@ int traverse_callable(PyObject* self, visitproc visit, void* arg) {
 }
 PyType_Slot kCallableSlots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_callable)}, {0, nullptr}};
 
-nb::object call(CallableObject& self, nb::args args) {
+nb::object call_with(CallableObject& self, nb::tuple args, nb::handle given_options, nb::handle run_metadata) {
   if (self.session_object().closed) raise(PyExc_RuntimeError, "Attempted to use a closed Session.");
   if (args.size() != self.feeds.size()) {
     raise(PyExc_ValueError, "This callable takes " + std::to_string(self.feeds.size()) + " values, " +
@@ -319,10 +341,14 @@ nb::object call(CallableObject& self, nb::args args) {
   feeds.reserve(args.size());
   for (size_t i = 0; i < args.size(); ++i) feeds.push_back(make_feed(self.feeds[i], args[i]).value);
   std::vector<Tensor> values(self.callable.fetches());
-  RunOptions options;
-  execute(self.session_object().graph_object(), options, [&] { self.callable.call(feeds, values, options); });
+  RunTrace trace;
+  RunOptions options = to_run_options(given_options, run_metadata, trace);
+  execute(self.session_object(), options, [&] { self.callable.call(feeds, values, options); });
+  if (options.trace) record(run_metadata, trace);
   return self.wanted_->build(values);  // while the feeds live, as in run()
 }
+
+nb::object call(CallableObject& self, nb::args args) { return call_with(self, args, nb::none(), nb::none()); }
 
 CallableObject* make_callable(nb::handle session, nb::handle fetches, nb::handle feed_list) {
   auto& self = *nb::inst_ptr<SessionObject>(session);
@@ -403,7 +429,9 @@ void bind_session(nb::module_& m) {
         nb::gil_scoped_release unlocked;
         s.session->close();
       });
-  nb::class_<CallableObject>(m, "Callable", nb::type_slots(kCallableSlots)).def("__call__", &call);
+  nb::class_<CallableObject>(m, "Callable", nb::type_slots(kCallableSlots))
+      .def("__call__", &call)
+      .def("_call", &call_with, nb::arg("values"), nb::arg("options").none(), nb::arg("run_metadata").none());
 }
 
 }  // namespace weir::python

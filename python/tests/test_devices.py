@@ -186,3 +186,49 @@ def test_virtual_gpus_on_the_command_line(tmp_path):
     assert run().stdout == " 1\n"
     bad = run("--virtual-gpus", "many")
     assert bad.returncode == 2 and "--virtual-gpus wants a number" in bad.stderr
+
+
+def test_clusters_tell_the_device_setter_how_many_servers_there_are():
+    cluster = tf.train.ClusterSpec({"ps": ["a:1", "b:1"], "worker": {3: "c:1"}})
+    assert cluster.jobs == ["ps", "worker"] and cluster.num_tasks("ps") == 2
+    assert cluster.as_dict() == {"ps": ["a:1", "b:1"], "worker": {3: "c:1"}}
+    assert cluster.task_address("worker", 3) == "c:1" and cluster.job_tasks("worker") == [None, None, None, "c:1"]
+    assert tf.train.ClusterSpec(cluster.as_cluster_def()) == cluster == tf.train.ClusterSpec(cluster.as_dict())
+    with pytest.raises(ValueError, match="No such job in cluster: 'moon'"):
+        cluster.num_tasks("moon")
+    for given in (cluster, cluster.as_dict(), cluster.as_cluster_def()):
+        with tf.Graph().as_default(), tf.device(tf.train.replica_device_setter(cluster=given)):
+            devices = [tf.Variable(1.0).device for _ in range(3)]
+        assert devices == ["/job:ps/task:0", "/job:ps/task:1", "/job:ps/task:0"]
+
+
+def test_colocation_can_leave_what_is_around_aside():
+    with tf.Graph().as_default():
+        a, b = tf.constant(1.0, name="a"), tf.constant(2.0, name="b")
+        with tf.colocate_with(a):
+            with tf.colocate_with(b, ignore_existing=True):
+                c = tf.constant(3.0)
+            with tf.colocate_with(None, ignore_existing=True):
+                d = tf.constant(4.0, name="d")
+            e = tf.constant(5.0)
+        with pytest.raises(ValueError, match="ignore_existing is not True"):
+            tf.colocate_with(None)
+    assert [t.op.colocation_groups() for t in (c, d, e)] == [[b"loc:@b"], [b"loc:@d"], [b"loc:@a"]]
+
+
+@pytest.mark.parametrize("colocated", [False, True])
+def test_gradients_of_loops_stand_beside_what_they_are_of(colocated):
+    with tf.Graph().as_default() as graph:
+        v = tf.constant(2.0)
+
+        def body(x):
+            with tf.device("/cpu:0"):
+                return tf.square(x)
+
+        loop = tf.while_loop(lambda x: x < 100.0, body, [v])
+        gradient = tf.gradients(loop, v, colocate_gradients_with_ops=colocated)[0]
+        beside = {op.name.rpartition("while/")[2] for op in graph.get_operations() if op.device == "/device:CPU:0"}
+        assert beside == ({"Square", "Square_grad/Const", "Square_grad/Mul", "Square_grad/Mul_1"} if colocated
+                          else {"Square"})
+        with tf.Session() as session:
+            assert session.run(gradient) == 1024

@@ -229,3 +229,36 @@ def test_a_long_scan_keeps_every_element():
     got, got_grad = run([y, grad], {x: value})
     np.testing.assert_array_equal(got, np.arange(1, 5001))
     np.testing.assert_array_equal(got_grad, [2] * 11 + [1] * 4989)
+
+
+def test_names_are_those_of_tensorflows_arrays():
+    array = tf.TensorArray(tf.float32, size=2).unstack([1.0, 2.0])
+    assert array.stack().name == "TensorArrayStack/TensorArrayGatherV3:0"
+    assert array.write(0, 3.0).flow.name == "TensorArrayWrite/TensorArrayWriteV3:0"
+    assert tf.map_fn(lambda x: x * 2, tf.constant([1.0])).name == "map/TensorArrayStack/TensorArrayGatherV3:0"
+
+
+def test_flows_can_be_fetched_for_their_effects():
+    array = tf.TensorArray(tf.float32, size=3)
+    with tf.Session() as session:
+        assert session.run(array.write(0, 1.0).flow) == 0
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Tried to write to index 3 but array is not resizeable and "
+                           "size is: 3"):
+            session.run(array.write(3, 1.0).flow)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Tried to read from index -1 but array size is: 3"):
+            session.run(array.read(-1))
+
+
+def test_concat_fills_with_zeros():
+    array = tf.TensorArray(tf.float32, size=3).write(1, [[4.0, 5.0]])
+    with tf.Session() as session:
+        assert session.run(array.concat()).tolist() == [[0, 0], [4, 5], [0, 0]]
+
+
+def test_tensors_behind_unused_loop_variables_have_a_gradient_of_zeros():
+    a, b = tf.Variable(0.0), tf.Variable(0.0)
+    first, second = tf.scan(lambda *_: (a, b), tf.zeros(5), initializer=(0.0, 0.0))
+    gradients = tf.gradients(first + tf.stop_gradient(second), [a, b])
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run(gradients) == [5, 0]

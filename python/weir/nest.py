@@ -107,7 +107,11 @@ def flatten_dict_items(dictionary):
         if not is_sequence(keys):
             flat[keys] = values
             continue
-        for key, value in zip(flatten(keys), flatten(values)):
+        flat_keys, flat_values = flatten(keys), flatten(values)
+        if len(flat_keys) != len(flat_values):
+            raise ValueError(f"Could not flatten dictionary. Key had {len(flat_keys)} elements, but value had "
+                             f"{len(flat_values)} elements. Key: {flat_keys}, value: {flat_values}.")
+        for key, value in zip(flat_keys, flat_values):
             if key in flat:
                 raise ValueError(f"Could not flatten dictionary: key {key} is not unique.")
             flat[key] = value

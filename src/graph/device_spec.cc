@@ -27,7 +27,7 @@ int number(std::string_view text, std::string_view whole) {
   constexpr size_t kMaxDigits = 9;
   bool digits = !text.empty() && text.size() <= kMaxDigits &&
                 std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-  if (!digits) throw invalid_argument("'{}' is no number in the device name '{}'", text, whole);
+  if (!digits) throw invalid_argument("invalid literal for int: '{}' in the device name '{}'", text, whole);
   return std::stoi(std::string(text));
 }
 

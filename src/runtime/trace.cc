@@ -53,13 +53,17 @@ void Plan::run_traced(const Step& step, Value* slots, char* arena, const RunCont
 std::string RunTrace::step_stats() const {
   proto::StepStats stats;
   std::map<std::string, proto::DeviceStepStats*> devices;
-  for (const Event& event : events) {
-    proto::DeviceStepStats*& device = devices[event.device];
+  auto stats_of = [&](const std::string& name) {
+    proto::DeviceStepStats*& device = devices[name];
     if (!device) {
       device = stats.add_dev_stats();
-      device->set_device("/job:localhost/replica:0/task:0" + event.device);
+      device->set_device("/job:localhost/replica:0/task:0" + name);
     }
-    proto::NodeExecStats* node = device->add_node_stats();
+    return device;
+  };
+  if (events.empty()) stats_of("/device:CPU:0");  // a run that has nothing to compute runs somewhere, too
+  for (const Event& event : events) {
+    proto::NodeExecStats* node = stats_of(event.device)->add_node_stats();
     node->set_node_name(event.node);
     node->set_all_start_micros(wall_start_us + event.start_ns / 1000);
     node->set_op_end_rel_micros((event.end_ns - event.start_ns) / 1000);

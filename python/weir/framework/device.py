@@ -36,6 +36,11 @@ class DeviceSpec(_weir.DeviceSpec):
         return hash(self.to_string())
 
 
+def check_valid(spec):
+    """Raises ValueError when ``spec`` is no device's name."""
+    DeviceSpec.from_string(spec)
+
+
 def canonical_name(device):
     if device is None:
         return ""

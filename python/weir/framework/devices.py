@@ -1,13 +1,14 @@
 """The devices of this machine."""
 
 from weir import _weir
+from weir.framework.device import canonical_name
 
 
-class DeviceAttributes:
+class _DeviceAttributes:
     """One device of a session: name, device_type, memory_limit_bytes."""
 
-    def __init__(self, name, device_type, memory_limit_bytes, physical_device_desc="", incarnation=1):
-        self.name, self.device_type = name, device_type
+    def __init__(self, name, device_type, memory_limit_bytes, incarnation=1, physical_device_desc=""):
+        self.name, self.device_type = canonical_name(name), device_type
         self.memory_limit_bytes = self.memory_limit = memory_limit_bytes
         self.incarnation, self.physical_device_desc = incarnation, physical_device_desc
 
@@ -21,7 +22,8 @@ _HOST = "/job:localhost/replica:0/task:0"
 
 def session_devices(options):
     """The devices of a session with these options (see session.py)."""
-    return [DeviceAttributes(name, kind, limit or _CPU_MEMORY_LIMIT, "" if kind == "CPU" else description)
+    return [_DeviceAttributes(name, kind, limit or _CPU_MEMORY_LIMIT,
+                              physical_device_desc="" if kind == "CPU" else description)
             for name, kind, limit, description in _weir.list_local_devices(options)]
 
 

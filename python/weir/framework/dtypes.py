@@ -153,7 +153,7 @@ _python_bool = bool  # before the DType of that name
 for _enum, _name, _np in _ROWS:
     _BY_ENUM[_enum] = DType(_enum, _name, _np)
     _BY_ENUM[_enum + 100] = DType(_enum + 100, _name + "_ref", _np)
-    globals()[_name] = _BY_ENUM[_enum]
+    globals()[_name], globals()[_name + "_ref"] = _BY_ENUM[_enum], _BY_ENUM[_enum + 100]
 float32, float64, int32, int64 = (_BY_ENUM[i] for i in (1, 2, 3, 9))
 half, double = _BY_ENUM[19], float64
 

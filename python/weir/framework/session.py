@@ -50,12 +50,21 @@ class BaseSession(_weir.Session):
         if not isinstance(target, (str, bytes, type(None))):
             raise TypeError(f"target must be a string, but got {type(target)}")
         if target not in ("", b"", None, "local"):
-            raise NotImplementedError(f"Sessions on other machines ({target!r}) are not in Weir yet.")
+            if str(target).startswith("grpc://"):
+                raise NotImplementedError(f"Sessions on other machines ({target!r}) are not in Weir yet.")
+            from weir.errors import NotFoundError
+
+            raise NotFoundError(None, None, "No session factory registered for the given session options: "
+                                f"{{target: {str(target)!r}}}")
         super().__init__(graph, {**_options(config), "direct_convolutions": direct_convolutions})
         self._config, self._target = config, ""
 
     sess_str = property(lambda self: self._target)
-    graph_def = property(lambda self: self.graph.as_graph_def())
+
+    @property
+    def graph_def(self):
+        infer_shapes = self._config is not None and self._config.graph_options.infer_shapes
+        return self.graph.as_graph_def(add_shapes=infer_shapes)
 
     # Python's own, because libraries ask for its signature, which inspect cannot tell of a function of the extension.
     def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
@@ -78,7 +87,7 @@ class BaseSession(_weir.Session):
         callable_ = self._make_callable(fetches, feed_list)
         if not accept_options:
             return callable_
-        return lambda *args, options=None, run_metadata=None: callable_(*args)
+        return lambda *args, options=None, run_metadata=None: callable_._call(args, options, run_metadata)
 
     def partial_run(self, handle, fetches, feed_dict=None):
         raise NotImplementedError("partial_run is not in Weir yet.")
@@ -96,6 +105,9 @@ class Session(BaseSession):
 
     def __enter__(self):
         self._entered = getattr(self, "_entered", [])
+        if self._entered:
+            raise RuntimeError("Session context managers are not re-entrant. Use `Session.as_default()` if you want to "
+                               "enter a session multiple times.")
         graph, session = stack.Pushed("graphs", self.graph), self.as_default()
         graph.__enter__()
         session.__enter__()
@@ -117,8 +129,17 @@ class Session(BaseSession):
 class InteractiveSession(BaseSession):
     """A session that is the default one from its construction to its close()."""
 
+    _active_session_count = 0
+
     def __init__(self, target="", graph=None, config=None, **options):
         super().__init__(target, graph, config, **options)
+        if InteractiveSession._active_session_count > 0:
+            import warnings
+
+            warnings.warn("An interactive session is already active. This can cause out-of-memory errors in some cases. "
+                          "You must explicitly call `InteractiveSession.close()` to release resources held by the other "
+                          "session(s).")
+        InteractiveSession._active_session_count += 1
         self._explicit_graph = graph
         self._pushed = [stack.Pushed("sessions", self)]
         if graph is not None:
@@ -135,6 +156,8 @@ class InteractiveSession(BaseSession):
 
     def close(self):
         super().close()
+        if self._pushed:
+            InteractiveSession._active_session_count -= 1
         while self._pushed:
             self._pushed.pop().__exit__()
 
@@ -145,7 +168,9 @@ _expansions = []  # (type, fetch function, feed function)
 def register_session_run_conversion_functions(tensor_type, fetch_function, feed_function=None,
                                               feed_function_for_partial_run=None):
     """Lets run() take objects of another type: ``fetch_function(obj) -> (tensors, function of their values)``."""
-    _expansions.append((tensor_type, fetch_function, feed_function))
+    if any(tensor_type is known for known, _, _ in _expansions):
+        raise ValueError(f"{tensor_type} has already been registered so ignore it.")
+    _expansions.insert(0, (tensor_type, fetch_function, feed_function))
 
 
 def _expand_fetch(obj):
@@ -177,21 +202,11 @@ def _expand_feed(key, value):
             return list(feed(key, value))
     if hasattr(key, "_feed_parts"):
         return key._feed_parts(value)
-    return _flat_feed(key, value) if isinstance(key, tuple) else None
+    if isinstance(key, tuple):  # tensors in a structure, and their values in the same one
+        from weir import nest
 
-
-def _flat_feed(key, value):
-    """The tensors of a nested tuple, such as the state of a recurrent network, with their values."""
-    from weir import nest
-
-    keys, values = nest.flatten(key), nest.flatten(value)
-    if len(keys) != len(values):
-        raise ValueError(f"Could not flatten dictionary. Key had {len(keys)} elements, but value had {len(values)} "
-                         f"elements. Key: {keys}, value: {values}.")
-    for i, part in enumerate(keys):
-        if any(part is other for other in keys[:i]):
-            raise ValueError(f"Could not flatten dictionary: key {part} is not unique.")
-    return list(zip(keys, values))
+        return list(nest.flatten_dict_items({key: value}).items())
+    return None
 
 
 def _record_metadata(metadata, step_stats):

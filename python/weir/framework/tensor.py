@@ -105,6 +105,10 @@ class IndexedSlices:
     dtype = property(lambda self: self._values.dtype)
     graph = property(lambda self: self._values.graph)
 
+    def _feed_parts(self, value):
+        parts = [self._values, self._indices] + ([] if self._dense_shape is None else [self._dense_shape])
+        return list(zip(parts, value))
+
     def __neg__(self):
         return IndexedSlices(-self._values, self._indices, self._dense_shape)
 

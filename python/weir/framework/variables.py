@@ -137,6 +137,12 @@ class Variable(_weir.Variable):
         with control_flow_ops.init_scope():
             return control_flow_ops.cond(is_variable_initialized(self), self.read_value, lambda: self.initial_value)
 
+    def sparse_read(self, indices, name=None):
+        """The rows at ``indices``."""
+        from weir.ops import array_ops
+
+        return array_ops.gather(self, indices, name=name)
+
     def eval(self, session=None):
         return _session_for(self.graph, session, "evaluate variable", "eval(session=sess)").run(self)
 

@@ -4,7 +4,17 @@ import numpy as np
 
 from weir import test
 from weir.framework import stack
+from weir.framework.values import IndexedSlicesValue
 from weir.ops.array_ops import placeholder
+
+
+def _to_numpy(value):
+    """A fetched value as an array: the rows of IndexedSlices in their places."""
+    if not isinstance(value, IndexedSlicesValue):
+        return value
+    dense = np.zeros(value.dense_shape, value.values.dtype)
+    np.add.at(dense, value.indices, value.values)
+    return dense
 
 
 def compute_gradient(f, x, delta=None):

@@ -1,6 +1,7 @@
 """tf.train.replica_device_setter: variables on the parameter servers, everything else on the worker."""
 
 from weir.framework.device import DeviceSpec
+from weir.train.cluster_spec import ClusterSpec
 
 STANDARD_PS_OPS = ("Variable", "VariableV2", "AutoReloadVariable", "MutableHashTable", "MutableHashTableV2",
                    "MutableHashTableOfTensors", "MutableHashTableOfTensorsV2", "MutableDenseHashTable",
@@ -11,7 +12,7 @@ def replica_device_setter(ps_tasks=0, ps_device="/job:ps", worker_device="/job:w
                           ps_ops=None, ps_strategy=None):
     """A device function for ``tf.device()``, or None when there are no parameter servers."""
     if cluster is not None:
-        jobs = cluster.as_dict() if hasattr(cluster, "as_dict") else dict(cluster)
+        jobs = ClusterSpec(cluster).as_dict()
         ps_tasks = len(jobs.get(DeviceSpec.from_string(ps_device).job) or ())
     if ps_tasks == 0:
         return None

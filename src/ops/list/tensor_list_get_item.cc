@@ -24,7 +24,9 @@ void cpu(KernelContext& c) {
   ListPtr list = list_input(c, 0);
   const auto index = c.scalar<int32_t>(1);
   if (index < 0 || index >= list->length()) {
-    throw invalid_argument("Trying to access element {} in a list with {} elements.", index, list->length());
+    throw invalid_argument(
+        "Trying to access element {} in a list with {} elements. (Tried to read from index {} but array size is: {})",
+        index, list->length(), index, list->length());
   }
   give_element(c, 0, *list, index, element_shape_value(c, 2));
 }

@@ -32,7 +32,11 @@ void cpu(KernelContext& c) {
   ListPtr list = list_input(c, 0);
   const auto index = c.scalar<int32_t>(1);
   if (index < 0 || index >= list->length()) {
-    throw invalid_argument("Trying to modify element {} in a list with {} elements.", index, list->length());
+    throw invalid_argument(
+        "Trying to modify element {} in a list with {} elements. (Tried to write to index {} but array is not "
+        "resizeable "
+        "and size is: {})",
+        index, list->length(), index, list->length());
   }
   set_list_output(c, 0, list->with(index, element_input(c, 2, *list)));
 }

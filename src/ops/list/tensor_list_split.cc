@@ -35,8 +35,7 @@ void cpu(KernelContext& c) {
   }
   if (total != rows) {
     throw invalid_argument(
-        "Expected sum of lengths to be equal to tensor.shape[0], but sum of lengths is {} and "
-        "tensor's shape is: {}",
+        "Expected sum of lengths to be equal to values.shape[0], but sum of lengths is {} and value's shape is: {}",
         total, c.shape(0).str());
   }
   RowsInput input(c, 0, c.elements(2));

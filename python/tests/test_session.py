@@ -1,0 +1,125 @@
+"""Sessions: what they take and how they are entered. Messages are TensorFlow 1.15.5's."""
+
+import threading
+import time
+import warnings
+
+import numpy as np
+import pytest
+
+import weir as tf
+from weir.framework.session import register_session_run_conversion_functions
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with tf.Graph().as_default() as g:
+        yield g
+
+
+def test_a_session_is_entered_once():
+    session = tf.Session()
+    with pytest.raises(RuntimeError, match="not re-entrant"), session, session:
+        pass
+
+
+def test_targets_that_nobody_serves_are_not_found():
+    with pytest.raises(tf.errors.NotFoundError, match="No session factory registered for the given session options"):
+        tf.Session("INVALID_TARGET")
+
+
+def test_a_second_interactive_session_warns():
+    first = tf.InteractiveSession()
+    with pytest.warns(UserWarning, match="An interactive session is already active."):
+        second = tf.InteractiveSession()
+    second.close()
+    first.close()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tf.InteractiveSession().close()
+
+
+def test_callables_take_options():
+    x = tf.placeholder(tf.float32)
+    metadata = tf.RunMetadata()
+    with tf.Session() as session:
+        add = session.make_callable(x + 1.0, feed_list=[x], accept_options=True)
+        assert add(41.0) == 42
+        options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+        assert add(41.0, options=options, run_metadata=metadata) == 42
+    assert metadata.step_stats.dev_stats[0].node_stats[0].node_name == "add"
+
+
+def test_a_trace_of_constants_names_the_device():
+    metadata = tf.RunMetadata()
+    with tf.Session() as session:
+        session.run(tf.constant(1.0), options=tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE), run_metadata=metadata)
+    assert [device.device for device in metadata.step_stats.dev_stats] == ["/job:localhost/replica:0/task:0/device:CPU:0"]
+
+
+def test_structures_and_indexed_slices_are_fed():
+    tensors = (((tf.zeros([2]),),), tf.zeros([2]))
+    slices = tf.IndexedSlices(tf.placeholder(tf.float32), tf.placeholder(tf.int64))
+    with tf.Session() as session:
+        doubled = session.run([tensors[0][0][0] * 2, tensors[1] * 2], {tensors: (((np.ones(2),),), np.ones(2) * 3)})
+        assert [value.tolist() for value in doubled] == [[2, 2], [6, 6]]
+        assert session.run(tf.identity(slices.values), {slices: ([1.0], [2])}) == [1]
+
+
+def test_objects_of_other_types_are_registered_once():
+    class Squared:
+        def __init__(self, tensor):
+            self.tensor = tf.square(tensor)
+
+    functions = (lambda x: ([x.tensor], lambda values: values[0]), lambda x, value: [(x.tensor, value)])
+    register_session_run_conversion_functions(Squared, *functions)
+    with pytest.raises(ValueError):
+        register_session_run_conversion_functions(Squared, *functions)
+    x = Squared(tf.constant(3.0))
+    with tf.Session() as session:
+        assert session.run(x) == 9 and session.run(x, {x: 5.0}) == 5
+
+
+def test_sessions_write_shapes_when_they_are_asked_to():
+    tf.constant([[1, 2]])
+    config = tf.ConfigProto(graph_options=tf.GraphOptions(infer_shapes=True))
+    assert "_output_shapes" not in tf.Session().graph_def.node[0].attr
+    assert "_output_shapes" in tf.Session(config=config).graph_def.node[0].attr
+
+
+def test_a_session_closed_by_another_thread_says_so():
+    x, session, errors = tf.constant(5.0), tf.Session(), []
+
+    def run():
+        try:
+            while True:
+                session.run(x)
+        except RuntimeError as error:
+            errors.append(str(error))
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    time.sleep(0.05)
+    session.close()
+    thread.join()
+    assert errors == ["Attempted to use a closed Session."]
+
+
+def test_hessians_are_second_derivatives():
+    matrix = np.array([[1.0, 2.0], [3.0, 4.0]], np.float32)
+    x = tf.constant([5.0, 6.0])
+    hessian = tf.hessians(tf.reduce_sum(x[:, None] * matrix * x[None, :]), x)[0]
+    with tf.Session() as session:
+        np.testing.assert_allclose(session.run(hessian), matrix + matrix.T)
+    with pytest.raises(ValueError):
+        tf.hessians(x, x)
+
+
+def test_gradients_refuse_wrong_types():
+    x, z = tf.constant(1.0), tf.constant(1 + 1j)
+    with pytest.raises(TypeError, match=r"Gradients of complex tensors must set grad_ys \(y.dtype = tf.complex128\)"):
+        tf.gradients(tf.square(z), z)
+    with pytest.raises(TypeError, match="must match"):
+        tf.gradients(x, x, grad_ys=[tf.constant(1)])
+    with pytest.raises(ValueError, match="Unknown value for unconnected_gradients: 'nonsense'"):
+        tf.gradients(x, x, unconnected_gradients="nonsense")
