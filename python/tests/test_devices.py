@@ -232,3 +232,14 @@ def test_gradients_of_loops_stand_beside_what_they_are_of(colocated):
                           else {"Square"})
         with tf.Session() as session:
             assert session.run(gradient) == 1024
+
+
+def test_what_a_branch_did_not_compute_is_not_copied(two_gpus):
+    pred, x = tf.placeholder(tf.bool, []), tf.placeholder(tf.float32, [None])
+    with tf.device("/gpu:0"):
+        y = tf.cond(pred, lambda: tf.reduce_sum(tf.square(tf.boolean_mask(x, x > 1.0))), lambda: tf.reduce_sum(x))
+    with tf.device("/gpu:1"):
+        gradient = tf.gradients(y, x)[0]
+    with tf.Session() as session:
+        assert session.run(gradient, {pred: False, x: [1.0, 2.0, 3.0]}).tolist() == [1, 1, 1]
+        assert session.run(gradient, {pred: True, x: [1.0, 2.0, 3.0]}).tolist() == [0, 4, 6]

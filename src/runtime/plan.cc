@@ -378,6 +378,8 @@ class RunValues final : public InferContext::Values {
 // A step whose shapes only the run knows: everything that a plan does ahead happens here.
 void Plan::run_dynamic(const Step& step, Value* slots, const RunControl& control) const {
   static const Shape kScalar;
+  // Of an output of an If that the branch which ran does not give there is nothing to copy: it has no shape either.
+  if (step.op->name == "_Copy" && !slots[step.view.inputs[0]].data) return;
   std::vector<const Shape*> inputs;
   for (int i = 0; i < step.view.input_count; ++i) {
     const Value& v = slots[step.view.inputs[i]];
