@@ -40,8 +40,12 @@ std::vector<Tensor> call_function(std::string_view token, std::vector<Tensor> in
     std::vector<Tensor> outputs;
     for (nb::handle item : given) outputs.push_back(to_tensor(item, types[outputs.size()], false));
     return outputs;
-  } catch (nb::python_error& raised) {  // an array of objects that are no strings
-    throw Error(Code::InvalidArgument, raised.what());
+  } catch (nb::python_error& raised) {
+    if (raised.matches(PyExc_KeyboardInterrupt)) {  // Ctrl-C came while the function ran: it is for the program
+      PyErr_SetInterrupt();
+      throw Error(Code::Cancelled, "interrupted");
+    }
+    throw Error(Code::InvalidArgument, raised.what());  // an array of objects that are no strings
   }
 }
 

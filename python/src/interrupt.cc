@@ -19,6 +19,8 @@ struct Watcher {
   int wake = -1;
   std::mutex mutex;
   CancelToken* current = nullptr;  // of the run on the main thread
+  // Runs are numbered: one that begins before the thread wakes up is not the one that was interrupted.
+  std::atomic<uint64_t> run{0}, interrupted{0};
   std::unique_ptr<CancelToken> reusable;
   struct sigaction python = {};  // what was there before
 };
@@ -27,6 +29,7 @@ Watcher* watcher = nullptr;
 void on_interrupt(int signal, siginfo_t* info, void* context) {
   const int saved = errno;
   const uint64_t one = 1;
+  watcher->interrupted.store(watcher->run.load());
   [[maybe_unused]] ssize_t written = write(watcher->wake, &one, sizeof one);
   if (watcher->python.sa_flags & SA_SIGINFO) {
     watcher->python.sa_sigaction(signal, info, context);
@@ -45,7 +48,7 @@ void watch() {
     uint64_t count = 0;
     if (read(watcher->wake, &count, sizeof count) < 0) continue;
     std::lock_guard lock(watcher->mutex);
-    if (watcher->current) watcher->current->cancel();
+    if (watcher->current && watcher->interrupted.load() == watcher->run.load()) watcher->current->cancel();
   }
 }
 
@@ -85,6 +88,7 @@ Interruptible::Interruptible() {
   std::lock_guard lock(watcher->mutex);
   if (!watcher->reusable || watcher->reusable->cancelled()) watcher->reusable = std::make_unique<CancelToken>();
   token_ = watcher->current = watcher->reusable.get();
+  watcher->run.fetch_add(1);
 }
 
 Interruptible::~Interruptible() {

@@ -262,6 +262,24 @@ def test_control_c_ends_a_long_run_with_keyboard_interrupt():
     assert (out, err, child.returncode) == ("interrupted\n6\n", "", 0)
 
 
+def test_control_c_inside_a_function_of_the_program_is_keyboard_interrupt():
+    program = textwrap.dedent(LONG_RUN).replace("session = tf.Session()", textwrap.dedent("""
+        step = lambda i: i + tf.py_func(lambda x: (time.sleep(0.01), x * 0 + 1)[1], [i], tf.int32)
+        x = tf.while_loop(lambda i: i >= 0, step, [0], shape_invariants=[tf.TensorShape(None)])
+        session = tf.Session()"""))
+    environment = dict(os.environ, PYTHONPATH=PYTHON_PATH)
+    with subprocess.Popen([sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True) as child:
+        assert child.stdout.readline() == "ready\n"
+        time.sleep(0.5)
+        child.send_signal(signal.SIGINT)
+        try:
+            out, err = child.communicate(timeout=30)
+        finally:
+            child.kill()
+    assert (out, err, child.returncode) == ("interrupted\n6\n", "", 0)
+
+
 def test_control_c_that_is_not_caught_ends_the_program_like_any_python_program():
     program = textwrap.dedent(LONG_RUN).replace("except KeyboardInterrupt", "except ZeroDivisionError")
     environment = dict(os.environ, PYTHONPATH=PYTHON_PATH)

@@ -40,7 +40,8 @@ Output variable_behind(Output ref) {
 // The variables that nodes of the body, and of bodies inside it, write through references.
 void add_written_variables(const Body& body, std::vector<Output>& variables) {
   for_each_node(body, [&](const Node& node) {
-    if (!node.op->has_ref_input() || node.op->name == "IsVariableInitialized") return;
+    const std::string& op = node.op->name;
+    if (!node.op->has_ref_input() || op == "IsVariableInitialized" || op == "RefIdentity") return;
     std::vector<FlatArg> args = flatten_args(node.op->inputs, node.attrs);
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       if (!args[i].spec->is_ref) continue;

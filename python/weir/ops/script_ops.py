@@ -54,6 +54,8 @@ def _call_function(token, arguments, types):
         result = function.call(*arguments)
         result = [] if result is None else result if isinstance(result, (list, tuple)) else [result]
         results = [_array(value) for value in result]
+    except KeyboardInterrupt:  # is for the program that runs the session
+        raise
     except BaseException as error:  # also SystemExit: a run ends with an error, not with the program
         return next(code for kind, code in _CODES if isinstance(error, kind)), _message(error)
     if len(results) != len(types):

@@ -6,6 +6,7 @@ ARRAY = {
     "fill": "Fill",
     "tile": "Tile",
     "stop_gradient": "StopGradient",
+    "prevent_gradient": "PreventGradient",
     "check_numerics": "CheckNumerics",
     "invert_permutation": "InvertPermutation",
     "scatter_nd": "ScatterNd",

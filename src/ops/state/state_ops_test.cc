@@ -162,6 +162,17 @@ TEST_P(StateOps, WorksInEveryNumberType) {
   }
 }
 
+TEST(RefIdentity, PassesTheReferenceOn) {
+  Graph g;
+  Variable v = g.variable("v", 7.f);
+  Output ref = NodeBuilder("RefIdentity").input(v.handle()).output();
+  EXPECT_TRUE(ref.is_ref());
+  Operation write = NodeBuilder("Assign").input(ref).input(g.constant(9.f)).build();
+  Session session(g);
+  session.run(write);
+  EXPECT_EQ(session.run(ref).scalar<float>(), 9.f);
+}
+
 TEST(Assign, ChangesTheShapeWhenAskedTo) {
   Graph g;
   Output x = g.placeholder(float32);

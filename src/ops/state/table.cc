@@ -4,7 +4,7 @@
 #define ROWS(row) \
   row(variable) row(variable_v2) row(var_handle) \
   row(read_ref) row(read_variable) \
-  row(is_variable_initialized) row(var_is_initialized) \
+  row(ref_identity) row(is_variable_initialized) row(var_is_initialized) \
   row(assign) row(assign_variable) \
   row(assign_add) row(assign_sub) row(assign_add_variable) row(assign_sub_variable) \
   row(scatter_add) row(scatter_sub) row(scatter_mul) row(scatter_div) row(scatter_min) row(scatter_max) \
