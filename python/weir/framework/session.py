@@ -89,6 +89,12 @@ class BaseSession(_weir.Session):
             return callable_
         return lambda *args, options=None, run_metadata=None: callable_._call(args, options, run_metadata)
 
+    def _make_callable_from_options(self, callable_options):
+        """The callable that a CallableOptions describes: it gives a list."""
+        callable_ = self._make_callable(list(callable_options.fetch), list(callable_options.feed))
+        options = callable_options.run_options
+        return lambda *args, run_metadata=None: callable_._call(args, options, run_metadata)
+
     def partial_run(self, handle, fetches, feed_dict=None):
         raise NotImplementedError("partial_run is not in Weir yet.")
 

@@ -39,6 +39,11 @@ void join(KernelContext& c, const TensorList& list, const Shape& wanted, std::sp
   }
   int64_t written = 0;
   Shape row = element.has_rank() ? Shape(element.dims().subspan(1)) : Shape::unknown();
+  for (int64_t i = 0; i < length; ++i) {
+    const Tensor* tensor = list.at(i);
+    if (!tensor || !tensor->valid() || tensor->shape().rank() > 0) continue;
+    throw invalid_argument("Concat saw a scalar shape at index {} but requires at least vectors.", i);
+  }
   list.visit([&](int64_t i, const Tensor& tensor) {
     if (!tensor.valid() || tensor.shape().rank() < 1 || !tensor.shape().compatible(element)) {
       throw invalid_argument("Concat requires elements of shape {} with at least one dimension; element {} has {}",

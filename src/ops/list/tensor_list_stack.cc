@@ -36,8 +36,12 @@ void cpu(KernelContext& c) {
     ++written;
   });
   if (!element.is_known()) {
-    throw invalid_argument("Tried to stack {} list with non-fully-defined element_shape: {}",
-                           length == 0 ? "elements of an empty" : "a wholly uninitialized", element.str());
+    throw invalid_argument("Tried to stack {} list with non-fully-defined element_shape: {}{}",
+                           length == 0 ? "elements of an empty" : "a wholly uninitialized", element.str(),
+                           length > 0 ? ""
+                                      : " (TensorArray has size zero, but element shape " + element.str() +
+                                            " is not fully defined. Currently only static shapes are supported when "
+                                            "packing zero-size TensorArrays.)");
   }
   const Shape stacked = with_leading(length, element);
   Tensor result = written == length ? Tensor(list->dtype(), stacked) : Tensor::zeros(list->dtype(), stacked);
