@@ -669,6 +669,53 @@ row('MaxPoolWithArgmax',
 row('MaxPoolGrad', lambda v: max_pool_gradient(v, False))
 row('MaxPoolGradGrad', lambda v: max_pool_gradient(v, True))
 row('AvgPoolGrad', average_pool_gradient)
+
+
+def fed_windows(case):
+    """The case with its windows as inputs, as the V2 operations have them."""
+    attrs = dict(case.attrs)
+    sizes, strides = attrs.pop('ksize'), attrs.pop('strides')
+    return C(*case.inputs, K(sizes), K(strides), **attrs)
+
+
+row('MaxPoolV2', lambda v: [
+    fed_windows(C(v.distinct(*shape), **pool_attrs(*rest))) for shape, rest in ((p[0], p[1:]) for p in POOLS)
+])
+row('MaxPoolGradV2', lambda v: [fed_windows(case) for case in max_pool_gradient(v, False)])
+row('MaxPoolGradGradV2', lambda v: [fed_windows(case) for case in max_pool_gradient(v, True)])
+row('MaxPoolGradWithArgmax', lambda v: [
+    C(v(1, 3, 3, 1), v(1, 2, 2, 1), K(np.array([0, 1, 3, 5]).reshape(1, 2, 2, 1)), **pool_attrs(2, 1, 'VALID'))
+])
+
+VOLUMES = [((2, 4, 5, 3, 2), (2, 3, 2, 2, 3), (1, 1, 1), 'SAME'), ((1, 5, 4, 6, 3), (3, 2, 2, 3, 2), (2, 1, 2), 'VALID'),
+           ((1, 3, 3, 3, 1), (1, 1, 1, 1, 4), (1, 1, 1), 'VALID'), ((2, 5, 3, 4, 2), (2, 2, 2, 2, 1), (2, 3, 1), 'SAME')]
+
+
+def volume_cases(v, make):
+    for image, kernel, stride, padding in VOLUMES:
+        out = [output_size(image[1 + i], kernel[i], stride[i], padding) for i in range(3)]
+        attrs = dict(strides=[1] + list(stride) + [1], padding=padding)
+        values, weights = v(*image), v(*kernel, low=-0.5, high=0.5)
+        gradient = v(image[0], out[0], out[1], out[2], kernel[4])
+        if make == 'forward':
+            yield C(values, weights, **attrs)
+        elif make == 'input':
+            yield C(K(image), weights, gradient, **attrs)
+        elif make == 'filter':
+            yield C(values, K(kernel), gradient, **attrs)
+        elif make == 'pool':
+            yield C(v.distinct(*image), ksize=[1] + list(kernel[:3]) + [1], **attrs)
+        else:
+            yield C(K(image), v(*([image[0]] + out + [image[4]])), ksize=[1] + list(kernel[:3]) + [1], **attrs)
+
+
+row('Conv3D', lambda v: volume_cases(v, 'forward'))
+row('Conv3DBackpropInputV2', lambda v: volume_cases(v, 'input'))
+row('Conv3DBackpropFilterV2', lambda v: volume_cases(v, 'filter'))
+row('MaxPool3D AvgPool3D', lambda v: volume_cases(v, 'pool'))
+row('AvgPool3DGrad', lambda v: volume_cases(v, 'pool gradient'))
+row('DataFormatDimMap', lambda v: [C(K([0, 1, 2, 3, -1, -2, -3, -4])), C(K([[1, 3], [-2, 0]]), dst_format='HWNC')])
+row('DataFormatVecPermute', lambda v: [C(K([7, 4, 9, 3])), C(K([[7, 4], [9, 3], [4, 5], [5, 1]]), src_format='HWNC', dst_format='NHWC')])
 row(
     'LRN', lambda v:
     [C(v(2, 3, 2, 7), depth_radius=2, bias=1.0, alpha=0.1, beta=0.75),
@@ -910,6 +957,11 @@ EXCLUDED = {
     'PyFunc': 'functions of Python',
     'PyFuncStateless': 'functions of Python',
     'MatchingFiles': 'files',
+    'BatchNormWithGlobalNormalization': 'TensorFlow imports it only from graphs of version 8 and older',
+    'BatchNormWithGlobalNormalizationGrad': 'TensorFlow imports it only from graphs of version 8 and older',
+    'MaxPoolGradGradWithArgmax': 'TensorFlow has it on GPUs only',
+    'MaxPool3DGrad': 'the gradient of MaxPool3D, which is compared',
+    'MaxPool3DGradGrad': 'the gradient of the gradient of MaxPool3D',
     'TopK': 'TensorFlow imports it only from graphs of version 6 and older; TopKV2 is compared',
     'AudioSummary': 'TensorFlow imports it only from graphs of version 14 and older; AudioSummaryV2 is compared',
     'MergeSummary': 'joins the outputs of others; in the exchange of event files',
@@ -925,7 +977,7 @@ ACCEPTED = [
     ('DepthwiseConv2dNative', '.*', 'dilations',
      'TensorFlow 1.15 ignores the dilations here (its Python function does them)'),
     ('Multinomial', 'bfloat16', '', 'TensorFlow 1.15 gives other numbers at every run, whatever the seed'),
-    ('MaxPoolGradGrad', 'bfloat16', '', 'TensorFlow 1.15 gives zeros'),
+    ('MaxPoolGradGrad(V2)?', 'bfloat16', '', 'TensorFlow 1.15 gives zeros'),
     ('TruncateDiv', 'float32', 'special values', 'by infinity: TensorFlow 1.15 gives NaN'),
     ('UnsortedSegmentProd', 'complex.*', 'gradient', 'TensorFlow does not conjugate the product of the others'),
     ('SparseSegment(Mean|SqrtN).*', 'float.*', '[], []', 'of nothing: TensorFlow 1.15 leaves the gradient unset'),
