@@ -50,6 +50,9 @@ class WEIR_API Optimizer {
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
+  // Updates hold the variable's lock, so that others that do too come before or after. Set before apply_gradients.
+  void set_use_locking(bool use_locking) { use_locking_ = use_locking; }
+
   // compute_gradients and apply_gradients in one.
   Operation minimize(const Output& loss, const MinimizeOptions& options = {}, In::Where where = In::Where::current());
   // One pair for each variable; of those that the loss does not depend on the gradient is none. Throws InvalidArgument
@@ -87,11 +90,13 @@ class WEIR_API Optimizer {
                      std::string_view name = {});
   // A variable of the optimizer itself; made once for each graph.
   Variable non_slot_variable(const In& initial_value, const std::string& name, const Variable& colocate_with);
+  bool use_locking() const { return use_locking_; }
   // A hyperparameter as a tensor of the graph, a constant of that name when it is a number.
   static Output parameter(Graph& graph, const In& value, std::string_view name);
 
  private:
   std::string name_;
+  bool use_locking_ = false;
   std::map<std::pair<std::string, const Node*>, Variable> slots_;
   std::map<std::pair<std::string, const Graph*>, Variable> non_slots_;
   std::vector<Variable> variables_;

@@ -282,6 +282,7 @@ void bind_train(nb::module_& m) {
            nb::arg())
       .def("apply_gradients", &apply_gradients, nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(),
            nb::arg().none())
+      .def("set_use_locking", [](OptimizerObject& o, bool use) { o.optimizer->set_use_locking(use); })
       .def("get_slot", &get_slot)
       .def("get_slot_names", &get_slot_names)
       .def("get_non_slot", &get_non_slot)

@@ -117,3 +117,11 @@ def test_schedules_take_numbers_as_steps():
     np.testing.assert_allclose(run(*rates), [0.05 * 0.96 ** 0.5, 0.726995, 0.7 * 0.793893 + 0.001], rtol=1e-5)
     with pytest.raises(ValueError, match="same dtype as x"):
         tf.train.piecewise_constant(tf.constant(1), [0.5], [1.0, 2.0])
+
+
+def test_updates_lock_their_variables_when_asked_to():
+    v = variable([1.0], False)
+    for optimizer, op in ((tf.train.AdamOptimizer, "ApplyAdam"), (tf.train.GradientDescentOptimizer, "ApplyGradientDescent")):
+        for locks in (True, False):
+            train = optimizer(0.1, use_locking=locks).minimize(v * v, name=f"{op}{locks}")
+            assert train.graph.get_operation_by_name(f"{op}{locks}/update_v/{op}").get_attr("use_locking") is locks

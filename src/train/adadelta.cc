@@ -31,7 +31,7 @@ Operation Adadelta::apply(const Variable& variable, const Output& grad, const Ou
       .input(cast(epsilon_tensor_, dtype))
       .input(grad);
   if (indices) node.input(indices);
-  return node.build();
+  return node.attr("use_locking", use_locking()).build();
 }
 
 Operation Adadelta::apply_dense(const Output& grad, const Variable& variable) { return apply(variable, grad, {}); }

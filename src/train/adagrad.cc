@@ -22,6 +22,7 @@ Operation Adagrad::apply_dense(const Output& grad, const Variable& variable) {
       .input(slot(variable, "accumulator").handle())
       .input(cast(learning_rate_tensor_, variable.dtype()))
       .input(grad)
+      .attr("use_locking", use_locking())
       .build();
 }
 
@@ -32,6 +33,7 @@ Operation Adagrad::apply_sparse(const IndexedSlices& grad, const Variable& varia
       .input(cast(learning_rate_tensor_, variable.dtype()))
       .input(grad.values)
       .input(grad.indices)
+      .attr("use_locking", use_locking())
       .build();
 }
 

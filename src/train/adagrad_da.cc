@@ -51,7 +51,7 @@ Operation AdagradDA::apply(const Variable& variable, const Output& grad, const O
       .input(slot(variable, "gradient_squared_accumulator").handle())
       .input(grad);
   if (indices) node.input(indices);
-  return node.input(rate).input(l1).input(l2).input(step).build();
+  return node.input(rate).input(l1).input(l2).input(step).attr("use_locking", use_locking()).build();
 }
 
 Operation AdagradDA::apply_dense(const Output& grad, const Variable& variable) { return apply(variable, grad, {}); }

@@ -44,6 +44,7 @@ Operation Adam::apply_dense(const Output& grad, const Variable& variable) {
       .input(cast(beta2_tensor_, dtype))
       .input(cast(epsilon_tensor_, dtype))
       .input(grad)
+      .attr("use_locking", use_locking())
       .build();
 }
 
@@ -58,7 +59,7 @@ Operation Adam::apply_sparse(const IndexedSlices& grad, const Variable& variable
   scaled_rate = scaled_rate / (1 - beta1_power);
 
   auto decayed_sum = [&](const Variable& moment, const Output& decay, const Output& rows) {
-    Output decayed = assign(moment, moment * decay, {.use_locking = false});
+    Output decayed = assign(moment, moment * decay, {.use_locking = use_locking()});
     Scope after = graph.control_dependencies({decayed.op()});
     return scatter_add(moment, grad.indices, rows);
   };
@@ -78,8 +79,8 @@ Operation Adam::finish(Graph& graph, const std::vector<Operation>& updates, cons
   {
     Scope after = graph.control_dependencies(updates);
     Scope beside = graph.colocate_with(beta1_power_.handle().op());
-    all.push_back(assign(beta1_power_, beta1_power_ * beta1_tensor_, {.use_locking = false}).op());
-    all.push_back(assign(beta2_power_, beta2_power_ * beta2_tensor_, {.use_locking = false}).op());
+    all.push_back(assign(beta1_power_, beta1_power_ * beta1_tensor_, {.use_locking = use_locking()}).op());
+    all.push_back(assign(beta2_power_, beta2_power_ * beta2_tensor_, {.use_locking = use_locking()}).op());
   }
   return graph.group(all, name);
 }

@@ -44,7 +44,7 @@ Operation Ftrl::apply(const Variable& variable, const Output& grad, const Output
   if (indices) node.input(indices);
   node.input(cast(learning_rate_tensor_, dtype)).input(cast(l1_tensor_, dtype)).input(cast(l2_tensor_, dtype));
   if (shrinks) node.input(cast(shrinkage_tensor_, dtype));
-  return node.input(cast(power_tensor_, dtype)).build();
+  return node.input(cast(power_tensor_, dtype)).attr("use_locking", use_locking()).build();
 }
 
 Operation Ftrl::apply_dense(const Output& grad, const Variable& variable) { return apply(variable, grad, {}); }

@@ -15,17 +15,17 @@ Operation GradientDescent::apply_dense(const Output& grad, const Variable& varia
       .input(variable.handle())
       .input(cast(learning_rate_tensor_, variable.dtype()))
       .input(grad)
+      .attr("use_locking", use_locking())
       .build();
 }
 
 // Subtraction adds up over equal indices by itself.
 Operation GradientDescent::apply_sparse_duplicate_indices(const IndexedSlices& grad, const Variable& variable) {
   Output step = grad.values * cast(learning_rate_tensor_, variable.dtype());
-  return NodeBuilder(variable.is_resource() ? "ResourceScatterSub" : "ScatterSub")
-      .input(variable.handle())
-      .input(grad.indices)
-      .input(step)
-      .build();
+  NodeBuilder node(variable.is_resource() ? "ResourceScatterSub" : "ScatterSub");
+  node.input(variable.handle()).input(grad.indices).input(step);
+  if (!variable.is_resource()) node.attr("use_locking", use_locking());
+  return node.build();
 }
 
 }  // namespace weir::train

@@ -27,6 +27,7 @@ Operation Momentum::apply_dense(const Output& grad, const Variable& variable) {
       .input(grad)
       .input(cast(momentum_tensor_, dtype))
       .attr("use_nesterov", use_nesterov_)
+      .attr("use_locking", use_locking())
       .build();
 }
 
@@ -40,6 +41,7 @@ Operation Momentum::apply_sparse(const IndexedSlices& grad, const Variable& vari
       .input(grad.indices)
       .input(cast(momentum_tensor_, dtype))
       .attr("use_nesterov", use_nesterov_)
+      .attr("use_locking", use_locking())
       .build();
 }
 

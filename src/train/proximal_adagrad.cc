@@ -39,7 +39,7 @@ Operation ProximalAdagrad::apply(const Variable& variable, const Output& grad, c
       .input(cast(l2_tensor_, dtype))
       .input(grad);
   if (indices) node.input(indices);
-  return node.build();
+  return node.attr("use_locking", use_locking()).build();
 }
 
 Operation ProximalAdagrad::apply_dense(const Output& grad, const Variable& variable) {

@@ -25,7 +25,7 @@ Operation ProximalGradientDescent::apply(const Variable& variable, const Output&
       .input(cast(l2_tensor_, dtype))
       .input(grad);
   if (indices) node.input(indices);
-  return node.build();
+  return node.attr("use_locking", use_locking()).build();
 }
 
 Operation ProximalGradientDescent::apply_dense(const Output& grad, const Variable& variable) {

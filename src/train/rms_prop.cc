@@ -40,7 +40,7 @@ Operation RmsProp::apply(const Variable& variable, const Output& grad, const Out
   }
   node.input(grad);
   if (indices) node.input(indices);
-  return node.build();
+  return node.attr("use_locking", use_locking()).build();
 }
 
 Operation RmsProp::apply_dense(const Output& grad, const Variable& variable) { return apply(variable, grad, {}); }

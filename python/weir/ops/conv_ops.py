@@ -72,6 +72,8 @@ def _conv2d_attrs(strides, padding, data_format, dilations):
 def conv2d(input, filter=None, strides=None, padding=None, use_cudnn_on_gpu=True, data_format="NHWC",
            dilations=[1, 1, 1, 1], name=None, filters=None):
     """Convolution of images [batch, height, width, in] with a filter [height, width, in, out]."""
+    if isinstance(dilations, str):  # TensorFlow 1.0: the name stood here
+        dilations, name = None, dilations
     return apply("Conv2D", (input, _first(filter, filters)), _conv2d_attrs(strides, padding, data_format, dilations), name)
 
 
@@ -393,9 +395,12 @@ def pool(input, window_shape, pooling_type, padding, dilation_rate=None, strides
 def max_pool_with_argmax(input, ksize, strides, padding, data_format="NHWC", Targmax=None, name=None,
                          output_dtype=None, include_batch_in_index=False):
     """(maxima, places): each place counts in its image, or in the batch with ``include_batch_in_index``."""
-    if data_format != "NHWC":
-        raise ValueError("data_format values other than 'NHWC' are not supported")
     from weir.framework.op_functions import op_function
+
+    if data_format is not None and not isinstance(data_format, str):  # TensorFlow 1.0: Targmax stood here
+        data_format, Targmax = "NHWC", data_format
+    if data_format not in (None, "NHWC"):
+        raise ValueError("data_format values other than 'NHWC' are not supported")
 
     return op_function("MaxPoolWithArgmax")(
         input, _sizes(ksize, 2, "NHWC", "ksize"), _sizes(strides, 2, "NHWC", "strides"), padding,

@@ -56,6 +56,8 @@ class Optimizer:
         impl = self._impls.get(graph)
         if impl is None:
             impl = self._make(graph)
+            if impl is not None:
+                impl.set_use_locking(bool(self._use_locking))
             own = {step for step in self._STEPS if getattr(type(self), step) is not getattr(Optimizer, step)}
             if impl is None or own:
                 impl = _weir.program_optimizer(self, self._name, impl, own)
