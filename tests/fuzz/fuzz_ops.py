@@ -107,7 +107,7 @@ class Worker(object):
                 if not data:
                     del pipes[pipe]
                 elif pipe is self.process.stderr:
-                    self.errors = (self.errors + data)[-4000:]
+                    self.errors = (self.errors + data)[:4000]  # sanitizers begin with what matters
                 else:
                     *lines, pipes[pipe] = (pipes[pipe] + data).split(b'\n')
                     for line in lines:
@@ -117,7 +117,7 @@ class Worker(object):
         status = self.process.wait()
         if status:
             why = signal.Signals(-status).name if status < 0 else 'status %d' % status
-            yield 'died', '%s %s' % (why, self.errors.decode('utf-8', 'replace')[-2500:])
+            yield 'died', '%s %s' % (why, self.errors.decode('utf-8', 'replace')[:2500])
 
 
 def failure(options, case):
