@@ -246,3 +246,10 @@ def test_slices_have_as_many_ends_as_beginnings(sess, lengths):
                  lambda: raw.StridedSliceGrad(shape=[3, 4], begin=begin, end=end, strides=strides, dy=tf.zeros([1, 1]))):
         with pytest.raises(tf.errors.InvalidArgumentError, match="equal lengths"):
             sess.run(make(), feeds)
+
+
+def test_length_of_a_scattered_list_is_one_number(sess):
+    length, value = fed(np.zeros(0, np.int32))
+    made = raw.TensorListScatterV2(tensor=[[1.0]], indices=[0], element_shape=[1], num_elements=length)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="rank 0"):
+        sess.run(raw.TensorListLength(input_handle=made), {length: value})

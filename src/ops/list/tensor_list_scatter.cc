@@ -19,6 +19,11 @@ void infer(InferContext& c) {
   c.set_output(0, Shape{});
 }
 
+void infer_v2(InferContext& c) {
+  infer<0>(c);
+  c.require_scalar(3);
+}
+
 // Writes row i of input `tensor` at element indices[i], where the indices are the input after it.
 ListPtr scatter(const KernelContext& c, ListPtr list, int tensor) {
   const int64_t count = c.elements(tensor + 1);
@@ -93,7 +98,7 @@ OpDef tensor_list_scatter_v2_op() {
           .inputs = "tensor:element_dtype; indices:int32; element_shape:shape_type; num_elements:int32",
           .outputs = "output_handle:variant",
           .attrs = "element_dtype:type; shape_type:type{int32,int64}",
-          .infer = infer<0>,
+          .infer = infer_v2,
           .gradient = gradient,
           .cpu = {.select = select<cpu<true>>, .gives_outputs = true}};
 }
