@@ -117,3 +117,19 @@ def test_a_restart_makes_later_steps_void(tmp_path):
     reader.Reload()
     assert [(event.step, event.value) for event in reader.Scalars("t")] == [
         (0, 0), (1, 0), (2, 0), (3, 3), (4, 3), (5, 3)]  # fmt: skip
+
+
+def test_tensorboards_projector_reads_what_is_written_for_it(tmp_path):
+    from google.protobuf import text_format
+    theirs = pytest.importorskip("tensorboard.plugins.projector.projector_config_pb2")
+    projector = tf.contrib.tensorboard.plugins.projector
+
+    config = projector.ProjectorConfig(model_checkpoint_path="model.ckpt-1")
+    config.embeddings.add(tensor_name="words:0", metadata_path="words.tsv", tensor_shape=[5, 2], tensor_path="words.npy",
+                          bookmarks_path="marks").sprite.CopyFrom(
+        projector.SpriteMetadata(image_path="sprite.png", single_image_dim=[28, 28]))
+    with tf.summary.FileWriter(str(tmp_path)) as writer:
+        projector.visualize_embeddings(writer, config)
+    read = text_format.Parse((tmp_path / "projector_config.pbtxt").read_text(), theirs.ProjectorConfig())
+    assert read == theirs.ProjectorConfig.FromString(config.SerializeToString())
+    assert read.embeddings[0].sprite.single_image_dim == [28, 28]

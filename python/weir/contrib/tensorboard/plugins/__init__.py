@@ -1,0 +1,1 @@
+from weir.contrib.tensorboard.plugins import projector  # noqa: F401
