@@ -123,7 +123,8 @@ struct CallableSpec {
 };
 
 // Runs graphs. Holds the variables, the worker threads and the plans. Thread-safe: many threads may run at once.
-// Fetched tensors outlive the session. The graph must outlive it, and may grow between runs.
+// Fetched tensors outlive the session. The graph must outlive it, and may grow between runs. A fetched variable has its
+// value after the run's writes.
 //
 // Errors: InvalidArgument for feeds and fetches that do not fit, FailedPrecondition for uninitialised variables,
 // DeadlineExceeded, Cancelled (also after close()), and whatever kernels throw, with the node's name and line. A failed
