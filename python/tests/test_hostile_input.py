@@ -253,3 +253,28 @@ def test_length_of_a_scattered_list_is_one_number(sess):
     made = raw.TensorListScatterV2(tensor=[[1.0]], indices=[0], element_shape=[1], num_elements=length)
     with pytest.raises(tf.errors.InvalidArgumentError, match="rank 0"):
         sess.run(raw.TensorListLength(input_handle=made), {length: value})
+
+
+def test_sums_of_nothing_are_not_walked(sess):
+    x, value = fed(np.zeros((2**40, 8, 0), np.float32))
+    for make in (lambda: raw.BiasAddGrad(out_backprop=x, data_format="NCHW"), lambda: tf.reduce_sum(x, [0, 2]),
+                 lambda: tf.reduce_sum(tf.cast(x, tf.int32), [0, 2])):
+        assert sess.run(make(), {x: value}).tolist() == [0] * 8
+
+
+def test_strides_of_a_single_window_mean_nothing(sess):
+    x, image = fed(np.ones((1, 3, 3, 1), np.float32))
+    w = tf.ones([1, 1, 1, 1])
+    for strides in ([1, 2**62, 2**62, 1], [1, LARGEST, LARGEST, 1]):
+        y = tf.nn.conv2d(x, w, strides, "SAME")
+        pooled = [tf.nn.max_pool(x, [1, 1, 1, 1], strides, "SAME"), tf.nn.avg_pool(x, [1, 1, 1, 1], strides, "SAME")]
+        values = sess.run([y, tf.gradients(y, w)[0], tf.gradients(y, x)[0]] + pooled, {x: image})
+        assert [np.sum(v) for v in values] == [1, 1, 1, 1, 1]
+
+
+def test_masks_and_strides_of_slices_may_be_absurd(sess):
+    x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    one = raw.StridedSlice(input=x, begin=np.array([1]), end=np.array([LARGEST]), strides=np.array([LARGEST]))
+    assert sess.run(one).tolist() == [[3, 4]]
+    whole = raw.StridedSlice(input=x, begin=[0], end=[9], strides=[1], ellipsis_mask=-(2**63))
+    assert sess.run(whole).tolist() == [[1, 2], [3, 4]]

@@ -1,6 +1,7 @@
 #include "ops/array/strided_slice_spec.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/errors.h"
 
@@ -22,7 +23,7 @@ StridedSliceSpec::StridedSliceSpec(const Shape& shape, int count, SliceEntries b
                                    SliceEntries strides, const SliceMasks& masks)
     : rank(shape.rank()) {
   if (rank > kMaxRank || count > kMaxRank) throw error(Code::Unimplemented, "more than {} dimensions", kMaxRank);
-  if (masks.ellipsis & (masks.ellipsis - 1)) throw invalid_argument("multiple ellipses in slice spec not allowed");
+  if (std::popcount(static_cast<uint64_t>(masks.ellipsis)) > 1) throw invalid_argument("multiple ellipses in slice spec not allowed");
   // Without an ellipsis there is one at the end.
   int ellipsis_at = count, named = 0;
   for (int i = 0; i < count; ++i) {
@@ -92,6 +93,7 @@ void StridedSliceSpec::resolve(int d, int64_t dim, int64_t first, int64_t last, 
   int64_t distance = step > 0 ? end - begin[d] : begin[d] - end;
   uint64_t width = step > 0 ? static_cast<uint64_t>(step) : -static_cast<uint64_t>(step);
   size[d] = distance <= 0 ? 0 : static_cast<int64_t>(static_cast<uint64_t>(distance - 1) / width) + 1;
+  if (size[d] <= 1) stride[d] = 1;  // there is no next element; the stride may be absurd
 }
 
 }  // namespace weir::ops

@@ -96,6 +96,7 @@ void ReductionPlan::for_each_row(Row row) const {
     }
     if (d < inner) rows *= dims_[d];
   }
+  if (dims_[inner] == 0) return;  // however many rows there are
   int64_t y = 0;
   for (int64_t r = 0; r < rows; ++r) {
     row(r * dims_[inner], y, dims_[inner]);

@@ -42,6 +42,7 @@ State prepare(PrepareContext& c) {
   for (int d = 0; d < channel; ++d) state.outer *= shape[d];
   state.channels = shape[channel];
   for (int d = channel + 1; d < shape.rank(); ++d) state.inner *= shape[d];
+  if (state.inner == 0) state.outer = 0;  // nothing to add, however often
   if (state.inner == 1) {
     c.set_scratch(static_cast<size_t>(cpu::reduce_scratch_bytes({1, state.outer, state.channels})));
   }

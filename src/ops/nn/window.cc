@@ -46,6 +46,8 @@ ImageLayout image_layout(const std::string& data_format) {
   throw invalid_argument("the data format is {}; NHWC and NCHW are known", data_format);
 }
 
+// A stride beyond the last place where a window could begin becomes the least such: it may be absurd, and kernels count
+// with it.
 void place_window(Window& w, const PaddingAttrs& padding, int dimension) {
   w.out = kUnknown;
   if (padding.padding == "EXPLICIT") {
@@ -60,6 +62,7 @@ void place_window(Window& w, const PaddingAttrs& padding, int dimension) {
     const int64_t total = std::max<int64_t>(needed - w.in, 0);
     w.pad_before = total / 2;
     w.pad_after = total - w.pad_before;
+    w.stride = std::min(w.stride, std::max<int64_t>(w.in, 1));
   } else {
     const int64_t padded = checked_add(w.in, checked_add(w.pad_before, w.pad_after));
     if (padded < extent) {
@@ -67,6 +70,7 @@ void place_window(Window& w, const PaddingAttrs& padding, int dimension) {
                              extent, padded);
     }
     w.out = (padded - extent) / w.stride + 1;
+    w.stride = std::min(w.stride, checked_add(padded - extent, 1));
   }
 }
 
@@ -127,6 +131,13 @@ ConvGeometry conv_geometry(const Shape& input, const Shape& filter, const AttrMa
   };
   g.height = window(g.layout.height, taps[0]);
   g.width = window(g.layout.width, taps[1]);
+  // Kernels keep a place for each tap and each phase of the strides. Only what has no elements can be this large.
+  if (g.height.size > 0 && g.width.size > 0 && checked_multiply(g.height.size, g.width.size) > INT32_MAX) {
+    throw invalid_argument("the filter has too many taps: {}", filter.str());
+  }
+  if (g.height.out >= 0 && g.width.out >= 0 && checked_multiply(g.height.stride, g.width.stride) > INT32_MAX) {
+    throw invalid_argument("the strides {} x {} are too large", g.height.stride, g.width.stride);
+  }
   return g;
 }
 
