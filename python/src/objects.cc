@@ -230,9 +230,9 @@ void raise_build_error(const Error& error) {
 
 void raise_run_error(const Error& error, GraphObject* graph) {
   nb::object failed = graph && !error.node().empty() ? wrap(graph->find(error.node())) : nb::none();
-  nb::object exception = package().make_error(static_cast<int>(error.code()), readable(error.message()),
-                                              readable(error.op()), readable(error.node()), readable(error.line().file),
-                                              error.line().line, failed);
+  nb::object exception =
+      package().make_error(static_cast<int>(error.code()), readable(error.message()), readable(error.op()),
+                           readable(error.node()), readable(error.line().file), error.line().line, failed);
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
   throw nb::python_error();
 }
