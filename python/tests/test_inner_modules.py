@@ -13,7 +13,6 @@ from tensorflow.python.ops import array_grad, array_ops, gradient_checker_v2, ma
 from tensorflow.python.platform import test
 from tensorflow.python.training import moving_averages
 from tensorflow.python.util import deprecation, tf_inspect
-from tensorflow.contrib.tensorboard.plugins import projector
 
 outer = ops.get_default_graph()
 
@@ -59,7 +58,7 @@ class Modes(test.TestCase):
         self.assertFalse(compat.forward_compatible(2020, 1, 1))
 
     def testStandInsSayThatTheyAre(self):
-        for use in (backprop.GradientTape, layers.Dense, projector.visualize_embeddings):
+        for use in (backprop.GradientTape, layers.Dense):
             with self.assertRaisesRegex(NotImplementedError, "not in Weir yet"):
                 use()
 

@@ -8,7 +8,7 @@ from weir.framework.graph import name_scope as _name_scope
 from weir.framework.variable_scope import (get_variable as _get_variable, get_variable_scope as _get_variable_scope,
                                            variable_scope as _variable_scope)
 from weir.ops import array_ops as _array_ops, control_flow_ops as _control_flow_ops, math_ops as _math_ops
-from weir.ops import nn_ops as _nn_ops, rnn as _rnn, rnn_cell as _rnn_cell
+from weir.ops import conv_ops as _conv_ops, nn_ops as _nn_ops, rnn as _rnn, rnn_cell as _rnn_cell
 
 
 def _next_input(loop_function, previous, i, given):
@@ -138,7 +138,7 @@ def attention_decoder(decoder_inputs, initial_state, attention_states, cell, out
         features, vectors = [], []
         for head in range(num_heads):
             kernel = _get_variable(f"AttnW_{head}", [1, 1, size, size], dtype=dtype)
-            features.append(_nn_ops.conv2d(hidden, kernel, [1, 1, 1, 1], "SAME"))
+            features.append(_conv_ops.conv2d(hidden, kernel, [1, 1, 1, 1], "SAME"))
             vectors.append(_get_variable(f"AttnV_{head}", [size], dtype=dtype))
 
         def attention(query):
