@@ -23,7 +23,9 @@ StridedSliceSpec::StridedSliceSpec(const Shape& shape, int count, SliceEntries b
                                    SliceEntries strides, const SliceMasks& masks)
     : rank(shape.rank()) {
   if (rank > kMaxRank || count > kMaxRank) throw error(Code::Unimplemented, "more than {} dimensions", kMaxRank);
-  if (std::popcount(static_cast<uint64_t>(masks.ellipsis)) > 1) throw invalid_argument("multiple ellipses in slice spec not allowed");
+  if (std::popcount(static_cast<uint64_t>(masks.ellipsis)) > 1) {
+    throw invalid_argument("multiple ellipses in slice spec not allowed");
+  }
   // Without an ellipsis there is one at the end.
   int ellipsis_at = count, named = 0;
   for (int i = 0; i < count; ++i) {
