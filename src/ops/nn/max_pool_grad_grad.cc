@@ -27,20 +27,7 @@ void infer_v2(InferContext& c) {
   c.set_output(0, pooled.merged(c.input(1)));
 }
 
-void gradient_v2(GradContext& c) {
-  Output x = c.input(0), y = c.input(1);
-  c.set_input_grad(0, zeros(c.graph(), shape(x), x.dtype()));
-  c.set_input_grad(1, zeros(c.graph(), shape(y), y.dtype()));
-  c.set_input_grad(2, NodeBuilder("MaxPoolGradV2")
-                          .input(x)
-                          .input(y)
-                          .input(c.output_grad())
-                          .input(c.input(3))
-                          .input(c.input(4))
-                          .attr("padding", c.attr<std::string>("padding"))
-                          .attr("data_format", c.attr<std::string>("data_format"))
-                          .output());
-}
+void gradient_v2(GradContext& c) { pass_on_to(c, "MaxPoolGradV2"); }
 
 template <class T>
 void collect(KernelContext& c, const PoolGeometry& g) {

@@ -8,6 +8,7 @@
 #include "ops/kernel.h"
 #include "ops/nn/window.h"
 #include "weir/nn.h"
+#include "weir/ops.h"
 
 namespace weir::ops {
 
@@ -45,6 +46,23 @@ inline PoolWindows windows_of_inputs(const KernelContext& c, int first) {
   };
   return {list(first), list(first + 1), c.node().attr<std::string>("padding"),
           c.node().attr<std::string>("data_format")};
+}
+
+// The gradient of MaxPoolGradV2 by MaxPoolGradGradV2 (op) or the other way round: the original input and output only
+// say which elements were largest.
+inline void pass_on_to(GradContext& c, const char* op) {
+  Output x = c.input(0), y = c.input(1);
+  c.set_input_grad(0, zeros(c.graph(), shape(x), x.dtype()));
+  c.set_input_grad(1, zeros(c.graph(), shape(y), y.dtype()));
+  c.set_input_grad(2, NodeBuilder(op)
+                          .input(x)
+                          .input(y)
+                          .input(c.output_grad())
+                          .input(c.input(3))
+                          .input(c.input(4))
+                          .attr("padding", c.attr<std::string>("padding"))
+                          .attr("data_format", c.attr<std::string>("data_format"))
+                          .output());
 }
 
 }  // namespace weir::ops
