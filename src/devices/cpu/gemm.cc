@@ -134,7 +134,7 @@ Plan make_plan(const Gemm<T>& g, const GemmKernels<T>& kernels, int threads) {
   plan.copy_a = pays_to_copy(g, kernels, plan.columns);
   if (plan.copy_a) {
     const int64_t rows = std::min(plan.rows, kMaxRows);
-    plan.copied_a = round_up(g.transpose_a ? plan.slice * (rows + kRowPad) : rows * (plan.slice + kRowPad), 16);
+    plan.copied_a = round_up(rows * (plan.slice + kRowPad), 16);
   }
   return plan;
 }
@@ -252,18 +252,23 @@ class Product {
   // Points the panel at op(a)[row.., k..], or at a copy of it in one piece when it is used for many columns.
   void locate_a(const T* a, int64_t row, int64_t rows, int64_t k, int64_t depth, T* copy, GemmPanel<T>& panel) const {
     const T* from = a + (g_.transpose_a ? k * g_.lda + row : row * g_.lda + k);
-    int64_t step = g_.lda;
-    panel.a = from;
-    if (plan_.copy_a) {
-      const int64_t lines = g_.transpose_a ? depth : rows, length = g_.transpose_a ? rows : depth;
-      step = length + kRowPad;
-      for (int64_t i = 0; i < lines; ++i) {
-        std::memcpy(copy + i * step, from + i * g_.lda, static_cast<size_t>(length) * sizeof(T));
-      }
-      panel.a = copy;
+    if (!plan_.copy_a) {
+      panel.a = from;
+      panel.a_row = g_.transpose_a ? 1 : g_.lda;
+      panel.a_step = g_.transpose_a ? g_.lda : 1;
+      return;
     }
-    panel.a_row = g_.transpose_a ? 1 : step;
-    panel.a_step = g_.transpose_a ? step : 1;
+    const int64_t step = depth + kRowPad;
+    if (g_.transpose_a) {
+      kernels_.transpose(from, g_.lda, depth, rows, copy, step);
+    } else {
+      for (int64_t i = 0; i < rows; ++i) {
+        std::memcpy(copy + i * step, from + i * g_.lda, static_cast<size_t>(depth) * sizeof(T));
+      }
+    }
+    panel.a = copy;
+    panel.a_row = step;
+    panel.a_step = 1;
   }
 
   // A matrix times a vector reads each element of the matrix once, so nothing is packed.

@@ -80,6 +80,9 @@ struct GemmKernels {
   // of `columns` keeps the panels, which are written side by side, in different sets of the cache.
   void (*pack)(const T* b, int64_t step, bool transposed, int64_t k, int64_t n, T* panels, int64_t panel_step);
 
+  // to[j * to_step + t] = from[t * step + j] for t < rows and j < columns.
+  void (*transpose)(const T* from, int64_t step, int64_t rows, int64_t columns, T* to, int64_t to_step);
+
   // y[i] = sum over t of a[i * step + t] * x[t], for rows < m. The order of the sum depends on k alone.
   void (*dot_rows)(const T* a, int64_t step, int64_t m, int64_t k, const T* x, T* y);
 
