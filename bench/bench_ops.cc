@@ -116,9 +116,12 @@ double copy_seconds(int64_t bytes, int threads) {
   const auto share = static_cast<size_t>(std::max<int64_t>(64, bytes / 2 / threads));
   std::vector<double> best(static_cast<size_t>(threads));
   on_threads(threads, [&](int thread) {
-    std::vector<char> from(share, 1), to(share);
+    // Tensors, because they begin on cache lines: some processors copy other ranges at a tenth of the speed.
+    Tensor from(uint8, {static_cast<int64_t>(share)}), to(uint8, {static_cast<int64_t>(share)});
+    std::memset(from.mutable_raw(), 1, share);
+    std::memset(to.mutable_raw(), 1, share);
     best[static_cast<size_t>(thread)] = best_of_round([&] {
-      std::memcpy(to.data(), from.data(), share);
+      std::memcpy(to.mutable_raw(), from.mutable_raw(), share);
       asm volatile("" ::: "memory");
     });
   });

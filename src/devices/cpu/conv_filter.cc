@@ -1,9 +1,11 @@
 // Backward to the filter: filter_grad[tap, c, :] is the sum over pixels of input[pixel + tap, c] times the output
-// gradient's pixel. As a block product its rows are the (tap, c), which lie anywhere in the (padded) image, and its
-// inner dimension runs along the rows of the output, with a stride in the image.
+// gradient's pixel. As a block product its rows are the (tap, c), which lie anywhere in the image, and its inner
+// dimension runs along the rows of the output, with a stride in the image.
 //
-// Taps are treated one by one, or row by row of the filter when there are few channels; pixels for which they lie
-// beyond the image are left out.
+// With many channels the taps are treated one by one, and pixels for which a tap lies beyond the image are left out.
+// The images are copied channel by channel, because the product walks along the pixels of some channels. With few
+// channels the taps of a row of the filter are treated together and lie side by side in the image as it is, or in a
+// copy with zeros around.
 //
 // The batch is cut into a fixed number of parts with a result each, which are added up in order.
 
@@ -13,6 +15,7 @@ namespace weir::cpu {
 namespace {
 
 constexpr int64_t kParts = 8;
+constexpr int64_t kChunkBytes = 192 << 10;   // of the images, used from the second-level cache
 constexpr int64_t kPartialBytes = 32 << 20;  // of all parts' results together, at most
 
 template <class T>
@@ -20,6 +23,10 @@ class FilterGrad {
  public:
   FilterGrad(const ConvParams& p, int threads, void* scratch)
       : p_(p), kernels_(gemm_kernels<T>(isa())), out_h_(p.out_h()), out_w_(p.out_w()) {
+    single_taps_ = p.in_c >= 4 * kernels_.rows;
+    bands_ = p.k_h * (single_taps_ ? p.k_w : 1);
+    rows_ = p.k_h * p.k_w * p.in_c;
+    band_rows_ = rows_ / bands_;
     window_ = {.height = p.in_h,
                .width = p.in_w,
                .channels = p.in_c,
@@ -27,34 +34,40 @@ class FilterGrad {
                .column_origin = -p.pad_left,
                .rows = (out_h_ - 1) * p.stride_h + (p.k_h - 1) * p.dilation_h + 1,
                .columns = (out_w_ - 1) * p.stride_w + (p.k_w - 1) * p.dilation_w + 1};
-    direct_ = window_.inside();
-    pitch_ = direct_ ? p.in_w * p.in_c : Window::pitch(window_.columns, p.in_c);
-    image_size_ = direct_ ? p.in_h * pitch_ : round_up(window_.rows * pitch_, 16);
-    rows_ = p.k_h * p.k_w * p.in_c;
-
+    direct_ = !single_taps_ && window_.inside();
     // A tile of the result is read and written once for each group of images.
     group_ = std::clamp<int64_t>(kernels_.depth / (out_h_ * out_w_), 1, p.batch);
+    if (single_taps_) {
+      pitch_ = p.in_w;
+      step_ = 1;
+      image_size_ = p.in_h * p.in_w;
+      plane_ = odd_lines(group_ * image_size_);
+    } else {
+      pitch_ = direct_ ? p.in_w * p.in_c : Window::pitch(window_.columns, p.in_c);
+      step_ = p.in_c;
+      image_size_ = direct_ ? p.in_h * pitch_ : round_up(window_.rows * pitch_, 16);
+    }
+    const int64_t row_bytes = kernels_.depth * p.stride_w * static_cast<int64_t>(sizeof(T));
+    chunk_ = std::max<int64_t>(1, kChunkBytes / row_bytes / kernels_.rows) * kernels_.rows;
+
     const int64_t groups = divide_up(p.batch, group_);
     const int64_t result_bytes = rows_ * p.out_c * static_cast<int64_t>(sizeof(T));
     parts_ = std::clamp<int64_t>(kPartialBytes / std::max<int64_t>(1, result_bytes), 1, std::min(kParts, groups));
     part_images_ = divide_up(groups, parts_) * group_;
     parts_ = divide_up(p.batch, part_images_);
-    single_taps_ = p.in_c >= 4 * kernels_.rows;
-    bands_ = p.k_h * (single_taps_ ? p.k_w : 1);
-    band_rows_ = rows_ / bands_;
     // With few parts the bands are divided too, at the price that each piece prepares the images anew.
     piece_bands_ = divide_up(bands_, std::min(bands_, divide_up(2 * threads, parts_)));
 
     Carver carver(scratch);
-    a_rows_ = carver.take<int64_t>(rows_);
-    c_rows_ = carver.take<int64_t>(rows_);
+    a_rows_ = carver.take<int64_t>(band_rows_);
+    c_rows_ = carver.take<int64_t>(band_rows_);
     a_segments_ = carver.take<int64_t>(p.k_h * group_ * out_h_);
     b_segments_ = carver.take<int64_t>(p.k_h * group_ * out_h_);
     partial_ = carver.take<T>(parts_ > 1 ? parts_ * rows_ * p.out_c : 0);
     panel_step_ = (group_ * out_h_ * out_w_ | 1) * kernels_.columns;
     panels_size_ = panel_step_ * divide_up(p.out_c, kernels_.columns);
     panels_ = carver.take<T>(panels_size_ * threads);
-    images_size_ = direct_ ? 0 : group_ * image_size_;
+    images_size_ = direct_ ? 0 : single_taps_ ? p.in_c * plane_ : group_ * image_size_;
     images_ = carver.take<T>(images_size_ * threads);
     scratch_bytes_ = carver.used();
   }
@@ -88,17 +101,17 @@ class FilterGrad {
   }
 
   void describe() {
-    for (int64_t i = 0; i < rows_; ++i) {
-      const int64_t tap = i / p_.in_c, h = tap / p_.k_w, w = tap % p_.k_w;
-      a_rows_[i] = h * p_.dilation_h * pitch_ + w * p_.dilation_w * p_.in_c + i % p_.in_c;
+    for (int64_t i = 0; i < band_rows_; ++i) {
+      a_rows_[i] = single_taps_ ? i * plane_ : i / p_.in_c * p_.dilation_w * p_.in_c + i % p_.in_c;
       c_rows_[i] = i * p_.out_c;
     }
     for (int64_t h = 0; h < p_.k_h; ++h) {
       const Range rows = covered_rows(h);
+      const int64_t shift = h * p_.dilation_h - (single_taps_ ? p_.pad_top : 0);
       int64_t at = h * group_ * out_h_;
       for (int64_t image = 0; image < group_; ++image) {
         for (int64_t y = rows.first; y < rows.last; ++y, ++at) {
-          a_segments_[at] = image * image_size_ + y * p_.stride_h * pitch_;
+          a_segments_[at] = image * image_size_ + (y * p_.stride_h + shift) * pitch_;
           b_segments_[at] = (image * out_h_ + y) * out_w_ * kernels_.columns;
         }
       }
@@ -115,7 +128,7 @@ class FilterGrad {
       const int64_t images = std::min(group_, last - image);
       const T* from = input + image * in_size;
       if (!direct_) {
-        for (int64_t i = 0; i < images; ++i) copy_window(window_, from + i * in_size, pitch_, copies + i * image_size_);
+        copy_images(from, images, copies);
         from = copies;
       }
       kernels_.pack(output_grad + image * out_pixels * p_.out_c, p_.out_c, false, images * out_pixels, p_.out_c, panels,
@@ -126,33 +139,44 @@ class FilterGrad {
     }
   }
 
+  void copy_images(const T* from, int64_t images, T* to) const {
+    const int64_t pixels = p_.in_h * p_.in_w;
+    if (single_taps_) return kernels_.transpose(from, p_.in_c, images * pixels, p_.in_c, to, plane_);
+    for (int64_t i = 0; i < images; ++i, from += pixels * p_.in_c) {
+      copy_window(window_, from, pitch_, to + i * image_size_);
+    }
+  }
+
   // A band of the result for some images, a few rows of the output at a time so that a panel stays in the first-level
-  // cache.
+  // cache, and some rows of the band at a time so that the images under them stay in the second.
   void multiply(int64_t band, int64_t images, bool first, const T* from, const T* panels, T* result) const {
-    const int64_t h = single_taps_ ? band / p_.k_w : band;
-    const Range rows = covered_rows(h), columns = single_taps_ ? covered_columns(band % p_.k_w) : Range{0, out_w_};
+    const int64_t h = single_taps_ ? band / p_.k_w : band, w = single_taps_ ? band % p_.k_w : 0;
+    const Range rows = covered_rows(h), columns = single_taps_ ? covered_columns(w) : Range{0, out_w_};
+    const int64_t shift = single_taps_ ? w * p_.dilation_w - p_.pad_left : 0;
     const int64_t width = columns.last - columns.first, segments = width > 0 ? images * (rows.last - rows.first) : 0;
     const int64_t at_once = std::max<int64_t>(1, kernels_.depth / std::max<int64_t>(1, width));
     const int64_t piece =
         divide_up(std::max<int64_t>(1, width), divide_up(std::max<int64_t>(1, width), kernels_.depth));
-    GemmBlock<T> block = {.rows = band_rows_,
-                          .a_rows = a_rows_ + band * band_rows_,
-                          .a_step = p_.stride_w * p_.in_c,
-                          .b_step = kernels_.columns,
-                          .c_rows = c_rows_ + band * band_rows_};
+    GemmBlock<T> block = {.a_step = p_.stride_w * step_, .b_step = kernels_.columns};
+    result += band * band_rows_ * p_.out_c;
     for (int64_t segment = 0; segment == 0 || segment < segments; segment += at_once) {
       for (int64_t x = 0; x == 0 || x < width; x += piece) {
-        block.a = from + (columns.first + x) * block.a_step;
+        block.a = from + (columns.first + x) * block.a_step + shift;
         block.a_segments = a_segments_ + h * group_ * out_h_ + segment;
         block.b_segments = b_segments_ + h * group_ * out_h_ + segment;
         block.segment_count = std::min(at_once, segments - segment);
         block.length = std::min(piece, width - x);
         block.accumulate = !(first && segment == 0 && x == 0);
-        for (int64_t j = 0; j < p_.out_c; j += kernels_.columns) {
-          block.columns = std::min(kernels_.columns, p_.out_c - j);
-          block.b = panels + j / kernels_.columns * panel_step_ + (columns.first + x) * kernels_.columns;
-          block.c = result + j;
-          kernels_.block(block);
+        for (int64_t row = 0; row < band_rows_; row += chunk_) {
+          block.rows = std::min(chunk_, band_rows_ - row);
+          block.a_rows = a_rows_ + row;
+          block.c_rows = c_rows_ + row;
+          for (int64_t j = 0; j < p_.out_c; j += kernels_.columns) {
+            block.columns = std::min(kernels_.columns, p_.out_c - j);
+            block.b = panels + j / kernels_.columns * panel_step_ + (columns.first + x) * kernels_.columns;
+            block.c = result + j;
+            kernels_.block(block);
+          }
         }
       }
     }
@@ -174,14 +198,15 @@ class FilterGrad {
   const int64_t out_h_, out_w_;
   Window window_;
   bool direct_ = false;  // the taps never leave the image, which is then read where it lies
-  int64_t pitch_ = 0;    // of the rows that are read
-  int64_t image_size_ = 0;
+  // Of the images that are read: from row to row, pixel to pixel, channel to channel and image to image.
+  int64_t pitch_ = 0, step_ = 0, plane_ = 0, image_size_ = 0;
   int64_t rows_ = 0;   // of the result: taps times channels
   int64_t group_ = 0;  // images that are multiplied together
   int64_t parts_ = 0, part_images_ = 0;
   bool single_taps_ = false;  // a band of the result is one tap, not one row of the filter
   int64_t bands_ = 0, band_rows_ = 0;
   int64_t piece_bands_ = 0;  // in a task
+  int64_t chunk_ = 0;        // rows of a band that are multiplied by all columns before the next ones
   int64_t* a_rows_ = nullptr;
   int64_t* c_rows_ = nullptr;
   int64_t* a_segments_ = nullptr;  // for each row of the filter: rows of images ...

@@ -11,6 +11,9 @@ namespace weir::cpu {
 inline int64_t divide_up(int64_t x, int64_t y) { return (x + y - 1) / y; }
 inline int64_t round_up(int64_t x, int64_t y) { return divide_up(x, y) * y; }
 
+// An odd number of cache lines keeps pieces of this size that are used side by side in different sets.
+inline int64_t odd_lines(int64_t elements) { return (divide_up(elements, 16) | 1) * 16; }
+
 // The same convolution without a width where the filter is as wide as the image, as those over words of a text are: in
 // memory a row of such images is one pixel of many channels. Tap by tap, nearly all products would be with padding.
 inline ConvParams with_rows_as_pixels(ConvParams p) {

@@ -165,6 +165,32 @@ TYPED_TEST(ConvOf, MatchesDoubleReferenceForStridesDilationsAndPads) {
   }
 }
 
+// The gradient of the filter takes single taps then, without the pixels for which they lie beyond the image.
+TYPED_TEST(ConvOf, MatchesDoubleReferenceForStridesDilationsAndPadsOfManyChannels) {
+  for (int64_t stride : {1, 2, 4}) {
+    for (int64_t dilation : {1, 2, 5}) {
+      for (int64_t pad : {0, 2, 9}) {
+        Case<TypeParam>({.batch = 3,
+                         .in_h = 9,
+                         .in_w = 11,
+                         .in_c = 133,
+                         .k_h = 2,
+                         .k_w = 3,
+                         .out_c = 18,
+                         .stride_h = 5 - stride,
+                         .stride_w = stride,
+                         .dilation_h = 1 + dilation % 2,
+                         .dilation_w = dilation,
+                         .pad_top = pad,
+                         .pad_bottom = 1,
+                         .pad_left = 0,
+                         .pad_right = pad})
+            .check();
+      }
+    }
+  }
+}
+
 // Layers of the usual models, and shapes wider, deeper and higher than a band.
 std::vector<ConvParams> layers() {
   return {same({.batch = 3, .in_h = 28, .in_w = 28, .in_c = 1, .k_h = 5, .k_w = 5, .out_c = 32}),

@@ -15,9 +15,6 @@ const WinogradKernels& winograd_kernels(Isa level) {
   return portable::kWinograd;
 }
 
-// An odd number of cache lines keeps pieces of this size that are used side by side in different sets.
-int64_t odd_lines(int64_t elements) { return (divide_up(elements, 16) | 1) * 16; }
-
 // Images cut into tiles. Tile (y, x) covers rows y * step + origin ... of `size` pixels in each direction.
 struct Tiling {
   int64_t tiles_h, tiles_w;
