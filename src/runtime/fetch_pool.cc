@@ -1,15 +1,14 @@
 #include "runtime/fetch_pool.h"
 
-#include <algorithm>
 #include <cstdlib>
 
-#include "base/errors.h"
+#include "tensor/allocate.h"
 
 namespace weir {
 
 class FetchPool::Pooled final : public Buffer {
  public:
-  Pooled(void* data, size_t bytes) : Buffer(data, bytes) {}
+  explicit Pooled(size_t bytes) : Buffer(allocate_bytes(bytes), bytes) {}
   ~Pooled() override { std::free(data()); }
   void lend(std::shared_ptr<FetchPool> pool) {
     pool_ = std::move(pool);
@@ -38,10 +37,7 @@ Buffer* FetchPool::acquire() {
     }
   }
   if (!buffer) {
-    size_t rounded = (std::max<size_t>(bytes_, 1) + 63) / 64 * 64;
-    void* data = std::aligned_alloc(64, rounded);
-    if (!data) throw error(Code::ResourceExhausted, "out of memory: {} bytes asked for", bytes_);
-    buffer = new Pooled(data, bytes_);
+    buffer = new Pooled(bytes_);
   }
   buffer->lend(shared_from_this());
   return buffer;

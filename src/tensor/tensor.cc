@@ -1,7 +1,5 @@
 #include "weir/tensor.h"
 
-#include <sys/mman.h>
-
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
@@ -10,34 +8,12 @@
 #include <vector>
 
 #include "base/errors.h"
+#include "tensor/allocate.h"
 #include "tensor/elements.h"
 #include "tensor/variant.h"
 
 namespace weir {
 namespace {
-
-constexpr size_t kAlignment = 64;
-constexpr size_t kLargePage = 2 << 20;
-
-// Large buffers lie on large pages where the system has them: kernels stream through them.
-void* allocate_large(size_t bytes) {
-  void* data = nullptr;
-  if (posix_memalign(&data, kLargePage, bytes) != 0) return nullptr;
-#ifdef MADV_HUGEPAGE
-  madvise(data, bytes / kLargePage * kLargePage, MADV_HUGEPAGE);  // advice: it may be refused
-#endif
-  return data;
-}
-
-void* allocate_bytes(size_t bytes) {
-  // A zero-sized tensor still has an address, so that kernels need no special case.
-  size_t rounded = (std::max<size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
-  void* data = rounded < bytes             ? nullptr
-               : rounded >= 4 * kLargePage ? allocate_large(rounded)
-                                           : std::aligned_alloc(kAlignment, rounded);
-  if (!data) throw error(Code::ResourceExhausted, "out of memory: {} bytes asked for", bytes);
-  return data;
-}
 
 class HeapBuffer final : public Buffer {
  public:

@@ -87,13 +87,18 @@ template <class T>
 void choose_tasks(const Gemm<T>& g, const GemmKernels<T>& kernels, int threads, Plan& plan) {
   // Time of a task in steps of the inner loop over one vector pair. A tile that is not full takes as long as a full
   // one, each task packs its own piece of b and copies its own piece of a, and tiles on rows that are not copied lose
-  // some percent to the cache.
+  // some percent to the cache. Matrices that come from beyond the second-level cache are packed and copied at a third
+  // of the speed.
+  constexpr int64_t kFarBytes = 2 << 20;
+  const bool far_a = g.m * g.k * static_cast<int64_t>(sizeof(T)) > kFarBytes;
+  const bool far_b = g.n * g.k * static_cast<int64_t>(sizeof(T)) > kFarBytes;
+  const double pack_column = far_b ? 0.9 : g.transpose_b ? 0.6 : 0.3, copy_row = far_a ? 0.9 : 0.3;
   auto cost = [&](int64_t rows, int64_t columns) {
     const bool copies = pays_to_copy(g, kernels, columns);
     const int64_t tiles = divide_up(rows, kernels.rows) * divide_up(columns, kernels.columns);
     const double multiply = static_cast<double>(tiles * kernels.rows) * (copies ? 1 : 1.07);
-    const double pack = static_cast<double>(columns) * (g.transpose_b ? 0.6 : 0.3);
-    const double copy = copies ? static_cast<double>(rows) * 0.3 : 0;
+    const double pack = static_cast<double>(columns) * pack_column;
+    const double copy = copies ? static_cast<double>(rows) * copy_row : 0;
     return static_cast<double>(plan.part_depth) * (multiply + pack + copy) + 500.0;
   };
   const int64_t tall = divide_up(g.m, kernels.rows), wide = divide_up(g.n, kernels.columns);
