@@ -254,6 +254,24 @@ TYPED_TEST(GemmOf, EveryBuildOfTheKernelsAgrees) {
   }
 }
 
+TYPED_TEST(GemmOf, EveryBuildTransposes) {
+  for (int level = 0; level <= static_cast<int>(isa()); ++level) {
+    const auto& kernels = gemm_kernels<TypeParam>(static_cast<Isa>(level));
+    for (auto [rows, columns] : {std::array<int64_t, 2>{0, 5}, {5, 0}, {1, 1}, {7, 33}, {16, 48}, {39, 16}, {34, 19}}) {
+      const int64_t step = columns + 2, to_step = rows + 3;
+      const auto from = random_values<TypeParam>(static_cast<size_t>(rows * step), 5);
+      std::vector<TypeParam> expected(static_cast<size_t>(columns * to_step), TypeParam(-1)), got = expected;
+      for (int64_t t = 0; t < rows; ++t) {
+        for (int64_t j = 0; j < columns; ++j) {
+          expected[static_cast<size_t>(j * to_step + t)] = from[static_cast<size_t>(t * step + j)];
+        }
+      }
+      kernels.transpose(from.data(), step, rows, columns, got.data(), to_step);
+      ASSERT_EQ(got, expected) << isa_name(static_cast<Isa>(level)) << " " << rows << "x" << columns;
+    }
+  }
+}
+
 // A panel is a block with its rows in order; packing on the way changes where b is read from, and nothing else.
 TYPED_TEST(GemmOf, PanelsGiveTheBitsOfBlocks) {
   for (int level = 0; level <= static_cast<int>(isa()); ++level) {
