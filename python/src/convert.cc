@@ -321,6 +321,11 @@ Tensor to_tensor(nb::handle value, DType want, bool borrow) {
   return python_to_tensor(simple, want);
 }
 
+DType array_dtype(nb::handle value) {
+  need_numpy();
+  return PyArray_Check(value.ptr()) ? dtype_of_array(reinterpret_cast<PyArrayObject*>(value.ptr())) : DType::Invalid;
+}
+
 Tensor to_feed(nb::handle value, DType want) {
   need_numpy();
   if (want == DType::String || value.is_none()) return to_tensor(value, want, true);

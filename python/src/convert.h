@@ -20,7 +20,8 @@ Tensor to_feed(nb::handle value, DType want);
 // of a tensor without dimensions.
 nb::object to_numpy(Tensor&& tensor, bool scalars_as_arrays = false);
 
-DType to_dtype(nb::handle value);  // None: Invalid
+DType to_dtype(nb::handle value);     // None: Invalid
+DType array_dtype(nb::handle value);  // of a numpy array; Invalid for anything else
 nb::object from_dtype(DType dtype);
 Shape to_shape(nb::handle value);           // None: unknown; None, -1 or Dimension(None) inside: unknown size
 nb::object from_shape(const Shape& shape);  // a tuple with None where unknown, or None

@@ -172,13 +172,24 @@ class Call {
       raise(PyExc_ValueError,
             "Tried to convert '" + spec.name + "' to a tensor and failed. Error: None values not supported.");
     }
-    // A literal prefers the attribute's default type: an empty list of axes is int32, not float.
-    if (want == DType::Invalid && !spec.type_attr.empty() &&
-        (PyList_Check(value.ptr()) || PyTuple_Check(value.ptr()))) {
+    if (want == DType::Invalid && !spec.type_attr.empty()) {
       const AttrSpec* attr = op_.attr(spec.type_attr);
-      if (attr && attr->default_value && nb::len(value) == 0) want = std::get<DType>(*attr->default_value);
+      if (attr && attr->default_value && prefers_default(*attr, value)) want = std::get<DType>(*attr->default_value);
     }
     return to_output(graph_, value, want, name);
+  }
+
+  static bool allows(const AttrSpec& attr, DType type) {
+    return attr.allowed_types.empty() ||
+           std::find(attr.allowed_types.begin(), attr.allowed_types.end(), type) != attr.allowed_types.end();
+  }
+
+  // Values without a type of their own, and arrays whose type the operation does not take: an empty list of axes is
+  // int32, not float, and labels that were read as floats are integers to OneHot.
+  static bool prefers_default(const AttrSpec& attr, nb::handle value) {
+    if (PyList_Check(value.ptr()) || PyTuple_Check(value.ptr())) return nb::len(value) == 0;
+    const DType type = array_dtype(value);
+    return (is_floating(type) || is_integer(type)) && !allows(attr, type);
   }
 
   void add(const ArgSpec& spec, const Output& output) {
@@ -195,9 +206,7 @@ class Call {
     }
     if (!spec.type_attr.empty()) {
       const AttrSpec* attr = op_.attr(spec.type_attr);
-      if (attr && !attr->allowed_types.empty() &&
-          std::find(attr->allowed_types.begin(), attr->allowed_types.end(), output.dtype()) ==
-              attr->allowed_types.end()) {
+      if (attr && !allows(*attr, output.dtype())) {
         std::string allowed;
         for (DType type : attr->allowed_types) allowed += (allowed.empty() ? "" : ", ") + std::string(dtype_name(type));
         raise(PyExc_TypeError, "Value passed to parameter '" + spec.name + "' has DataType " +

@@ -179,3 +179,13 @@ def test_runs_that_fail_do_not_grow_the_process(sess):
     before = _resident()
     runs(200)
     assert _resident() - before < 32 << 20  # the feeds alone would be 80
+
+
+def test_an_array_of_a_type_that_an_operation_does_not_take_gets_its_default_type():
+    """As in TensorFlow: labels that were read from a file are floats, and indices to one_hot."""
+    assert tf.one_hot(np.array([2.0, 0.0], np.float32), 3).op.inputs[0].dtype == tf.int64
+    assert tf.Session().run(tf.one_hot(np.array([2.0, 0.0]), 3)).tolist() == [[0, 0, 1], [1, 0, 0]]
+    assert tf.reduce_sum(np.ones([2, 3]), axis=np.array([1.0])).op.inputs[1].dtype == tf.int32
+    for values in (np.array(["2"]), np.array([2j]), tf.constant([2.0]), [2.0]):
+        with pytest.raises(TypeError):
+            tf.one_hot(values, 3)
