@@ -23,41 +23,8 @@ class FilterGrad {
  public:
   FilterGrad(const ConvParams& p, int threads, void* scratch)
       : p_(p), kernels_(gemm_kernels<T>(isa())), out_h_(p.out_h()), out_w_(p.out_w()) {
-    single_taps_ = p.in_c >= 4 * kernels_.rows;
-    bands_ = p.k_h * (single_taps_ ? p.k_w : 1);
-    rows_ = p.k_h * p.k_w * p.in_c;
-    band_rows_ = rows_ / bands_;
-    window_ = {.height = p.in_h,
-               .width = p.in_w,
-               .channels = p.in_c,
-               .row_origin = -p.pad_top,
-               .column_origin = -p.pad_left,
-               .rows = (out_h_ - 1) * p.stride_h + (p.k_h - 1) * p.dilation_h + 1,
-               .columns = (out_w_ - 1) * p.stride_w + (p.k_w - 1) * p.dilation_w + 1};
-    direct_ = !single_taps_ && window_.inside();
-    // A tile of the result is read and written once for each group of images.
-    group_ = std::clamp<int64_t>(kernels_.depth / (out_h_ * out_w_), 1, p.batch);
-    if (single_taps_) {
-      pitch_ = p.in_w;
-      step_ = 1;
-      image_size_ = p.in_h * p.in_w;
-      plane_ = odd_lines(group_ * image_size_);
-    } else {
-      pitch_ = direct_ ? p.in_w * p.in_c : Window::pitch(window_.columns, p.in_c);
-      step_ = p.in_c;
-      image_size_ = direct_ ? p.in_h * pitch_ : round_up(window_.rows * pitch_, 16);
-    }
-    const int64_t row_bytes = kernels_.depth * p.stride_w * static_cast<int64_t>(sizeof(T));
-    chunk_ = std::max<int64_t>(1, kChunkBytes / row_bytes / kernels_.rows) * kernels_.rows;
-
-    const int64_t groups = divide_up(p.batch, group_);
-    const int64_t result_bytes = rows_ * p.out_c * static_cast<int64_t>(sizeof(T));
-    parts_ = std::clamp<int64_t>(kPartialBytes / std::max<int64_t>(1, result_bytes), 1, std::min(kParts, groups));
-    part_images_ = divide_up(groups, parts_) * group_;
-    parts_ = divide_up(p.batch, part_images_);
-    // With few parts the bands are divided too, at the price that each piece prepares the images anew.
-    piece_bands_ = divide_up(bands_, std::min(bands_, divide_up(2 * threads, parts_)));
-
+    choose_layout();
+    choose_parts(threads);
     Carver carver(scratch);
     a_rows_ = carver.take<int64_t>(band_rows_);
     c_rows_ = carver.take<int64_t>(band_rows_);
@@ -67,7 +34,6 @@ class FilterGrad {
     panel_step_ = (group_ * out_h_ * out_w_ | 1) * kernels_.columns;
     panels_size_ = panel_step_ * divide_up(p.out_c, kernels_.columns);
     panels_ = carver.take<T>(panels_size_ * threads);
-    images_size_ = direct_ ? 0 : single_taps_ ? p.in_c * plane_ : group_ * image_size_;
     images_ = carver.take<T>(images_size_ * threads);
     scratch_bytes_ = carver.used();
   }
@@ -86,6 +52,47 @@ class FilterGrad {
   }
 
  private:
+  void choose_layout() {
+    single_taps_ = p_.in_c >= 4 * kernels_.rows;
+    window_ = {.height = p_.in_h,
+               .width = p_.in_w,
+               .channels = p_.in_c,
+               .row_origin = -p_.pad_top,
+               .column_origin = -p_.pad_left,
+               .rows = (out_h_ - 1) * p_.stride_h + (p_.k_h - 1) * p_.dilation_h + 1,
+               .columns = (out_w_ - 1) * p_.stride_w + (p_.k_w - 1) * p_.dilation_w + 1};
+    direct_ = !single_taps_ && window_.inside();
+    // A tile of the result is read and written once for each group of images.
+    group_ = std::clamp<int64_t>(kernels_.depth / (out_h_ * out_w_), 1, p_.batch);
+    if (single_taps_) {
+      pitch_ = p_.in_w;
+      step_ = 1;
+      image_size_ = p_.in_h * p_.in_w;
+      plane_ = odd_lines(group_ * image_size_);
+    } else {
+      pitch_ = direct_ ? p_.in_w * p_.in_c : Window::pitch(window_.columns, p_.in_c);
+      step_ = p_.in_c;
+      image_size_ = direct_ ? p_.in_h * pitch_ : round_up(window_.rows * pitch_, 16);
+    }
+    images_size_ = direct_ ? 0 : single_taps_ ? p_.in_c * plane_ : group_ * image_size_;
+  }
+
+  void choose_parts(int threads) {
+    bands_ = p_.k_h * (single_taps_ ? p_.k_w : 1);
+    rows_ = p_.k_h * p_.k_w * p_.in_c;
+    band_rows_ = rows_ / bands_;
+    const int64_t row_bytes = kernels_.depth * p_.stride_w * static_cast<int64_t>(sizeof(T));
+    chunk_ = std::max<int64_t>(1, kChunkBytes / row_bytes / kernels_.rows) * kernels_.rows;
+
+    const int64_t groups = divide_up(p_.batch, group_);
+    const int64_t result_bytes = rows_ * p_.out_c * static_cast<int64_t>(sizeof(T));
+    parts_ = std::clamp<int64_t>(kPartialBytes / std::max<int64_t>(1, result_bytes), 1, std::min(kParts, groups));
+    part_images_ = divide_up(groups, parts_) * group_;
+    parts_ = divide_up(p_.batch, part_images_);
+    // With few parts the bands are divided too, at the price that each piece prepares the images anew.
+    piece_bands_ = divide_up(bands_, std::min(bands_, divide_up(2 * threads, parts_)));
+  }
+
   // Output rows or columns [first, last) for which a tap has the image under it.
   struct Range {
     int64_t first, last;
