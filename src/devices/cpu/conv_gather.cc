@@ -170,11 +170,20 @@ class GatherConv {
             .columns = (g_.end_w - 1 - g_.begin_w) * g_.step_w + g_.span_w};
   }
 
+  // Whether taps beside the image are left out everywhere, in columns as in rows (see run_phase).
+  bool cuts_all_columns() const {
+    for (int64_t i = 0; i < g_.phases_w; ++i) {
+      const Axis w = g_.axis_w(i);
+      if (w.taps > 0 && (w.offset_step != 1 || g_.source_c * w.taps < kLongRunAtEdge)) return false;
+    }
+    return true;
+  }
+
   // Rows q of the destination that are done in one go: few enough for the cache and for all threads to have work.
   // Where the cuts lie does not matter to the result.
   void choose_bands(int threads) {
     const Window whole = window(g_.begin_h, g_.end_h);
-    direct_ = whole.inside();
+    direct_ = whole.inside() || cuts_all_columns();
     pitch_ = direct_ ? std::max<int64_t>(1, g_.source_w * g_.source_c) : Window::pitch(whole.columns, g_.source_c);
     const int64_t rows = g_.end_h - g_.begin_h;
     const int64_t by_pixels = kMaxPixels / std::max<int64_t>(1, g_.end_w - g_.begin_w);
@@ -243,15 +252,17 @@ class GatherConv {
     const int64_t source_size = g_.source_h * g_.source_w * g_.source_c;
     source += band.image * source_size;
     dest += band.image * g_.dest_h * g_.dest_w * g_.dest_c;
-    const T* base = source + part.row_origin * pitch_ + part.column_origin * g_.source_c;
+    // Of the window. It may lie before the source, of which only what lies under taps is read.
+    int64_t origin = part.row_origin * pitch_ + part.column_origin * g_.source_c;
     if (!direct_) {
       T* copies = windows_ + ThreadPool::thread_index() * group_ * window_size_;
       for (int64_t i = 0; i < band.images; ++i) {
         copy_window(part, source + i * source_size, pitch_, copies + i * window_size_);
       }
-      base = copies;
+      source = copies;
+      origin = 0;
     }
-    for (int64_t i = 0; i < g_.phases_h * g_.phases_w; ++i) run_phase(phases_[i], band, base, epilogue, dest);
+    for (int64_t i = 0; i < g_.phases_h * g_.phases_w; ++i) run_phase(phases_[i], band, source, origin, epilogue, dest);
   }
 
   // Taps [first, last) of an axis.
@@ -287,23 +298,25 @@ class GatherConv {
 
   // Leaves out what lies beyond the image: rows of the filter always; columns only in runs that are long enough for it,
   // longer ones near the upper and the lower edge, where few pixels have the same taps.
-  void run_phase(const Phase<T>& phase, const Band& band, const T* base, const Epilogue<T>& epilogue, T* dest) const {
+  void run_phase(const Phase<T>& phase, const Band& band, const T* source, int64_t origin, const Epilogue<T>& epilogue,
+                 T* dest) const {
     const int64_t begin = std::max(band.begin, phase.h.begin), end = std::min(band.end, phase.h.end);
     auto of_row = [&](int64_t y) { return taps_of_row(phase, y); };
     auto of_column = [&](int64_t x) { return taps_of_column(phase, x); };
     for_stretches(begin, end, of_row, [&](int64_t top, int64_t bottom, Taps rows) {
-      Area area = {.top = top, .bottom = bottom, .left = phase.w.begin, .right = phase.w.end, .rows = rows};
+      Area area = {
+          .top = top, .bottom = bottom, .left = phase.w.begin, .right = phase.w.end, .origin = origin, .rows = rows};
       area.length = phase.length;
       const bool middle = rows == Taps{0, phase.h.taps};
       if (phase.row_runs != 1 || phase.length < (middle ? kLongRun : kLongRunAtEdge)) {
-        return run_area(phase, band, area, base, epilogue, dest);
+        return run_area(phase, band, area, source, epilogue, dest);
       }
       for_stretches(phase.w.begin, phase.w.end, of_column, [&](int64_t left, int64_t right, Taps columns) {
         area.left = left;
         area.right = right;
         area.skip = columns.first * g_.source_c;
         area.length = (columns.last - columns.first) * g_.source_c;
-        run_area(phase, band, area, base, epilogue, dest);
+        run_area(phase, band, area, source, epilogue, dest);
       });
     });
   }
@@ -311,14 +324,15 @@ class GatherConv {
   // Destination pixels that the same taps serve.
   struct Area {
     int64_t top, bottom, left, right;
+    int64_t origin;                // of the band's window in what is read
     Taps rows;                     // of the filter
     int64_t skip = 0, length = 0;  // the part of a run that lies in the image
   };
 
-  void run_area(const Phase<T>& phase, const Band& band, const Area& area, const T* base, const Epilogue<T>& epilogue,
+  void run_area(const Phase<T>& phase, const Band& band, const Area& area, const T* source, const Epilogue<T>& epilogue,
                 T* dest) const {
     int64_t a_rows[kMaxPixels], c_rows[kMaxPixels];
-    GemmBlock<T> block = {.a = base, .a_rows = a_rows, .b_step = kernels_.columns, .c_rows = c_rows};
+    GemmBlock<T> block = {.a = source, .a_rows = a_rows, .b_step = kernels_.columns, .c_rows = c_rows};
     auto flush = [&] {
       if (block.rows > 0) multiply(phase, area, block, epilogue, dest);
       block.rows = 0;
@@ -326,7 +340,7 @@ class GatherConv {
     for (int64_t y = area.top; y < area.bottom; ++y) {
       for (int64_t i = 0; i < band.images; ++i) {
         const int64_t dest_row = i * g_.dest_h + phase.h.dest_first + y * phase.h.dest_step;
-        const int64_t source_row = i * window_size_ + (y - band.begin) * g_.step_h * pitch_;
+        const int64_t source_row = area.origin + i * window_size_ + (y - band.begin) * g_.step_h * pitch_;
         for (int64_t x = area.left; x < area.right; ++x) {
           if (block.rows == kMaxPixels) flush();
           a_rows[block.rows] = source_row + (x - g_.begin_w) * g_.step_w * g_.source_c;
@@ -371,7 +385,7 @@ class GatherConv {
 
   const Gather g_;
   const GemmKernels<T>& kernels_;
-  bool direct_ = false;           // the taps never leave the image, which is then read where it lies
+  bool direct_ = false;           // no tap is read that leaves the image, which is then read where it lies
   int64_t pitch_ = 0;             // of the rows that are read
   int64_t band_ = 0, bands_ = 0;  // rows of a task, and how many make an image
   int64_t group_ = 1;             // images of a task
