@@ -155,7 +155,7 @@ class FilterGrad {
   }
 
   // A band of the result for some images, a few rows of the output at a time so that a panel stays in the first-level
-  // cache, and some rows of the band at a time so that the images under them stay in the second.
+  // cache.
   void multiply(int64_t band, int64_t images, bool first, const T* from, const T* panels, T* result) const {
     const int64_t h = single_taps_ ? band / p_.k_w : band, w = single_taps_ ? band % p_.k_w : 0;
     const Range rows = covered_rows(h), columns = single_taps_ ? covered_columns(w) : Range{0, out_w_};
@@ -174,17 +174,22 @@ class FilterGrad {
         block.segment_count = std::min(at_once, segments - segment);
         block.length = std::min(piece, width - x);
         block.accumulate = !(first && segment == 0 && x == 0);
-        for (int64_t row = 0; row < band_rows_; row += chunk_) {
-          block.rows = std::min(chunk_, band_rows_ - row);
-          block.a_rows = a_rows_ + row;
-          block.c_rows = c_rows_ + row;
-          for (int64_t j = 0; j < p_.out_c; j += kernels_.columns) {
-            block.columns = std::min(kernels_.columns, p_.out_c - j);
-            block.b = panels + j / kernels_.columns * panel_step_ + (columns.first + x) * kernels_.columns;
-            block.c = result + j;
-            kernels_.block(block);
-          }
-        }
+        multiply_chunks(block, panels + (columns.first + x) * kernels_.columns, result);
+      }
+    }
+  }
+
+  // All rows and columns of a band, some rows at a time so that the images under them stay in the second-level cache.
+  void multiply_chunks(GemmBlock<T> block, const T* panels, T* result) const {
+    for (int64_t row = 0; row < band_rows_; row += chunk_) {
+      block.rows = std::min(chunk_, band_rows_ - row);
+      block.a_rows = a_rows_ + row;
+      block.c_rows = c_rows_ + row;
+      for (int64_t j = 0; j < p_.out_c; j += kernels_.columns) {
+        block.columns = std::min(kernels_.columns, p_.out_c - j);
+        block.b = panels + j / kernels_.columns * panel_step_;
+        block.c = result + j;
+        kernels_.block(block);
       }
     }
   }

@@ -158,6 +158,7 @@ class GatherConv {
   // A task: rows [begin, end) of the destination of some images.
   struct Band {
     int64_t image, images, begin, end;
+    int64_t origin = 0;  // of its window in what is read
   };
 
   Window window(int64_t begin, int64_t end) const {
@@ -247,22 +248,22 @@ class GatherConv {
     });
   }
 
-  void run_band(const Band& band, const T* source, const Epilogue<T>& epilogue, T* dest) const {
+  void run_band(Band band, const T* source, const Epilogue<T>& epilogue, T* dest) const {
     const Window part = window(band.begin, band.end);
     const int64_t source_size = g_.source_h * g_.source_w * g_.source_c;
     source += band.image * source_size;
     dest += band.image * g_.dest_h * g_.dest_w * g_.dest_c;
-    // Of the window. It may lie before the source, of which only what lies under taps is read.
-    int64_t origin = part.row_origin * pitch_ + part.column_origin * g_.source_c;
-    if (!direct_) {
+    if (direct_) {
+      // It may lie before the source, of which only what lies under taps is read.
+      band.origin = part.row_origin * pitch_ + part.column_origin * g_.source_c;
+    } else {
       T* copies = windows_ + ThreadPool::thread_index() * group_ * window_size_;
       for (int64_t i = 0; i < band.images; ++i) {
         copy_window(part, source + i * source_size, pitch_, copies + i * window_size_);
       }
       source = copies;
-      origin = 0;
     }
-    for (int64_t i = 0; i < g_.phases_h * g_.phases_w; ++i) run_phase(phases_[i], band, source, origin, epilogue, dest);
+    for (int64_t i = 0; i < g_.phases_h * g_.phases_w; ++i) run_phase(phases_[i], band, source, epilogue, dest);
   }
 
   // Taps [first, last) of an axis.
@@ -298,14 +299,12 @@ class GatherConv {
 
   // Leaves out what lies beyond the image: rows of the filter always; columns only in runs that are long enough for it,
   // longer ones near the upper and the lower edge, where few pixels have the same taps.
-  void run_phase(const Phase<T>& phase, const Band& band, const T* source, int64_t origin, const Epilogue<T>& epilogue,
-                 T* dest) const {
+  void run_phase(const Phase<T>& phase, const Band& band, const T* source, const Epilogue<T>& epilogue, T* dest) const {
     const int64_t begin = std::max(band.begin, phase.h.begin), end = std::min(band.end, phase.h.end);
     auto of_row = [&](int64_t y) { return taps_of_row(phase, y); };
     auto of_column = [&](int64_t x) { return taps_of_column(phase, x); };
     for_stretches(begin, end, of_row, [&](int64_t top, int64_t bottom, Taps rows) {
-      Area area = {
-          .top = top, .bottom = bottom, .left = phase.w.begin, .right = phase.w.end, .origin = origin, .rows = rows};
+      Area area = {.top = top, .bottom = bottom, .left = phase.w.begin, .right = phase.w.end, .rows = rows};
       area.length = phase.length;
       const bool middle = rows == Taps{0, phase.h.taps};
       if (phase.row_runs != 1 || phase.length < (middle ? kLongRun : kLongRunAtEdge)) {
@@ -324,7 +323,6 @@ class GatherConv {
   // Destination pixels that the same taps serve.
   struct Area {
     int64_t top, bottom, left, right;
-    int64_t origin;                // of the band's window in what is read
     Taps rows;                     // of the filter
     int64_t skip = 0, length = 0;  // the part of a run that lies in the image
   };
@@ -340,7 +338,7 @@ class GatherConv {
     for (int64_t y = area.top; y < area.bottom; ++y) {
       for (int64_t i = 0; i < band.images; ++i) {
         const int64_t dest_row = i * g_.dest_h + phase.h.dest_first + y * phase.h.dest_step;
-        const int64_t source_row = area.origin + i * window_size_ + (y - band.begin) * g_.step_h * pitch_;
+        const int64_t source_row = band.origin + i * window_size_ + (y - band.begin) * g_.step_h * pitch_;
         for (int64_t x = area.left; x < area.right; ++x) {
           if (block.rows == kMaxPixels) flush();
           a_rows[block.rows] = source_row + (x - g_.begin_w) * g_.step_w * g_.source_c;
