@@ -105,7 +105,7 @@ def module_stub(module, names, root):
         if _lazy.is_absent(value):
             continue
         if inspect.ismodule(value):
-            if value.__name__.startswith("weir") and name not in ("framework", "namespaces", "ops"):
+            if value.__name__.startswith("weir") and name not in ("core", "namespaces", "ops", "rnn"):
                 imports.append(f"from {value.__name__.rpartition('.')[0]} import {value.__name__.rpartition('.')[2]} as {name}\n")
         elif isinstance(value, type):
             own = value.__module__.startswith("weir.") and value.__module__ != "weir.protos"

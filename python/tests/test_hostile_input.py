@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import weir as tf
-from weir.framework.op_functions import RawOps
+from weir.core.op_functions import RawOps
 
 raw = RawOps()
 LARGEST = 2**63 - 1

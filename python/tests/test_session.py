@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import weir as tf
-from weir.framework.session import register_session_run_conversion_functions
+from weir.core.session import register_session_run_conversion_functions
 
 
 @pytest.fixture(autouse=True)

@@ -4,19 +4,19 @@
 """
 
 from weir import _weir
-from weir.framework import custom_gradients as _custom_gradients, dtypes as _dtypes
-from weir.framework.custom_gradients import (NoGradient, NotDifferentiable, RegisterGradient, custom_gradient,
-                                             grad_pass_through, no_gradient)
-from weir.framework.graph import (Graph, GraphKeys, IndexedSlices, Operation, Tensor, _convert, add_to_collection,
-                                  add_to_collections, colocate_with, container, control_dependencies,
-                                  convert_to_tensor, convert_to_tensor_or_indexed_slices, device, get_collection,
-                                  get_collection_ref, get_seed, import_graph_def, name_scope, op_scope,
-                                  register_tensor_conversion_function, set_random_seed)
-from weir.framework.session import (InteractiveSession, Session, _expand_feed, _expand_fetch, _record_metadata)
-from weir.framework.stack import get_default_graph, get_default_session, reset_default_graph
-from weir.framework.tensor_shape import Dimension, TensorShape, dimension_value
-from weir.framework.variables import *  # noqa: F401,F403
-from weir.framework.variables import Variable
+from weir.core import custom_gradients as _custom_gradients, dtypes as _dtypes
+from weir.core.custom_gradients import (NoGradient, NotDifferentiable, RegisterGradient, custom_gradient,
+                                        grad_pass_through, no_gradient)
+from weir.core.graph import (Graph, GraphKeys, IndexedSlices, Operation, Tensor, _convert, add_to_collection,
+                             add_to_collections, colocate_with, container, control_dependencies,
+                             convert_to_tensor, convert_to_tensor_or_indexed_slices, device, get_collection,
+                             get_collection_ref, get_seed, import_graph_def, name_scope, op_scope,
+                             register_tensor_conversion_function, set_random_seed)
+from weir.core.session import (InteractiveSession, Session, _expand_feed, _expand_fetch, _record_metadata)
+from weir.core.stack import get_default_graph, get_default_session, reset_default_graph
+from weir.core.tensor_shape import Dimension, TensorShape, dimension_value
+from weir.core.variables import *  # noqa: F401,F403
+from weir.core.variables import Variable
 from weir import _lazy
 
 
@@ -46,7 +46,7 @@ _weir.set_package({
     "call_gradient": _custom_gradients._call, "call_function": _call_function, "directory": __path__[0] + "/",
 })
 
-from weir.framework.variable_scope import *  # noqa: E402,F401,F403
+from weir.core.variable_scope import *  # noqa: E402,F401,F403
 from weir.ops.array_ops import *  # noqa: E402,F401,F403
 from weir.ops.check_ops import *  # noqa: E402,F401,F403
 from weir.ops.clip_ops import *  # noqa: E402,F401,F403
@@ -90,16 +90,16 @@ _MODULES = ("app", "compat", "contrib", "device_lib", "errors", "examples", "fla
             "timeline", "train")
 _ELSEWHERE = {
     "weir.errors": ("OpError",),
-    "weir.framework.device": ("DeviceSpec",),
+    "weir.core.device": ("DeviceSpec",),
     "weir.ops.sparse_ops": ("SparseTensor", "convert_to_tensor_or_sparse_tensor", "sparse_mask", "sparse_placeholder",
                              "sparse_retain", "sparse_tensor_dense_matmul", "sparse_tensor_to_dense", "sparse_to_dense",
                              "string_split"),
-    "weir.framework.template": ("make_template",),
+    "weir.core.template": ("make_template",),
     "weir.ops.functional_ops": ("foldl", "foldr", "map_fn", "scan"),
     "weir.ops.script_ops": ("numpy_function", "py_func"),
     "weir.ops.tensor_array_ops": ("TensorArray",),
-    "weir.framework.tensor_util": ("from_dlpack", "get_static_value", "make_ndarray", "make_tensor_proto"),
-    "weir.framework.values": ("IndexedSlicesValue", "SparseTensorValue", "TensorSpec"),
+    "weir.core.tensor_util": ("from_dlpack", "get_static_value", "make_ndarray", "make_tensor_proto"),
+    "weir.core.values": ("IndexedSlicesValue", "SparseTensorValue", "TensorSpec"),
     "weir.ops.partitioners": ("create_partitioned_variables", "fixed_size_partitioner", "min_max_variable_partitioner",
                               "variable_axis_size_partitioner"),
 }

@@ -1,3 +1,3 @@
 """tensorflow.python.client.device_lib"""
 
-from weir.framework.devices import list_local_devices  # noqa: F401
+from weir.core.devices import list_local_devices  # noqa: F401

@@ -7,7 +7,7 @@ weir.show_graph(graph).save("graph.html")  # in a program
 import os
 
 from weir import _weir
-from weir.framework.stack import get_default_graph
+from weir.core.stack import get_default_graph
 
 
 class GraphPicture:

@@ -1,7 +1,7 @@
 """tf.graph_util: GraphDefs cut down to what an output needs, with variables as constants."""
 
 from weir import _lazy
-from weir.framework.graph import import_graph_def  # noqa: F401
+from weir.core.graph import import_graph_def  # noqa: F401
 
 _VARIABLES = ("Variable", "VariableV2", "AutoReloadVariable")
 
@@ -89,7 +89,7 @@ def convert_variables_to_constants(sess, input_graph_def, output_node_names, var
                 continue
             wanted[name] = _readable(sess, node)
     values = dict(zip(wanted, sess.run(list(wanted.values())))) if wanted else {}
-    from weir.framework.tensor_util import make_tensor_proto
+    from weir.core.tensor_util import make_tensor_proto
 
     result = type(graph)()
     for node in graph.node:

@@ -1,9 +1,9 @@
 """tf.losses: losses with weights, collected for the total. The C++ functions make the nodes."""
 
 from weir import _lazy, _weir
-from weir.framework.graph import (GraphKeys as _GraphKeys, add_to_collection as _add_to_collection,
-                                  get_collection as _get_collection)
-from weir.framework.stack import get_default_graph as _graph
+from weir.core.graph import (GraphKeys as _GraphKeys, add_to_collection as _add_to_collection,
+                             get_collection as _get_collection)
+from weir.core.stack import get_default_graph as _graph
 from weir.ops import array_ops as _array, math_ops as _math, simple as _simple
 
 

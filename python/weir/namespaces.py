@@ -79,7 +79,7 @@ class _Namespace(ModuleType):
 
 def __getattr__(name):
     if name == "raw_ops":
-        from weir.framework.op_functions import RawOps
+        from weir.core.op_functions import RawOps
 
         value = RawOps()
     elif name in _TABLE:

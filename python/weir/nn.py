@@ -12,7 +12,7 @@ _RNN = ("bidirectional_dynamic_rnn", "dynamic_rnn", "raw_rnn", "static_bidirecti
 # What TensorFlow 0.x called them.
 _OLD_RNN = {"rnn": "static_rnn", "bidirectional_rnn": "static_bidirectional_rnn"}
 
-__getattr__ = _lazy.resolver(__name__, {**{name: ("weir.ops.rnn", name) for name in _RNN},
-                                        **{old: ("weir.ops.rnn", name) for old, name in _OLD_RNN.items()},
-                                        "rnn_cell": ("weir.ops.rnn_cell", None),
+__getattr__ = _lazy.resolver(__name__, {**{name: ("weir.rnn.rnn", name) for name in _RNN},
+                                        **{old: ("weir.rnn.rnn", name) for old, name in _OLD_RNN.items()},
+                                        "rnn_cell": ("weir.rnn.cells", None),
                                         "seq2seq": ("weir.contrib.legacy_seq2seq", None)})

@@ -31,7 +31,7 @@ _OPS = {
     "summary_ops": ("summary", ""), "template": ("",), "tensor_array_ops": ("", "raw_ops"), "sort_ops": ("",),
     "weights_broadcast_ops": ("inner.weights_broadcast_ops",), "distributions": ("distributions", "contrib.distributions"),
     "bitwise_ops": ("bitwise",), "gradient_checker": ("test",), "user_ops": ("user_ops", ""),
-    **{f"gen_{area}_ops": ("framework.op_functions.generated", "raw_ops", "") for area in (
+    **{f"gen_{area}_ops": ("core.op_functions.generated", "raw_ops", "") for area in (
         "array", "candidate_sampling", "control_flow", "ctc", "data_flow", "functional", "image", "io", "linalg",
         "logging",
         "lookup", "math", "nn", "parsing", "random", "resource_variable", "script", "sparse", "spectral", "state",
@@ -41,7 +41,7 @@ _OPS = {
         "array", "control_flow", "data_flow", "image", "linalg", "math", "random", "sparse", "spectral", "state")},
     "gradient_checker_v2": ("inner.gradient_checker_v2",), "array_ops_stack": ("",), "manip_ops": ("manip", ""),
     "linalg_ops_impl": ("", "linalg"), "linalg.linalg": ("linalg", ""), "linalg.linalg_impl": ("linalg", ""),
-    "list_ops": ("raw_ops",), "gen_list_ops": ("framework.op_functions.generated", "raw_ops"), "stateless_random_ops": ("random", ""),
+    "list_ops": ("raw_ops",), "gen_list_ops": ("core.op_functions.generated", "raw_ops"), "stateless_random_ops": ("random", ""),
     "control_flow_util": ("inner.compatibility", ""), "control_flow_v2_toggles": ("inner.compatibility",),
     "cond_v2": ("",), "while_v2": ("",), "inplace_ops": ("raw_ops",), "gradients_util": ("",),
     "distributions.distribution": ("distributions", "contrib.distributions"),
@@ -49,18 +49,18 @@ _OPS = {
 }
 _FRAMEWORK = {
     # tensorflow.python.framework.<key>
-    "ops": ("", "framework.ops"), "dtypes": ("", "dtypes"), "errors": ("errors",), "errors_impl": ("errors",),
-    "constant_op": ("",), "common_shapes": ("framework.common_shapes",), "tensor_shape": ("", "tensor_shape",
-    "framework.tensor_shape"),
-    "tensor_util": ("", "contrib.util", "framework.tensor_util"), "graph_util": ("graph_util",),
+    "ops": ("", "core.ops"), "dtypes": ("", "dtypes"), "errors": ("errors",), "errors_impl": ("errors",),
+    "constant_op": ("",), "common_shapes": ("core.common_shapes",), "tensor_shape": ("", "tensor_shape",
+    "core.tensor_shape"),
+    "tensor_util": ("", "contrib.util", "core.tensor_util"), "graph_util": ("graph_util",),
     "graph_util_impl": ("graph_util",),
-    "graph_io": ("train", ""), "importer": ("",), "function": ("", "framework.function"), "random_seed": ("", "random"),
+    "graph_io": ("train", ""), "importer": ("",), "function": ("", "core.function"), "random_seed": ("", "random"),
     "sparse_tensor": ("",), "test_util": ("inner.test_util", "test"), "load_library": ("",), "device": ("",
-    "framework.device"),
-    "meta_graph": ("train", "framework.meta_graph"), "op_def_library": ("framework.op_def_library",), "versions": ("",),
+    "core.device"),
+    "meta_graph": ("train", "core.meta_graph"), "op_def_library": ("core.op_def_library",), "versions": ("",),
     "framework_lib": ("",), "smart_cond": ("", "contrib.framework"), "tensor_spec": ("",), "indexed_slices": ("",),
     "config": ("config",), "tensor_conversion_registry": ("",), "test_ops": ("raw_ops",),
-    "types": ("dtypes",), "registry": ("framework.registry",), "op_def_registry": ("framework.op_def_registry",),
+    "types": ("dtypes",), "registry": ("core.registry",), "op_def_registry": ("core.op_def_registry",),
 }
 _TRAINING = {
     # tensorflow.python.training.<key>: all of them search train, then these
@@ -71,7 +71,7 @@ _TRAINING = {
     "queue_runner": (), "queue_runner_impl": (), "rmsprop": (), "saver": (), "server_lib": (), "session_manager": (),
     "session_run_hook": (), "slot_creator": ("inner.slot_creator",), "summary_io": ("summary", ""), "supervisor": (),
     "sync_replicas_optimizer": (), "training": (), "training_ops": ("raw_ops",), "training_util": (),
-    "gen_training_ops": ("framework.op_functions.generated", "raw_ops"),
+    "gen_training_ops": ("core.op_functions.generated", "raw_ops"),
 }
 
 MODULES = {
@@ -88,7 +88,7 @@ MODULES = {
     "python.platform.default._app": ("app",), "python.platform.default._flags": ("flags",),
     "python.platform.default._gfile": ("gfile",), "python.platform.default._logging": ("logging",),
     "python.client.timeline": ("timeline",), "python.client.device_lib": ("device_lib",), "python.client.session": ("",
-    "framework.session", "framework.devices"),
+    "core.session", "core.devices"),
     "python.client.client_lib": ("",),
     "python.lib.io.file_io": ("file_io",), "python.lib.io.python_io": ("python_io",),
     "python.lib.io.tf_record": ("python_io", "io"),

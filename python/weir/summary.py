@@ -1,7 +1,7 @@
 """tf.summary: what TensorBoard shows."""
 
 from weir import _lazy, _weir
-from weir.framework.stack import get_default_graph as _graph
+from weir.core.stack import get_default_graph as _graph
 
 
 def scalar(name, tensor, collections=None, family=None):

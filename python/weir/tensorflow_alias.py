@@ -68,7 +68,9 @@ def _resolve(name):
     """The module (or namespace object) that stands for tensorflow.<name>."""
     if name == "compat.v1":
         return sys.modules[__package__]
-    if name == "core" or name.startswith("core."):
+    if name == "core":
+        return importlib.import_module(f"{__package__}.core")  # `tensorflow` is `weir`, so it has one `core` only
+    if name.startswith("core."):
         return _message_module(name)
     parts = name.split(".")
     if parts[0] == "python" or name in python_names.MODULES:

@@ -71,7 +71,7 @@ def is_built_with_gpu_support():
 
 def gpu_device_name():
     """The name of a GPU, or nothing."""
-    from weir.framework.devices import list_local_devices
+    from weir.core.devices import list_local_devices
 
     return next((device.name for device in list_local_devices() if device.device_type == "GPU"), "")
 
@@ -467,7 +467,7 @@ def _text(array):
 
 
 def _canonical_device(device):
-    from weir.framework.device import canonical_name
+    from weir.core.device import canonical_name
 
     return canonical_name(device)
 

@@ -15,7 +15,7 @@ import tensorflow as tf
 try:
     raw_ops = tf.raw_ops
 except AttributeError:
-    from weir.framework.op_functions import RawOps
+    from weir.core.op_functions import RawOps
 
     raw_ops = RawOps()
 

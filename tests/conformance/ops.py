@@ -89,7 +89,7 @@ def make_cases(only=None):
     """([operation for the workers], {op: why it is left out}, {(op, case): (type, description)}, [difference])."""
     import weir as tf
     from weir import _weir
-    from weir.framework.op_functions import RawOps
+    from weir.core.op_functions import RawOps
 
     raw, operations, left_out, described, refused = RawOps(), [], {}, {}, []
     for op in _weir.op_names():

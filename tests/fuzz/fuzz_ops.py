@@ -51,7 +51,7 @@ def work(options):
 
     import random_cases
     import weir as tf
-    from weir.framework.op_functions import RawOps
+    from weir.core.op_functions import RawOps
     run = random_cases.Runner(tf, RawOps())
 
     def tell(*words):

@@ -555,7 +555,7 @@ def number_text(value):
 
 def program(case):
     """The case as a program that runs it."""
-    lines = ['import sys', 'import numpy as np', 'import weir as tf', 'from weir.framework.op_functions import RawOps', '',
+    lines = ['import sys', 'import numpy as np', 'import weir as tf', 'from weir.core.op_functions import RawOps', '',
              'sys.path.insert(0, %r)' % HERE, 'import random_cases', '', 'nan, inf = float("nan"), float("inf")']
     inputs = []
     for name, item in case['inputs'].items():

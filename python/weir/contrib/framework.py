@@ -3,8 +3,8 @@
 import re as _re
 
 from weir import _lazy, nest  # noqa: F401
-from weir.framework.graph import GraphKeys as _GraphKeys, add_to_collection as _add, get_collection as _collection
-from weir.framework.variable_scope import get_variable as _get_variable
+from weir.core.graph import GraphKeys as _GraphKeys, add_to_collection as _add, get_collection as _collection
+from weir.core.variable_scope import get_variable as _get_variable
 from weir.ops.check_ops import (assert_same_float_dtype, assert_scalar, is_non_decreasing,  # noqa: F401
                                 is_numeric_tensor, is_strictly_increasing, is_tensor)
 from weir.train.global_step import (assert_global_step, create_global_step, get_global_step,  # noqa: F401
@@ -14,7 +14,7 @@ from weir.train.global_step import (assert_global_step, create_global_step, get_
 def variable(name, shape=None, dtype=None, initializer=None, regularizer=None, trainable=True, collections=None,
              caching_device=None, device=None, partitioner=None, custom_getter=None, use_resource=None,
              synchronization=None, aggregation=None):
-    from weir.framework.graph import device as device_scope
+    from weir.core.graph import device as device_scope
 
     collections = list(collections if collections is not None else [_GraphKeys.GLOBAL_VARIABLES])
     if _GraphKeys.GLOBAL_VARIABLES not in collections and _GraphKeys.LOCAL_VARIABLES not in collections:
@@ -32,7 +32,7 @@ def model_variable(name, shape=None, dtype=None, initializer=None, regularizer=N
 
 
 def local_variable(initial_value, validate_shape=True, name=None, use_resource=None):
-    from weir.framework.variables import Variable
+    from weir.core.variables import Variable
 
     return Variable(initial_value, trainable=False, collections=[_GraphKeys.LOCAL_VARIABLES],
                     validate_shape=validate_shape, name=name, use_resource=use_resource)

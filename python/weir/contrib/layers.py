@@ -4,8 +4,8 @@ import math as _math
 import numbers as _numbers
 
 from weir import _lazy
-from weir.framework import dtypes as _dtypes
-from weir.framework.graph import convert_to_tensor as _tensor, name_scope as _name_scope
+from weir.core import dtypes as _dtypes
+from weir.core.graph import convert_to_tensor as _tensor, name_scope as _name_scope
 
 
 def xavier_initializer(uniform=True, seed=None, dtype=_dtypes.float32):
@@ -98,7 +98,7 @@ def sum_regularizer(regularizer_list, scope=None):
 
 def apply_regularization(regularizer, weights_list=None):
     """The sum of a regularizer over variables, collected as a regularization loss."""
-    from weir.framework.graph import GraphKeys, add_to_collection, get_collection
+    from weir.core.graph import GraphKeys, add_to_collection, get_collection
     from weir.ops import math_ops
 
     weights_list = weights_list or get_collection(GraphKeys.WEIGHTS)

@@ -3,12 +3,13 @@
 import inspect as _inspect
 
 from weir import _lazy, nest as _nest
-from weir.framework import dtypes as _dtypes
-from weir.framework.graph import name_scope as _name_scope
-from weir.framework.variable_scope import (get_variable as _get_variable, get_variable_scope as _get_variable_scope,
-                                           variable_scope as _variable_scope)
+from weir.core import dtypes as _dtypes
+from weir.core.graph import name_scope as _name_scope
+from weir.core.variable_scope import (get_variable as _get_variable, get_variable_scope as _get_variable_scope,
+                                      variable_scope as _variable_scope)
 from weir.ops import array_ops as _array_ops, control_flow_ops as _control_flow_ops, math_ops as _math_ops
-from weir.ops import conv_ops as _conv_ops, nn_ops as _nn_ops, rnn as _rnn, rnn_cell as _rnn_cell
+from weir.ops import conv_ops as _conv_ops, nn_ops as _nn_ops
+from weir.rnn import cells as _rnn_cell, rnn as _rnn
 
 
 def _next_input(loop_function, previous, i, given):

@@ -1,7 +1,7 @@
 """tf.contrib.seq2seq: the loss of sequences; decoders and attention are not there yet."""
 
 from weir import _lazy
-from weir.framework.graph import name_scope as _name_scope
+from weir.core.graph import name_scope as _name_scope
 from weir.ops import array_ops as _array_ops, math_ops as _math_ops, nn_ops as _nn_ops
 
 

@@ -27,7 +27,7 @@ def eager_mode():
 
 
 def num_gpus():
-    from weir.framework import devices
+    from weir.core import devices
 
     return sum(device.device_type == "GPU" for device in devices.list_local_devices())
 

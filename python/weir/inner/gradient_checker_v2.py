@@ -3,8 +3,8 @@
 import numpy as np
 
 from weir import test
-from weir.framework import stack
-from weir.framework.values import IndexedSlicesValue
+from weir.core import stack
+from weir.core.values import IndexedSlicesValue
 from weir.ops.array_ops import placeholder
 
 

@@ -1,7 +1,7 @@
 """tensorflow.models.rnn.rnn and linear, where TensorFlow 0.5 and 0.6 kept the functions of tf.nn."""
 
-from weir.ops.rnn import static_bidirectional_rnn, static_rnn as rnn  # noqa: F401
-from weir.ops.rnn_cell import linear  # noqa: F401
+from weir.rnn.rnn import static_bidirectional_rnn, static_rnn as rnn  # noqa: F401
+from weir.rnn.cells import linear  # noqa: F401
 
 
 def bidirectional_rnn(cell_fw, cell_bw, inputs, initial_state_fw=None, initial_state_bw=None, dtype=None,

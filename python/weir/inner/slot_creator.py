@@ -1,9 +1,9 @@
 """tensorflow.python.training.slot_creator: variables beside a variable, named "<variable>/<slot>"."""
 
-from weir.framework import dtypes
-from weir.framework.graph import colocate_with, convert_to_tensor
-from weir.framework.variable_scope import variable_scope
-from weir.framework.variables import Variable
+from weir.core import dtypes
+from weir.core.graph import colocate_with, convert_to_tensor
+from weir.core.variable_scope import variable_scope
+from weir.core.variables import Variable
 
 
 def _make(primary, initial_value, name, colocate_with_primary, validate_shape=True, use_resource=False):

@@ -9,9 +9,9 @@ import functools
 import gc
 import unittest
 
-from weir.framework import stack
-from weir.framework.graph import Graph
-from weir.framework.tensor import Tensor
+from weir.core import stack
+from weir.core.graph import Graph
+from weir.core.tensor import Tensor
 from weir.test import TestCase as TensorFlowTestCase  # noqa: F401
 from weir.test import assert_equal_graph_def, gpu_device_name, is_gpu_available  # noqa: F401
 

@@ -1,7 +1,7 @@
 """tensorflow.python.ops.weights_broadcast_ops: weights of the shape of values, or with sizes of one."""
 
 from weir import _weir
-from weir.framework.stack import get_default_graph as _graph
+from weir.core.stack import get_default_graph as _graph
 
 
 def assert_broadcastable(weights, values):

@@ -1,12 +1,12 @@
 """Shapes, slices, joining and splitting."""
 
 from weir import _weir
-from weir.framework import dtypes
-from weir.framework.graph import (IndexedSlices, Tensor, convert_to_tensor, name_scope)
-from weir.framework.op_functions import apply
-from weir.framework.stack import get_default_graph as _graph
-from weir.framework.tensor_shape import TensorShape
-from weir.framework.variables import Variable
+from weir.core import dtypes
+from weir.core.graph import (IndexedSlices, Tensor, convert_to_tensor, name_scope)
+from weir.core.op_functions import apply
+from weir.core.stack import get_default_graph as _graph
+from weir.core.tensor_shape import TensorShape
+from weir.core.variables import Variable
 from weir.ops import public_names, simple
 
 simple.install(globals(), simple.ARRAY)
@@ -300,7 +300,7 @@ def required_space_to_batch_paddings(input_shape, block_shape, base_paddings=Non
 
 
 def dimension_at_index(shape, index):
-    from weir.framework.tensor_shape import Dimension
+    from weir.core.tensor_shape import Dimension
 
     return Dimension(None) if shape.rank is None else shape.dims[index]
 
@@ -454,7 +454,7 @@ def guarantee_const(input, name=None):
 
 
 def broadcast_static_shape(shape_x, shape_y):
-    from weir.framework.tensor_shape import as_shape
+    from weir.core.tensor_shape import as_shape
 
     x, y = as_shape(shape_x).as_list(), as_shape(shape_y).as_list()
     length = max(len(x), len(y))

@@ -1,9 +1,9 @@
 """Losses over a sample of many classes, and the samplers."""
 
 from weir import _weir
-from weir.framework.graph import convert_to_tensor, get_seed
-from weir.framework.op_functions import apply
-from weir.framework.stack import get_default_graph as _graph
+from weir.core.graph import convert_to_tensor, get_seed
+from weir.core.op_functions import apply
+from weir.core.stack import get_default_graph as _graph
 from weir.ops import public_names
 from weir.ops.simple import needs
 

@@ -1,9 +1,9 @@
 """Claims about tensors: checked when the graph is built where that can be, else when it runs."""
 
 from weir import _weir
-from weir.framework import dtypes
-from weir.framework.graph import Tensor, convert_to_tensor, name_scope
-from weir.framework.variables import Variable
+from weir.core import dtypes
+from weir.core.graph import Tensor, convert_to_tensor, name_scope
+from weir.core.variables import Variable
 from weir.ops import array_ops, control_flow_ops, math_ops, public_names
 
 
@@ -174,7 +174,7 @@ def assert_same_float_dtype(tensors=None, dtype=None):
 
 
 def assert_all_finite(t=None, msg=None, name=None, x=None, message=None):
-    from weir.framework.graph import control_dependencies
+    from weir.core.graph import control_dependencies
 
     x, message = t if x is None else x, msg if message is None else message
     with name_scope(name, "VerifyFinite", [x]):
@@ -212,7 +212,7 @@ def is_strictly_increasing(x, name=None):
 
 
 def is_tensor(x):
-    from weir.framework.graph import IndexedSlices
+    from weir.core.graph import IndexedSlices
     from weir.ops.sparse_ops import SparseTensor
 
     return isinstance(x, (Tensor, Variable, IndexedSlices, SparseTensor))
@@ -220,8 +220,8 @@ def is_tensor(x):
 
 def add_check_numerics_ops():
     """One operation that fails if any floating tensor of the graph has an infinite or undefined element."""
-    from weir.framework.graph import control_dependencies
-    from weir.framework.stack import get_default_graph
+    from weir.core.graph import control_dependencies
+    from weir.core.stack import get_default_graph
 
     checks = []
     for op in get_default_graph().get_operations():

@@ -1,9 +1,9 @@
 """Limits on values and on norms."""
 
 from weir import _weir
-from weir.framework import dtypes
-from weir.framework.graph import IndexedSlices, convert_to_tensor, name_scope
-from weir.framework.stack import get_default_graph as _graph
+from weir.core import dtypes
+from weir.core.graph import IndexedSlices, convert_to_tensor, name_scope
+from weir.core.stack import get_default_graph as _graph
 from weir.ops import public_names
 
 

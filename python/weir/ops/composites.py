@@ -1,10 +1,10 @@
 """Values that are not one tensor, as loops and branches carry them: the parts of each, and back."""
 
-from weir.framework import dtypes
-from weir.framework.tensor import IndexedSlices, Tensor
-from weir.framework.tensor_shape import TensorShape
-from weir.framework.values import TensorSpec
-from weir.framework.variables import Variable
+from weir.core import dtypes
+from weir.core.tensor import IndexedSlices, Tensor
+from weir.core.tensor_shape import TensorShape
+from weir.core.values import TensorSpec
+from weir.core.variables import Variable
 from weir.ops.sparse_ops import SparseTensor
 from weir.ops.tensor_array_ops import TensorArray
 

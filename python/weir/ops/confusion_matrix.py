@@ -1,6 +1,6 @@
 """What losses and metrics do to labels and predictions first: a last dimension of one is dropped or added."""
 
-from weir.framework.graph import convert_to_tensor, name_scope
+from weir.core.graph import convert_to_tensor, name_scope
 from weir.ops import array_ops, math_ops
 
 

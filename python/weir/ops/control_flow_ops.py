@@ -1,11 +1,11 @@
 """Order and choice."""
 
 from weir import _weir, nest
-from weir.framework.graph import (IndexedSlices, Operation, Tensor, colocate_with, control_dependencies,
-                                  convert_to_tensor, name_scope)
-from weir.framework.op_functions import apply
-from weir.framework.stack import get_default_graph as _graph
-from weir.framework.variables import Variable
+from weir.core.graph import (IndexedSlices, Operation, Tensor, colocate_with, control_dependencies,
+                             convert_to_tensor, name_scope)
+from weir.core.op_functions import apply
+from weir.core.stack import get_default_graph as _graph
+from weir.core.variables import Variable
 from weir.ops import composites as _composites
 from weir.ops import public_names
 

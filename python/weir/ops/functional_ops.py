@@ -1,9 +1,9 @@
 """Functions applied to sequences: tf.map_fn, tf.scan, tf.foldl, tf.foldr."""
 
 from weir import nest
-from weir.framework import dtypes
-from weir.framework.graph import convert_to_tensor, name_scope
-from weir.framework.tensor_shape import TensorShape
+from weir.core import dtypes
+from weir.core.graph import convert_to_tensor, name_scope
+from weir.core.tensor_shape import TensorShape
 from weir.ops import array_ops, public_names
 from weir.ops.control_flow_ops import while_loop
 from weir.ops.tensor_array_ops import TensorArray

@@ -1,9 +1,9 @@
 """Derivatives."""
 
 from weir import _weir
-from weir.framework.graph import IndexedSlices, Tensor
-from weir.framework.stack import get_default_graph as _graph
-from weir.framework.variables import Variable
+from weir.core.graph import IndexedSlices, Tensor
+from weir.core.stack import get_default_graph as _graph
+from weir.core.variables import Variable
 from weir.ops import public_names
 
 

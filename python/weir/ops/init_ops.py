@@ -2,7 +2,7 @@
 
 import math
 
-from weir.framework import dtypes
+from weir.core import dtypes
 
 
 class Initializer:
@@ -187,7 +187,7 @@ class Orthogonal(Initializer):
 
     def __call__(self, shape, dtype=None, partition_info=None):
         """Orthogonal rows or columns. They are computed when the graph is built, from a seeded stream of numpy."""
-        from weir.framework.graph import get_seed
+        from weir.core.graph import get_seed
         from weir.ops import array_ops
 
         numpy = dtypes._numpy()

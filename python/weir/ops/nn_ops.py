@@ -1,11 +1,11 @@
 """Neural networks."""
 
 from weir import _weir
-from weir.framework import dtypes
-from weir.framework.graph import Tensor, convert_to_tensor, name_scope
-from weir.framework.op_functions import apply
-from weir.framework.stack import get_default_graph as _graph
-from weir.framework.variables import Variable
+from weir.core import dtypes
+from weir.core.graph import Tensor, convert_to_tensor, name_scope
+from weir.core.op_functions import apply
+from weir.core.stack import get_default_graph as _graph
+from weir.core.variables import Variable
 from weir.ops import public_names, simple
 
 simple.install(globals(), simple.NN)

@@ -2,8 +2,8 @@
 
 import math
 
-from weir.framework import dtypes
-from weir.framework.tensor_shape import TensorShape
+from weir.core import dtypes
+from weir.core.tensor_shape import TensorShape
 
 
 def fixed_size_partitioner(num_shards, axis=0):
@@ -79,7 +79,7 @@ def slices_of(shape, parts):
 def create_partitioned_variables(shape, slicing, initializer, dtype=dtypes.float32, trainable=True, collections=None,
                                  name=None, reuse=None):
     """A list of variables, the parts of one of ``shape`` cut as ``slicing`` says."""
-    from weir.framework.variable_scope import _get_partitioned, variable_scope
+    from weir.core.variable_scope import _get_partitioned, variable_scope
 
     if len(shape) != len(slicing):
         raise ValueError(f"The 'shape' and 'slicing' of a partitioned Variable must have the length: shape: {shape}, "

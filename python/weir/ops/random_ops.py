@@ -1,10 +1,10 @@
 """Random values: TensorFlow's streams, so that a seed gives TensorFlow's numbers."""
 
 from weir import _weir
-from weir.framework import dtypes
-from weir.framework.graph import convert_to_tensor, get_seed, name_scope
-from weir.framework.op_functions import apply
-from weir.framework.stack import get_default_graph as _graph
+from weir.core import dtypes
+from weir.core.graph import convert_to_tensor, get_seed, name_scope
+from weir.core.op_functions import apply
+from weir.core.stack import get_default_graph as _graph
 from weir.ops import public_names
 from weir.ops.simple import needs
 
@@ -43,7 +43,7 @@ def random_crop(value, size, seed=None, name=None):
     with name_scope(name, "random_crop", [value, size]) as scope:
         value = convert_to_tensor(value, name="value")
         size = convert_to_tensor(size, dtype=dtypes.int32, name="size")
-        from weir.framework.graph import control_dependencies
+        from weir.core.graph import control_dependencies
         from weir.ops import math_ops
         from weir.ops.control_flow_ops import Assert
 

@@ -5,8 +5,8 @@ import traceback
 import weakref
 
 from weir import errors
-from weir.framework import dtypes
-from weir.framework.op_functions import apply
+from weir.core import dtypes
+from weir.core.op_functions import apply
 from weir.ops import public_names
 
 _functions = weakref.WeakValueDictionary()  # token: _Function; graphs keep them alive

@@ -127,7 +127,7 @@ class _Lazy:
 
     def _made(self):
         if self._function is None:
-            from weir.framework.op_functions import op_function
+            from weir.core.op_functions import op_function
 
             self._function = op_function(self._op, self.__name__, self._renamed)
         return self._function

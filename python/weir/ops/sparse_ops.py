@@ -1,11 +1,11 @@
 """Tensors of which few elements are not zero: their places and values."""
 
-from weir.framework import dtypes
-from weir.framework.graph import Tensor, convert_to_tensor, name_scope
-from weir.framework.op_functions import apply
-from weir.framework.tensor_shape import TensorShape
-from weir.framework.values import SparseTensorValue
-from weir.framework.variables import Variable
+from weir.core import dtypes
+from weir.core.graph import Tensor, convert_to_tensor, name_scope
+from weir.core.op_functions import apply
+from weir.core.tensor_shape import TensorShape
+from weir.core.values import SparseTensorValue
+from weir.core.variables import Variable
 from weir.ops import array_ops, public_names
 from weir.ops.simple import either, needs
 
@@ -53,7 +53,7 @@ class SparseTensor:
                                   for op in part.consumers()))
 
     def eval(self, feed_dict=None, session=None):
-        from weir.framework.graph import _session_for
+        from weir.core.graph import _session_for
 
         return _session_for(self.graph, session, "evaluate tensor", "eval(session=sess)").run(self, feed_dict)
 
@@ -154,7 +154,7 @@ def string_split(source, sep=None, skip_empty=True, delimiter=None, result_type=
 @needs("ListDiff")
 def sparse_mask(a, mask_indices, name=None):
     """IndexedSlices without the rows ``mask_indices``."""
-    from weir.framework.graph import IndexedSlices
+    from weir.core.graph import IndexedSlices
 
     with name_scope(name, "sparse_mask", [a, mask_indices]) as scope:
         indices, kept = array_ops.setdiff1d(a.indices, mask_indices)

@@ -1,9 +1,9 @@
 """Writes to variables."""
 
 from weir import _weir
-from weir.framework.graph import control_dependencies, convert_to_tensor
-from weir.framework.op_functions import apply
-from weir.framework.variables import Variable, is_variable_initialized  # noqa: F401
+from weir.core.graph import control_dependencies, convert_to_tensor
+from weir.core.op_functions import apply
+from weir.core.variables import Variable, is_variable_initialized  # noqa: F401
 from weir.ops import public_names
 
 

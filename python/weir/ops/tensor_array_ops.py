@@ -1,9 +1,9 @@
 """tf.TensorArray: a list of tensors that loops read and write one by one."""
 
-from weir.framework import dtypes
-from weir.framework.graph import Tensor, convert_to_tensor, name_scope
-from weir.framework.op_functions import apply
-from weir.framework.tensor_shape import TensorShape, as_shape
+from weir.core import dtypes
+from weir.core.graph import Tensor, convert_to_tensor, name_scope
+from weir.core.op_functions import apply
+from weir.core.tensor_shape import TensorShape, as_shape
 from weir.ops import public_names
 
 
@@ -164,7 +164,7 @@ class TensorArray:
 
     def split(self, value, lengths, name=None):
         """The array whose elements are successive pieces of ``value``, of so many rows each."""
-        from weir.framework import tensor_util
+        from weir.core import tensor_util
         from weir.ops import math_ops
 
         with name_scope(name, "TensorArraySplit", [value, lengths]):

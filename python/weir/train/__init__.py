@@ -20,9 +20,9 @@ _SAVER = ("Saver", "export_meta_graph", "import_meta_graph")
 __getattr__ = _lazy.resolver(__name__, {
     **{name: ("weir.train.checkpoints", name) for name in _CHECKPOINTS},
     **{name: ("weir.train.saver", name) for name in _SAVER},
-    "ClusterSpec": ("weir.train.cluster_spec", "ClusterSpec"),
-    "replica_device_setter": ("weir.train.device_setter", "replica_device_setter"),
-    **{name: ("weir.train.data_parallel", name) for name in ("average_gradients", "towers")},
+    "ClusterSpec": ("weir.train.distributed.cluster_spec", "ClusterSpec"),
+    "replica_device_setter": ("weir.train.distributed.device_setter", "replica_device_setter"),
+    **{name: ("weir.train.distributed.data_parallel", name) for name in ("average_gradients", "towers")},
     **{name: ("weir.train.schedules", name) for name in _SCHEDULES},
     **{name: ("weir.summary", name) for name in ("SummaryWriter", "summary_iterator")},
     "write_graph": ("weir.graph_util", "write_graph"),

@@ -59,8 +59,8 @@ def list_variables(ckpt_dir_or_file):
 
 def init_from_checkpoint(ckpt_dir_or_file, assignment_map):
     """Makes variables begin with values of a checkpoint: name or scope there -> variable, name or scope here."""
-    from weir.framework.stack import get_default_graph
-    from weir.framework.variables import Variable
+    from weir.core.stack import get_default_graph
+    from weir.core.variables import Variable
     from weir.ops import state_ops
 
     reader = load_checkpoint(ckpt_dir_or_file)

@@ -1,8 +1,8 @@
 """The variable that counts training steps."""
 
-from weir.framework import dtypes
-from weir.framework.graph import GraphKeys
-from weir.framework.stack import get_default_graph
+from weir.core import dtypes
+from weir.core.graph import GraphKeys
+from weir.core.stack import get_default_graph
 
 
 def _graph(graph):
@@ -24,7 +24,7 @@ def get_global_step(graph=None):
 
 
 def create_global_step(graph=None):
-    from weir.framework.variable_scope import get_variable
+    from weir.core.variable_scope import get_variable
     from weir.ops import init_ops
 
     graph = _graph(graph)

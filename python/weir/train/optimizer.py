@@ -3,9 +3,9 @@
 import weakref
 
 from weir import _weir
-from weir.framework.graph import IndexedSlices, Tensor, control_dependencies, convert_to_tensor
-from weir.framework.stack import get_default_graph as _graph
-from weir.framework.variables import Variable
+from weir.core.graph import IndexedSlices, Tensor, control_dependencies, convert_to_tensor
+from weir.core.stack import get_default_graph as _graph
+from weir.core.variables import Variable
 from weir.ops.gradients import AggregationMethod, gradients
 
 

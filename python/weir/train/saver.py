@@ -3,8 +3,8 @@
 import os
 
 from weir import _weir
-from weir.framework.stack import get_default_graph
-from weir.framework.variables import Variable
+from weir.core.stack import get_default_graph
+from weir.core.variables import Variable
 from weir.train.checkpoints import _text
 
 

@@ -1,9 +1,9 @@
 """Learning rates that change with the step, and moving averages."""
 
 from weir import _weir
-from weir.framework.graph import Tensor, convert_to_tensor
-from weir.framework.stack import get_default_graph as _graph
-from weir.framework.variables import Variable
+from weir.core.graph import Tensor, convert_to_tensor
+from weir.core.stack import get_default_graph as _graph
+from weir.core.variables import Variable
 
 
 def _step(global_step, function):
@@ -111,7 +111,7 @@ def assign_moving_average(variable, value, decay, zero_debias=True, name=None):
 
 def weighted_moving_average(value, decay, weight, truediv=True, collections=None, name=None):
     """The moving average of ``value`` with weights that come with it: averages of value * weight and of weight."""
-    from weir.framework import variable_scope
+    from weir.core import variable_scope
     from weir.ops import array_ops, init_ops, math_ops
 
     with variable_scope.variable_scope(name, "WeightedMovingAvg", [value, weight, decay]):

@@ -1,7 +1,7 @@
 """tf.train.replica_device_setter: variables on the parameter servers, everything else on the worker."""
 
-from weir.framework.device import DeviceSpec
-from weir.train.cluster_spec import ClusterSpec
+from weir.core.device import DeviceSpec
+from weir.train.distributed.cluster_spec import ClusterSpec
 
 STANDARD_PS_OPS = ("Variable", "VariableV2", "AutoReloadVariable", "MutableHashTable", "MutableHashTableV2",
                    "MutableHashTableOfTensors", "MutableHashTableOfTensorsV2", "MutableDenseHashTable",

@@ -1,8 +1,8 @@
 """Values into tensors."""
 
 from weir import _weir
-from weir.framework import dtypes, stack
-from weir.framework.tensor import IndexedSlices, Tensor
+from weir.core import dtypes, stack
+from weir.core.tensor import IndexedSlices, Tensor
 
 _conversions = []  # (priority, type, function)
 

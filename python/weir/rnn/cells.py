@@ -12,11 +12,11 @@ import math
 import re
 
 from weir import logging, nest
-from weir.framework import dtypes, tensor_util
-from weir.framework.graph import Tensor, convert_to_tensor, device, name_scope
-from weir.framework.tensor_shape import TensorShape, as_shape
-from weir.framework.variable_scope import VariableScope, get_variable, get_variable_scope, variable_scope
-from weir.framework.variables import trainable_variables
+from weir.core import dtypes, tensor_util
+from weir.core.graph import Tensor, convert_to_tensor, device, name_scope
+from weir.core.tensor_shape import TensorShape, as_shape
+from weir.core.variable_scope import VariableScope, get_variable, get_variable_scope, variable_scope
+from weir.core.variables import trainable_variables
 from weir.ops import array_ops, clip_ops, init_ops, math_ops, nn_ops, public_names, random_ops
 from weir.ops.tensor_array_ops import TensorArray
 

@@ -1,10 +1,10 @@
 """variable_scope and get_variable: variables that the parts of a model share by name."""
 
 from weir import _weir
-from weir.framework import dtypes, stack
-from weir.framework.graph import Tensor, name_scope
-from weir.framework.tensor_shape import TensorShape
-from weir.framework.variables import Variable
+from weir.core import dtypes, stack
+from weir.core.graph import Tensor, name_scope
+from weir.core.tensor_shape import TensorShape
+from weir.core.variables import Variable
 
 
 class _ReuseMode:
@@ -251,7 +251,7 @@ def _get_variable(name, shape=None, dtype=None, initializer=None, regularizer=No
     if value_given:
         if shape is not None and TensorShape(shape).is_fully_defined():
             raise ValueError("If initializer is a constant, do not specify shape.")
-        from weir.framework.graph import convert_to_tensor
+        from weir.core.graph import convert_to_tensor
 
         # The shape and type come from the value, which must not leave a node behind: it is converted inside the scope.
         if isinstance(initializer, (Tensor, Variable)):
@@ -294,14 +294,14 @@ def _takes_nothing(function):
 
 
 def _convert_to_tensor(value):
-    from weir.framework.graph import convert_to_tensor
+    from weir.core.graph import convert_to_tensor
 
     return convert_to_tensor(value)
 
 
 def _get_partitioned(name, shape, dtype, initializer, partitioner, arguments):
     """Variables name/part_0, name/part_1, ... of the sizes that ``partitioner`` says."""
-    from weir.framework.variables import PartitionedVariable
+    from weir.core.variables import PartitionedVariable
     from weir.ops import partitioners
 
     scope = get_variable_scope()
@@ -317,7 +317,7 @@ def _get_partitioned(name, shape, dtype, initializer, partitioner, arguments):
     for i, (offset, part) in enumerate(slices):
         begin = initializer
         if value:
-            from weir.framework.graph import convert_to_tensor
+            from weir.core.graph import convert_to_tensor
 
             # Bound now: the loop goes on.
             def begin(*unused, _offset=offset, _size=part, **unused_too):

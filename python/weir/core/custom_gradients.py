@@ -56,7 +56,7 @@ def _call(op_type, op, output_grads):
 
 def _variables_between(graph, args, results):
     """The variables that the results are computed from, not counting what the arguments are computed from."""
-    from weir.framework.graph import GraphKeys, Tensor
+    from weir.core.graph import GraphKeys, Tensor
 
     seen = {x.op for x in args}
     todo = [x.op for x in results if isinstance(x, Tensor)]
@@ -76,7 +76,7 @@ def _check_signature(grad_fn, variables):
     """Whether ``grad_fn`` takes variables must agree with whether there are any."""
     import inspect  # slow to import, and few programs come here
 
-    from weir.framework.variable_scope import get_variable_scope
+    from weir.core.variable_scope import get_variable_scope
 
     parameters = inspect.signature(grad_fn).parameters.values()
     kinds = {p.kind for p in parameters if p.name == "variables" or p.kind is p.VAR_KEYWORD}
@@ -98,8 +98,8 @@ def custom_gradient(f):
     @functools.wraps(f)
     def decorated(*args, **kwargs):
         from weir import nest
-        from weir.framework.graph import convert_to_tensor
-        from weir.framework.stack import get_default_graph
+        from weir.core.graph import convert_to_tensor
+        from weir.core.stack import get_default_graph
         from weir.ops import array_ops
 
         if kwargs:

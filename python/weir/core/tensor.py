@@ -1,8 +1,8 @@
 """Tensor, IndexedSlices and Operation: the parts of a graph."""
 
 from weir import _weir
-from weir.framework import stack
-from weir.framework.tensor_shape import TensorShape
+from weir.core import stack
+from weir.core.tensor_shape import TensorShape
 
 
 def _session_for(graph, session, what, how):

@@ -1,12 +1,12 @@
-"""Recurrent networks: cells (weir.ops.rnn_cell) along sequences."""
+"""Recurrent networks: cells (weir.rnn.cells) along sequences."""
 
 from weir import nest
-from weir.framework.graph import Tensor, control_dependencies, convert_to_tensor, name_scope
-from weir.framework.tensor_shape import TensorShape, as_shape
-from weir.framework.variable_scope import variable_scope
+from weir.core.graph import Tensor, control_dependencies, convert_to_tensor, name_scope
+from weir.core.tensor_shape import TensorShape, as_shape
+from weir.core.variable_scope import variable_scope
 from weir.ops import array_ops, math_ops, public_names
 from weir.ops.control_flow_ops import Assert, while_loop
-from weir.ops.rnn_cell import assert_like_rnncell, zeros_of_size
+from weir.rnn.cells import assert_like_rnncell, zeros_of_size
 from weir.ops.tensor_array_ops import TensorArray
 
 

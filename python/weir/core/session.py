@@ -1,8 +1,8 @@
 """Session and InteractiveSession."""
 
 from weir import _weir
-from weir.framework import stack
-from weir.framework.graph import Graph
+from weir.core import stack
+from weir.core.graph import Graph
 
 
 def _options(config):
@@ -101,7 +101,7 @@ class BaseSession(_weir.Session):
     partial_run_setup = partial_run
 
     def list_devices(self):
-        from weir.framework.devices import session_devices
+        from weir.core.devices import session_devices
 
         return session_devices(_options(self._config))
 
@@ -181,14 +181,14 @@ def register_session_run_conversion_functions(tensor_type, fetch_function, feed_
 
 def _expand_fetch(obj):
     """(tensors, function that puts the values together) of an object that is fetched as several tensors, or None."""
-    from weir.framework.graph import IndexedSlices
+    from weir.core.graph import IndexedSlices
 
     for base_type, fetch, _ in _expansions:
         if isinstance(obj, base_type):
             tensors, function = fetch(obj)
             return list(tensors), function
     if isinstance(obj, IndexedSlices):
-        from weir.framework.values import IndexedSlicesValue
+        from weir.core.values import IndexedSlicesValue
 
         parts = [obj.values, obj.indices] + ([] if obj.dense_shape is None else [obj.dense_shape])
         return parts, lambda values: IndexedSlicesValue(*values) if len(values) == 3 else IndexedSlicesValue(*values, None)

@@ -3,10 +3,10 @@
 import sys
 
 from weir import _weir
-from weir.framework import stack
-from weir.framework.conversion import (_convert, convert_n_to_tensor, convert_to_tensor,  # noqa: F401: asked for here
-                                       convert_to_tensor_or_indexed_slices, register_tensor_conversion_function)
-from weir.framework.tensor import IndexedSlices, Operation, Tensor, _session_for  # noqa: F401
+from weir.core import stack
+from weir.core.conversion import (_convert, convert_n_to_tensor, convert_to_tensor,  # noqa: F401: asked for here
+                                  convert_to_tensor_or_indexed_slices, register_tensor_conversion_function)
+from weir.core.tensor import IndexedSlices, Operation, Tensor, _session_for  # noqa: F401
 
 
 class _Entered:
@@ -71,7 +71,7 @@ class Graph(_weir.Graph):
 
     def create_op(self, op_type, inputs, dtypes=None, input_types=None, name=None, attrs=None, op_def=None,
                   compute_shapes=True, compute_device=True):
-        from weir.framework.op_functions import node
+        from weir.core.op_functions import node
 
         return node(self, op_type, tuple(inputs), {}, name)
 

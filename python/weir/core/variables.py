@@ -1,9 +1,9 @@
 """Variables and their collections."""
 
 from weir import _weir
-from weir.framework import dtypes, stack
-from weir.framework.graph import GraphKeys, Tensor, _session_for
-from weir.framework.tensor_shape import TensorShape
+from weir.core import dtypes, stack
+from weir.core.graph import GraphKeys, Tensor, _session_for
+from weir.core.tensor_shape import TensorShape
 
 
 class Variable(_weir.Variable):
@@ -237,7 +237,7 @@ class PartitionedVariable:
     def as_tensor(self):
         """Made once, so that all uses share the node."""
         if self._joined is None:
-            from weir.framework.graph import control_dependencies
+            from weir.core.graph import control_dependencies
             from weir.ops import array_ops
 
             with self.graph.name_scope(f"{self._name}/ConcatPartitions/"), control_dependencies(None):
@@ -318,7 +318,7 @@ def is_variable_initialized(variable):
 
 def report_uninitialized_variables(var_list=None, name="report_uninitialized_variables"):
     """A string vector with the names of the variables that have no value yet."""
-    from weir.framework.graph import name_scope
+    from weir.core.graph import name_scope
     from weir.ops import array_ops, math_ops
 
     if var_list is None:

@@ -1,6 +1,6 @@
 """make_template: a function whose variables are made by its first call and shared by the others."""
 
-from weir.framework.variable_scope import AUTO_REUSE, variable_scope
+from weir.core.variable_scope import AUTO_REUSE, variable_scope
 
 
 class Template:

@@ -1,7 +1,7 @@
 """Python functions for operations, made from the operation tables when first asked for."""
 
 from weir import _weir
-from weir.framework import stack
+from weir.core import stack
 
 
 def node(graph, op, inputs, attrs, name):

@@ -1,8 +1,8 @@
 """TensorProto messages and values that the graph alone decides."""
 
 from weir import _weir
-from weir.framework import dtypes
-from weir.framework.tensor_shape import TensorShape
+from weir.core import dtypes
+from weir.core.tensor_shape import TensorShape
 
 # Field of TensorProto that holds the elements of a type.
 _FIELDS = {"float32": "float_val", "float64": "double_val", "int32": "int_val", "uint8": "int_val", "int16": "int_val",

@@ -10,8 +10,8 @@ class TensorSpec:
     """A shape, a type and a name."""
 
     def __init__(self, shape, dtype=None, name=None):
-        from weir.framework import dtypes
-        from weir.framework.tensor_shape import TensorShape
+        from weir.core import dtypes
+        from weir.core.tensor_shape import TensorShape
 
         self._shape, self._dtype, self._name = TensorShape(shape), dtypes.as_dtype(dtype or "float32"), name
 

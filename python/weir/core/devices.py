@@ -1,7 +1,7 @@
 """The devices of this machine."""
 
 from weir import _weir
-from weir.framework.device import canonical_name
+from weir.core.device import canonical_name
 
 
 class _DeviceAttributes:
@@ -28,7 +28,7 @@ def session_devices(options):
 
 
 def list_local_devices(session_config=None):
-    from weir.framework.session import _options
+    from weir.core.session import _options
 
     devices = session_devices(_options(session_config))
     for device in devices:

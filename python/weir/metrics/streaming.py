@@ -1,12 +1,11 @@
 """tf.metrics: figures over many batches, kept in local variables. Each gives (value, update operation)."""
 
-from weir import _lazy
-from weir.framework import dtypes as _dtypes
-from weir.framework.graph import (GraphKeys as _GraphKeys, add_to_collections as _add_to_collections,
-                                  control_dependencies as _control_dependencies, convert_to_tensor as _tensor,
-                                  name_scope as _name_scope)
-from weir.framework.variable_scope import variable_scope as _variable_scope
-from weir.framework.variables import Variable as _Variable
+from weir.core import dtypes as _dtypes
+from weir.core.graph import (GraphKeys as _GraphKeys, add_to_collections as _add_to_collections,
+                             control_dependencies as _control_dependencies, convert_to_tensor as _tensor,
+                             name_scope as _name_scope)
+from weir.core.variable_scope import variable_scope as _variable_scope
+from weir.core.variables import Variable as _Variable
 from weir.inner.weights_broadcast_ops import broadcast_weights as _broadcast_weights
 from weir.ops import array_ops as _array, check_ops as _check, math_ops as _math, state_ops as _state
 from weir.ops.confusion_matrix import remove_squeezable_dimensions as _same_rank
@@ -559,5 +558,3 @@ def average_precision_at_k(labels, predictions, k, weights=None, metrics_collect
 
 
 sparse_average_precision_at_k = average_precision_at_k
-
-__getattr__ = _lazy.resolver(__name__, {})

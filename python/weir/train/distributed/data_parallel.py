@@ -3,9 +3,9 @@
 import collections
 
 from weir import _weir
-from weir.framework.graph import device, name_scope
-from weir.framework.stack import get_default_graph
-from weir.framework.variable_scope import get_variable_scope, variable_scope
+from weir.core.graph import device, name_scope
+from weir.core.stack import get_default_graph
+from weir.core.variable_scope import get_variable_scope, variable_scope
 from weir.ops.math_ops import add_n
 
 Tower = collections.namedtuple("Tower", "index device scope")

@@ -1,0 +1,1 @@
+"""Recurrent networks: the cells, and what runs them along a sequence."""
