@@ -1,8 +1,17 @@
 #!/bin/sh
 # tools/ccache.sh COMPILER ARGUMENTS: compiles through ccache, but precompiled headers without it. g++ knows a header again
-# by its time; a precompiled one that was kept from a checkout with other times would bring every header in twice.
+# by its time; a precompiled one that was kept from a checkout with other times would bring every header in twice. No two
+# of them are the same to the byte, so that ccache knows one by the text that it was made from, which is written beside it.
+output= header= previous=
 for argument; do
-  [ "$argument" != c++-header ] || exec "$@"
+  [ "$argument" != c++-header ] || header=yes
+  [ "$previous" != -o ] || output=$argument
+  previous=$argument
 done
+if [ "$header" ]; then
+  "$@" || exit
+  "$@" -E -o - 2>/dev/null | sha256sum >"$output.sum"
+  exit
+fi
 # Precompiled headers hide macros and times from ccache, which is harmless here.
-CCACHE_SLOPPINESS=pch_defines,time_macros exec ccache "$@"
+CCACHE_PCH_EXTSUM=true CCACHE_SLOPPINESS=pch_defines,time_macros exec ccache "$@"

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -46,23 +47,6 @@ struct SessionOptions {
   bool direct_convolutions = false;  // never Winograd's method: a little more exact, and slower
 };
 
-// Ends runs from another thread: every run that was given this token, now or later, throws Cancelled.
-class WEIR_API CancelToken {
- public:
-  CancelToken();
-  ~CancelToken();
-  CancelToken(const CancelToken&) = delete;
-  CancelToken& operator=(const CancelToken&) = delete;
-  void cancel();
-  bool cancelled() const;
-
-  struct Impl;
-  Impl& impl() const { return *impl_; }
-
- private:
-  std::unique_ptr<Impl> impl_;
-};
-
 // What a traced run did: when each node ran, on which thread, and how much memory its outputs took.
 class WEIR_API RunTrace {
  public:
@@ -85,8 +69,8 @@ class WEIR_API RunTrace {
 
 struct RunOptions {
   std::chrono::milliseconds timeout{0};  // 0: the session's; throws DeadlineExceeded
-  const CancelToken* cancel = nullptr;
-  RunTrace* trace = nullptr;  // filled when given
+  std::stop_token stop = {};             // ends the run from another thread; throws Cancelled
+  RunTrace* trace = nullptr;             // filled when given
 };
 
 struct Feed {

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <thread>
 
 namespace weir::python {
@@ -18,10 +19,10 @@ namespace {
 struct Watcher {
   int wake = -1;
   std::mutex mutex;
-  CancelToken* current = nullptr;  // of the run on the main thread
+  std::stop_source* current = nullptr;  // of the run on the main thread
   // Runs are numbered: one that begins before the thread wakes up is not the one that was interrupted.
   std::atomic<uint64_t> run{0}, interrupted{0};
-  std::unique_ptr<CancelToken> reusable;
+  std::stop_source reusable{std::nostopstate};
   struct sigaction python = {};  // what was there before
 };
 Watcher* watcher = nullptr;
@@ -48,7 +49,7 @@ void watch() {
     uint64_t count = 0;
     if (read(watcher->wake, &count, sizeof count) < 0) continue;
     std::lock_guard lock(watcher->mutex);
-    if (watcher->current && watcher->interrupted.load() == watcher->run.load()) watcher->current->cancel();
+    if (watcher->current && watcher->interrupted.load() == watcher->run.load()) watcher->current->request_stop();
   }
 }
 
@@ -86,13 +87,14 @@ bool on_main_thread() {
 Interruptible::Interruptible() {
   if (!on_main_thread() || !install()) return;
   std::lock_guard lock(watcher->mutex);
-  if (!watcher->reusable || watcher->reusable->cancelled()) watcher->reusable = std::make_unique<CancelToken>();
-  token_ = watcher->current = watcher->reusable.get();
+  if (!watcher->reusable.stop_possible() || watcher->reusable.stop_requested()) watcher->reusable = std::stop_source();
+  watcher->current = &watcher->reusable;
+  token_ = watcher->reusable.get_token();
   watcher->run.fetch_add(1);
 }
 
 Interruptible::~Interruptible() {
-  if (!token_) return;
+  if (!token_.stop_possible()) return;
   std::lock_guard lock(watcher->mutex);
   watcher->current = nullptr;
 }

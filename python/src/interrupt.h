@@ -4,8 +4,8 @@
 
 namespace weir::python {
 
-// While it lives on Python's main thread, Ctrl-C cancels `token()`; elsewhere the token is null. Python itself only
-// looks at signals between its own instructions, and a run is one instruction.
+// While it lives on Python's main thread, Ctrl-C stops `token()`; elsewhere that is a token of nothing. Python itself
+// only looks at signals between its own instructions, and a run is one instruction.
 class Interruptible {
  public:
   Interruptible();
@@ -13,10 +13,10 @@ class Interruptible {
   Interruptible(const Interruptible&) = delete;
   Interruptible& operator=(const Interruptible&) = delete;
 
-  const CancelToken* token() const { return token_; }
+  const std::stop_token& token() const { return token_; }
 
  private:
-  CancelToken* token_ = nullptr;
+  std::stop_token token_;
 };
 
 }  // namespace weir::python

@@ -229,7 +229,7 @@ PyType_Slot kSessionSlots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse
 template <class Run>
 void execute(const SessionObject& session, RunOptions& options, Run run) {
   Interruptible interruptible;
-  options.cancel = interruptible.token();
+  options.stop = interruptible.token();
   try {
     nb::gil_scoped_release unlocked;
     run();

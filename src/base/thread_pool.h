@@ -2,28 +2,10 @@
 
 #include <cstdint>
 #include <memory>
-#include <type_traits>
-#include <utility>
+
+#include "base/function_ref.h"
 
 namespace weir {
-
-// A reference to a callable, valid while the callable lives. Copying it allocates nothing.
-template <class Signature>
-class FunctionRef;
-template <class R, class... Args>
-class FunctionRef<R(Args...)> {
- public:
-  template <class F>
-  requires(!std::is_same_v<std::decay_t<F>, FunctionRef>) FunctionRef(F&& f)  // NOLINT: converts implicitly on purpose
-      : object_(const_cast<void*>(static_cast<const void*>(&f))), call_([](void* object, Args... args) -> R {
-          return (*static_cast<std::remove_reference_t<F>*>(object))(std::forward<Args>(args)...);
-        }) {}
-  R operator()(Args... args) const { return call_(object_, std::forward<Args>(args)...); }
-
- private:
-  void* object_;
-  R (*call_)(void*, Args...);
-};
 
 // The cores of one session. Loops of kernels are split into blocks that the calling thread and the workers take in
 // turn. Several threads may call parallel_for at once: they share the workers and never wait for each other's loops.

@@ -12,6 +12,7 @@
 
 namespace weir {
 
+class Completion;
 class GradContext;
 class InferContext;
 class KernelContext;
@@ -21,11 +22,16 @@ class PrepareContext;
 // What a kernel worked out when its plan was made; owned by the plan's step, read through KernelContext::state<S>().
 using KernelState = std::unique_ptr<void, void (*)(void*)>;
 using ComputeFn = void (*)(KernelContext&);
+using StartFn = void (*)(KernelContext&, Completion);
 
 // How a device computes an operation.
 struct Kernel {
   // The function for the node's types; null when there is none (the node is then Unimplemented on this device).
   ComputeFn (*select)(const NodeView&) = nullptr;
+  // Instead of `select`, for an operation that waits: a function that begins the work and returns. The Completion is
+  // called when it has ended; until then the context stays valid. Inputs and outputs have no fixed place in memory:
+  // input_tensor() shares, set_output() gives.
+  StartFn (*start)(const NodeView&) = nullptr;
   // Reads attributes, works out strides, asks for scratch memory. Runs when a plan is made, not when it is run.
   KernelState (*prepare)(PrepareContext&) = nullptr;
   // Output 0 may be written over input i, when nobody else needs that, for every set bit i. Types must agree in size.
@@ -51,6 +57,9 @@ struct OpDef {
   // Null: asking for a gradient through this operation is an error. `not_differentiable`: no gradient flows.
   void (*gradient)(GradContext&) = nullptr;
   Kernel cpu = {};
+  // May wait for more than its inputs: for another run, another thread, another machine. It then holds up nothing that
+  // does not depend on it. Its kernel has `start`; with `select` alone it blocks a thread of its own meanwhile.
+  bool waits = false;
   // Output 0 is this input's memory under another shape: nothing is computed (Identity, Reshape). -1: none.
   int alias = -1;
 };

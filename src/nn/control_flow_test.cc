@@ -269,9 +269,9 @@ TEST(WhileLoop, IsEndedByTimeTokenAndClose) {
                  [&](const std::vector<Output>& v) { return std::vector<Output>{v[0] + 1}; }, {g.constant(1)});
   Session s(g);
   message_of([&] { s.run(y[0], {}, {}, {.timeout = std::chrono::milliseconds(20)}); }, Code::DeadlineExceeded);
-  CancelToken token;
-  std::thread ends([&] { token.cancel(); });
-  message_of([&] { s.run(y[0], {}, {}, {.cancel = &token}); }, Code::Cancelled);
+  std::stop_source source;
+  std::thread ends([&] { source.request_stop(); });
+  message_of([&] { s.run(y[0], {}, {}, {.stop = source.get_token()}); }, Code::Cancelled);
   ends.join();
 }
 

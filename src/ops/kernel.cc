@@ -1,19 +1,46 @@
 #include "ops/kernel.h"
 
+#include <cxxabi.h>
+
+#include <cstdlib>
+
 #include "base/errors.h"
+#include "ops/state/variable_state.h"
 #include "tensor/elements.h"
 
 namespace weir {
+namespace {
 
-void RunControl::end() const {
-  if (closed && closed->load()) throw Error(Code::Cancelled, "the session was closed");
-  if (token && token->load()) throw Error(Code::Cancelled, "the run was cancelled");
-  throw Error(Code::DeadlineExceeded, "the run took longer than its timeout allows");
+// "weir::VariableState": for messages.
+std::string kind_name(const std::type_info& kind) {
+  int status = 0;
+  char* readable = abi::__cxa_demangle(kind.name(), nullptr, nullptr, &status);
+  std::string name = status == 0 ? readable : kind.name();
+  std::free(readable);
+  return name;
 }
 
-ResourceStore& PrepareContext::resources() const {
+}  // namespace
+
+void RunControl::end() const {
+  if (session && session->stop_requested()) throw Error(Code::Cancelled, "the session was closed");
+  if (program && program->stop_requested()) throw Error(Code::Cancelled, "the run was cancelled");
+  if (has_deadline() && std::chrono::steady_clock::now() >= deadline) {
+    throw Error(Code::DeadlineExceeded, "the run took longer than its timeout allows");
+  }
+  throw Error(Code::Cancelled, "another step of the run has failed");
+}
+
+ResourceManager& PrepareContext::resources() const {
   if (!resources_) throw error(Code::Internal, "this operation runs in a session only");
   return *resources_;
+}
+
+std::string PrepareContext::resource_container() const { return attr<std::string>("container"); }
+
+std::string PrepareContext::resource_name() const {
+  const auto& shared_name = attr<std::string>("shared_name");
+  return shared_name.empty() ? std::string(node_.name()) : shared_name;
 }
 
 void KernelContext::set_output(int index, Tensor value) {
@@ -50,10 +77,15 @@ Tensor KernelContext::input_tensor(int index) const {
   return copy;
 }
 
-VariableState& KernelContext::variable(int index) const {
-  VariableState* variable = in(index).variable;
-  if (!variable) throw invalid_argument("input {} refers to no variable", index);
-  return *variable;
+VariableState& KernelContext::variable(int index) const { return resource<VariableState>(index); }
+
+void KernelContext::fail_without_resource(int index) {
+  throw invalid_argument("input {} refers to no resource", index);
+}
+
+void KernelContext::fail_other_resource(const Resource& resource, const std::type_info& wanted) {
+  throw invalid_argument("Trying to access resource using the wrong type: {} is no {}", resource.describe(),
+                         kind_name(wanted));
 }
 
 }  // namespace weir

@@ -1,12 +1,13 @@
 #pragma once
 
-#include <atomic>
 #include <chrono>
-#include <mutex>
+#include <exception>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <typeinfo>
 
+#include "base/resource_manager.h"
 #include "base/thread_pool.h"
 #include "graph/op_def.h"
 #include "weir/error.h"
@@ -23,9 +24,9 @@ struct Value {
   void* data = nullptr;
   const Shape* shape = nullptr;  // concrete
   DType dtype = DType::Invalid;
-  Buffer* owner = nullptr;            // one reference, held until the last reader is done
-  VariableState* variable = nullptr;  // of a Ref output or a resource handle
-  Shape own_shape;                    // what `shape` points to when only the run knows it
+  Buffer* owner = nullptr;       // one reference, held until the last reader is done
+  Resource* resource = nullptr;  // of a Ref output or a resource handle; the frame of the run keeps it alive
+  Shape own_shape;               // what `shape` points to when only the run knows it
 };
 
 // A node as kernels see it when they are chosen and prepared.
@@ -47,25 +48,11 @@ class NodeView {
   std::string_view name_;
 };
 
-// State that belongs to a node of a session and outlives its plans: generators of random numbers, counters.
-class NodeResource {
- public:
-  virtual ~NodeResource() = default;
-};
-class ResourceStore {
- public:
-  virtual ~ResourceStore() = default;
-  // The node's resource; made by `make` when asked for the first time.
-  virtual NodeResource& node_resource(std::string_view node, FunctionRef<std::unique_ptr<NodeResource>()> make) = 0;
-  // The variable of that name; made when asked for the first time.
-  virtual VariableState& variable(std::string_view name, DType dtype, const Shape& shape) = 0;
-};
-
 // Seen by Kernel::prepare when a plan is made: everything about the node, with concrete shapes.
 class PrepareContext {
  public:
   PrepareContext(const NodeView& node, std::span<const Shape* const> inputs, std::span<const Shape* const> outputs,
-                 ThreadPool& pool, ResourceStore* resources)
+                 ThreadPool& pool, ResourceManager* resources)
       : node_(node), inputs_(inputs), outputs_(outputs), pool_(pool), resources_(resources) {}
 
   const NodeView& node() const { return node_; }
@@ -83,24 +70,41 @@ class PrepareContext {
   void set_scratch(size_t bytes) { scratch_bytes_ = bytes; }
   size_t scratch_bytes() const { return scratch_bytes_; }
   // Throws Internal outside a session (constant folding never prepares stateful nodes).
-  ResourceStore& resources() const;
+  ResourceManager& resources() const;
+  // The resource that the node names by its attributes `container` and `shared_name`, or else by its own name.
+  template <class R>
+  ResourcePtr<R> named_resource(FunctionRef<ResourcePtr<R>(const std::string& name)> make) const {
+    const std::string name = resource_name();
+    return resources().find_or_make<R>(resource_container(), name, [&] { return make(name); });
+  }
+  // State that belongs to the node and outlives its plans: a generator of random numbers, a counter.
+  template <class R>
+  ResourcePtr<R> node_resource(FunctionRef<ResourcePtr<R>()> make) const {
+    return resources().find_or_make<R>({}, node_.name(), make);
+  }
 
  private:
+  std::string resource_container() const;
+  std::string resource_name() const;
+
   const NodeView& node_;
   std::span<const Shape*const> inputs_, outputs_;
   ThreadPool& pool_;
-  ResourceStore* resources_;
+  ResourceManager* resources_;
   size_t scratch_bytes_ = 0;
 };
 
-// Why and when a run should end early: the session closes, a token is cancelled, or the time is up.
+// Why and when a run should end early: the session closes, the program's token is stopped, or the time is up. Steps
+// that compute look between each other; steps that wait register a std::stop_callback with `stop`.
 struct RunControl {
-  const std::atomic<bool>* closed = nullptr;
-  const std::atomic<bool>* token = nullptr;
+  const std::stop_token* session = nullptr;
+  const std::stop_token* program = nullptr;
+  // Of a plan with steps that wait: stopped for any of the reasons, and when another step of the run has failed.
+  std::stop_token stop = {};
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 
   bool cancelled() const {
-    return (closed && closed->load(std::memory_order_relaxed)) || (token && token->load(std::memory_order_relaxed));
+    return (session && session->stop_requested()) || (program && program->stop_requested()) || stop.stop_requested();
   }
   bool has_deadline() const { return deadline != std::chrono::steady_clock::time_point::max(); }
   // Throws Cancelled or DeadlineExceeded. The clock is read only when there is a deadline.
@@ -108,6 +112,25 @@ struct RunControl {
     if (cancelled() || (has_deadline() && std::chrono::steady_clock::now() >= deadline)) end();
   }
   [[noreturn]] void end() const;
+};
+
+// How an operation that waits says that it has ended: called once, from any thread, perhaps before Kernel::start has
+// returned. The outputs are set before. The context and what it points to are gone afterwards.
+class Completion {
+ public:
+  class Receiver {
+   public:
+    virtual void complete(int step, std::exception_ptr error) noexcept = 0;
+
+   protected:
+    ~Receiver() = default;
+  };
+  Completion(Receiver& receiver, int step) : receiver_(&receiver), step_(step) {}
+  void operator()(std::exception_ptr error = nullptr) const noexcept { receiver_->complete(step_, std::move(error)); }
+
+ private:
+  Receiver* receiver_;
+  int step_;
 };
 
 // What one step of a plan needs to run its kernel; see plan.h for how steps are made.
@@ -151,12 +174,21 @@ class KernelContext {
   void set_output(int index, Tensor value);
   // The input as a tensor that may be kept: shares the buffer when it has one, and is a copy otherwise.
   Tensor input_tensor(int index) const;
-  // The variable behind a Ref or resource input; throws InvalidArgument when there is none.
-  VariableState& variable(int index) const;
-  // Makes a Ref or resource output refer to a variable.
-  void set_variable(int index, VariableState* variable) { out(index).variable = variable; }
+  // The resource behind a Ref or handle input; throws InvalidArgument when there is none, or one of another kind.
+  template <class R>
+  R& resource(int index) const {
+    Resource* resource = in(index).resource;
+    if (!resource) fail_without_resource(index);
+    if (typeid(*resource) == typeid(R)) return *static_cast<R*>(resource);
+    R* derived = dynamic_cast<R*>(resource);
+    if (!derived) fail_other_resource(*resource, typeid(R));
+    return *derived;
+  }
+  VariableState& variable(int index) const;  // resource<VariableState>(index)
+  // Makes a Ref or handle output refer to a resource, which the kernel's state keeps alive.
+  void set_resource(int index, Resource* resource) { out(index).resource = resource; }
   // Passes the reference of an input on to a Ref output.
-  void forward_ref(int input, int output) { out(output).variable = in(input).variable; }
+  void forward_ref(int input, int output) { out(output).resource = in(input).resource; }
 
   template <class S>
   S& state() const {
@@ -165,13 +197,15 @@ class KernelContext {
   void* scratch() const { return scratch_; }
   ThreadPool& pool() const { return pool_; }
   const NodeView& node() const { return *step_.node; }
-  // Null outside a session. Kernels that wait ask it again and again.
+  // Null outside a session. Kernels of unknown length ask it again and again.
   const RunControl* control() const { return control_; }
   [[noreturn]] void fail(const std::string& message, Code code = Code::InvalidArgument) const {
     throw Error(code, message);  // the executor adds the node
   }
 
  private:
+  [[noreturn]] static void fail_without_resource(int index);
+  [[noreturn]] static void fail_other_resource(const Resource& resource, const std::type_info& wanted);
   const Value& in(int index) const { return slots_[step_.inputs[index]]; }
   Value& out(int index) const { return slots_[step_.outputs[index]]; }
 

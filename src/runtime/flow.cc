@@ -174,7 +174,7 @@ void FlowStep::run_loop(Plans& plans, Iteration& iteration, const StepView& step
 void FlowStep::give(const Value& value, int output, const StepView& step, Value* slots) {
   if (!wanted_[static_cast<size_t>(output)]) return;
   Value& out = slots[step.outputs[output]];
-  out.variable = value.variable;
+  out.resource = value.resource;
   if (!value.data) return;  // a handle, or a value that the other branch would have given
   if (out.shape && out.shape != &out.own_shape) {
     if (*out.shape != *value.shape) {

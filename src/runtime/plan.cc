@@ -84,10 +84,11 @@ std::vector<Tensor> Plan::allocate_arenas() const {
 std::unique_ptr<Frame> Plan::acquire() {
   {
     std::lock_guard lock(mutex_);
-    if (!free_frames_.empty()) {
+    while (!free_frames_.empty()) {
       std::unique_ptr<Frame> frame = std::move(free_frames_.back());
       free_frames_.pop_back();
-      return frame;
+      if (frame->generation == environment_.resources.generation()) return frame;
+      --frames_;
     }
   }
   auto frame = std::make_unique<Frame>();
@@ -117,20 +118,34 @@ std::unique_ptr<Frame> Plan::acquire() {
     }
   }
   for (const Region& region : regions_) frame->regions.push_back(std::make_unique<RegionRun>(region));
-  for (const Step& step : once_) {
-    try {
-      KernelContext c(step.view, frame->slots.data(), nullptr, *step.pool, nullptr);
-      step.compute(c);
-      VariableState* variable = frame->slots[static_cast<size_t>(step.view.outputs[0])].variable;
-      if (variable) variable->stand_on(environment_.devices[step.device].memory());
-    } catch (...) {
-      rethrow(step);
-    }
-  }
+  look_up_handles(*frame);
   std::lock_guard lock(mutex_);
   ++frames_;
   free_frames_.reserve(kMaxFreeFrames);
   return frame;
+}
+
+// Resources may have been taken out of the manager since an older frame found them, so each frame looks for itself.
+void Plan::look_up_handles(Frame& frame) const {
+  frame.generation = environment_.resources.generation();
+  for (const Step& step : once_) {
+    try {
+      const std::vector<const Shape*> outputs = {&slots_[static_cast<size_t>(step.view.outputs[0])].shape};
+      PrepareContext prepare(*step.node, {}, outputs, *step.pool, &environment_.resources);
+      const Kernel& kernel = step.op->def->cpu;
+      if (kernel.prepare) frame.handles.push_back(kernel.prepare(prepare));
+      StepView view = step.view;
+      view.state = kernel.prepare ? frame.handles.back().get() : nullptr;
+      KernelContext c(view, frame.slots.data(), nullptr, *step.pool, nullptr);
+      step.compute(c);
+      Resource* resource = frame.slots[static_cast<size_t>(step.view.outputs[0])].resource;
+      if (auto* variable = dynamic_cast<VariableState*>(resource)) {
+        variable->stand_on(environment_.devices[step.device].memory());
+      }
+    } catch (...) {
+      rethrow(step);
+    }
+  }
 }
 
 void Plan::give_back(std::unique_ptr<Frame> frame) {
@@ -335,7 +350,7 @@ void Plan::charge_outputs(const Step& step, Value* slots) const {
 void Plan::run_alias(const Step& step, Value* slots) const {
   const Value& in = slots[step.view.inputs[step.op->def->alias]];
   Value& out = slots[step.view.outputs[0]];
-  if (in.variable) out.variable = in.variable;
+  if (in.resource) out.resource = in.resource;
   if (!in.data || out.data) return;  // a handle, or already in its place in the arena
   if (!out.shape) {
     run_dynamic(step, slots, RunControl{});
@@ -354,7 +369,7 @@ class RunValues final : public InferContext::Values {
   RunValues(const StepView& step, Value* slots) : step_(step), slots_(slots) {}
   Tensor value(int input) override {
     const Value& v = slots_[step_.inputs[input]];
-    if (!v.data || v.variable) return {};
+    if (!v.data || v.resource) return {};
     // A view that nobody owns: it lives no longer than the call.
     Buffer* borrowed = Buffer::borrow(v.data, 0, nullptr);
     return Tensor(v.dtype, *v.shape, borrowed, v.data);
@@ -364,8 +379,8 @@ class RunValues final : public InferContext::Values {
     return t.valid() ? values_as_shape(t) : Shape::unknown();
   }
   Shape handle_shape(int input) override {
-    const Value& v = slots_[step_.inputs[input]];
-    return v.variable ? v.variable->shape() : Shape::unknown();
+    const VariableState* variable = variable_behind(slots_[step_.inputs[input]]);
+    return variable ? variable->shape() : Shape::unknown();
   }
 
  private:

@@ -79,6 +79,9 @@ struct Part {
 struct Frame {
   std::vector<Value> slots;
   std::vector<Tensor> arenas;  // one for each part
+  // What Plan::once_ found, and the manager's generation then: a frame of an older one is not used again.
+  std::vector<KernelState> handles;
+  uint64_t generation = 0;
   std::vector<std::unique_ptr<RegionRun>> regions;
   // Of a plan in several parts:
   std::unique_ptr<PartRun> parts;
@@ -112,7 +115,7 @@ struct PlanOptions {
 struct PlanEnvironment {
   const DeviceSet& devices;
   LanePool& lanes;
-  ResourceStore& resources;
+  ResourceManager& resources;
   PlanOptions options;
   PlacementLog* placement_log = nullptr;
   int home = 0;  // the device that feeds come from, fetches go to and whose part the caller's thread runs
@@ -170,6 +173,7 @@ class Plan {
   std::unique_ptr<Frame> acquire();
   std::vector<Tensor> allocate_arenas() const;
   void give_back(std::unique_ptr<Frame> frame);
+  void look_up_handles(Frame& frame) const;
   void begin(Frame& frame, std::span<const Tensor* const> feed_values) const;
   void take_fetch_buffers(Frame& frame) const;
   void execute(Frame& frame, const RunControl& control, Tracer* tracer) const;

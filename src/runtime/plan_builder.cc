@@ -211,7 +211,8 @@ void Plan::Builder::prepare_steps() {
       if (step.op->def->alias >= 0 || step.kind == Step::Kind::Flow) continue;  // nothing is computed
       try {
         step.compute = select_kernel(*step.node);
-        if (step.kind == Step::Kind::Dynamic) continue;
+        // Handles are prepared for each frame.
+        if (step.kind == Step::Kind::Dynamic || steps == &plan_.once_) continue;
         std::vector<const Shape*> shapes;
         for (int s : step.slots) shapes.push_back(&plan_.slots_[static_cast<size_t>(s)].shape);
         std::span<const Shape* const> all(shapes);

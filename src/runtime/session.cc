@@ -8,7 +8,6 @@
 #include "devices/device.h"
 #include "graph/bodies.h"
 #include "runtime/plan.h"
-#include "runtime/resources.h"
 
 namespace weir {
 namespace {
@@ -53,14 +52,6 @@ size_t hash_of(std::span<const Output> fetches, std::span<const Feed> feeds, std
 
 }  // namespace
 
-struct CancelToken::Impl {
-  std::atomic<bool> cancelled{false};
-};
-CancelToken::CancelToken() : impl_(std::make_unique<Impl>()) {}
-CancelToken::~CancelToken() = default;
-void CancelToken::cancel() { impl_->cancelled.store(true); }
-bool CancelToken::cancelled() const { return impl_->cancelled.load(); }
-
 struct Session::Impl {
   Impl(Graph& g, const SessionOptions& o) : graph(g), options(o), devices(o) {
     if (options.log_device_placement) placement_log.emplace(devices);
@@ -71,8 +62,9 @@ struct Session::Impl {
   DeviceSet devices;
   std::shared_ptr<LanePool> lanes = LanePool::shared();
   std::optional<PlacementLog> placement_log;
-  SessionResources resources;
-  std::atomic<bool> closed{false};
+  ResourceManager resources;
+  std::stop_source closing;
+  const std::stop_token closed = closing.get_token();
   std::atomic<int> running{0};
 
   std::mutex mutex;
@@ -189,10 +181,10 @@ struct Session::Impl {
 
   void run(Signature& s, std::span<const Tensor* const> feeds, std::span<Tensor> results,
            const RunOptions& run_options) {
-    if (closed.load(std::memory_order_acquire)) throw Error(Code::Cancelled, "the session has been closed");
+    if (closed.stop_requested()) throw Error(Code::Cancelled, "the session has been closed");
     RunControl control;
-    control.closed = &closed;
-    if (run_options.cancel) control.token = &run_options.cancel->impl().cancelled;
+    control.session = &closed;
+    if (run_options.stop.stop_possible()) control.program = &run_options.stop;
     auto timeout = run_options.timeout.count() > 0 ? run_options.timeout : options.operation_timeout;
     if (timeout.count() > 0) control.deadline = std::chrono::steady_clock::now() + timeout;
     struct Running {
@@ -213,7 +205,7 @@ struct Session::Impl {
   }
 
   void close() {
-    closed.store(true);
+    closing.request_stop();
     for (int n = running.load(); n > 0; n = running.load()) running.wait(n);
   }
 };
@@ -224,7 +216,7 @@ void Session::close() { impl_->close(); }
 
 void Session::run_into(std::span<const Output> fetches, std::span<const Feed> feeds, std::span<const Operation> targets,
                        const RunOptions& options, std::span<Tensor> results) {
-  if (impl_->closed.load(std::memory_order_acquire)) throw Error(Code::Cancelled, "the session has been closed");
+  if (impl_->closed.stop_requested()) throw Error(Code::Cancelled, "the session has been closed");
   Signature& s = impl_->signature(fetches, feeds, targets);
   const Tensor* on_stack[kMaxFeedsOnStack];
   std::vector<const Tensor*> on_heap;

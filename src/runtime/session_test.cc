@@ -279,16 +279,16 @@ TEST(Session, CancelEndsARunFromAnotherThread) {
   Graph g;
   Output y = long_graph(g);
   Session session(g);
-  CancelToken token;
+  std::stop_source source;
   std::atomic<bool> started{false};
   std::thread canceller([&] {
     while (!started) std::this_thread::yield();
-    token.cancel();
+    source.request_stop();
   });
   started = true;
   EXPECT_FAILS(Code::Cancelled, "cancelled",
-               for (int i = 0; i < 100; ++i)
-                   session.run(y, {{g.output("big:0"), Tensor::zeros(float32, {256, 256})}}, {}, {.cancel = &token}));
+               for (int i = 0; i < 100; ++i) session.run(y, {{g.output("big:0"), Tensor::zeros(float32, {256, 256})}},
+                                                         {}, {.stop = source.get_token()}));
   canceller.join();
   Output small = g.constant(Tensor(1.f)) + 1.f;
   EXPECT_EQ(session.run(small).scalar<float>(), 2);

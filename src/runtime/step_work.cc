@@ -1,21 +1,22 @@
 #include "runtime/step_work.h"
 
-#include "ops/state/variable_state.h"
 #include "runtime/cost.h"
+#include "runtime/values.h"
 
 namespace weir {
 namespace {
 
 const Shape* shape_of(const Value& v) {
-  if (v.variable) return &v.variable->shape();
-  return v.shape;
+  const VariableState* variable = variable_behind(v);
+  return variable ? &variable->shape() : v.shape;
 }
 
 // Also of inputs that nobody holds any more: their shapes stay.
 int64_t bytes_of(const Value& v) {
   const Shape* shape = shape_of(v);
   if (!shape || !shape->is_known()) return 0;
-  const DType dtype = v.variable ? v.variable->dtype() : v.dtype;
+  const VariableState* variable = variable_behind(v);
+  const DType dtype = variable ? variable->dtype() : v.dtype;
   return dtype == DType::Resource ? 0 : shape->elements() * static_cast<int64_t>(dtype_size(dtype));
 }
 
@@ -44,7 +45,7 @@ void count_work(const Step& step, const Value* slots, RunTrace::Event& event) {
   if (reads_rows(event.op)) rows = event.output_bytes;
   if (writes_rows(event.op)) rows = *std::max_element(bytes.begin() + 1, bytes.end());
   for (size_t i = 0; i < bytes.size(); ++i) {
-    const bool is_table = rows >= 0 && (i == 0 || slots[step.view.inputs[i]].variable);
+    const bool is_table = rows >= 0 && (i == 0 || slots[step.view.inputs[i]].resource);
     event.input_bytes += is_table ? std::min(bytes[i], rows) : bytes[i];
   }
   event.flops = count_flops(event.op, inputs, outputs);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "ops/kernel.h"
+#include "ops/state/variable_state.h"
 
 namespace weir {
 
@@ -23,11 +24,14 @@ inline Tensor share(const Value& v) {
   return Tensor(v.dtype, *v.shape, v.owner, v.data);
 }
 
+// The variable that a reference or handle refers to; null when it is none.
+inline const VariableState* variable_behind(const Value& v) { return dynamic_cast<const VariableState*>(v.resource); }
+
 // Makes `to`, which holds nothing, the same value as `from`. What nobody owns (memory of an arena) stays its owner's.
 inline void refer(Value& to, const Value& from) {
   to.data = from.data;
   to.dtype = from.dtype;
-  to.variable = from.variable;
+  to.resource = from.resource;
   to.owner = from.owner;
   if (to.owner) to.owner->retain();
   if (from.shape == &from.own_shape) {

@@ -12,22 +12,20 @@ namespace {
 void gradient(GradContext& c) { c.set_input_grad(0, c.raw_output_grad()); }
 
 // How often the node has printed in this session.
-struct Calls final : NodeResource {
+struct Calls final : Resource {
+  std::string describe() const override { return "a counter of lines"; }
   std::atomic<int64_t> count{0};
 };
 
 struct State {
   std::string message;
   int64_t first_n, summarize;
-  Calls* calls;  // null when there is no limit
+  ResourcePtr<Calls> calls;  // null when there is no limit
 };
 
 State prepare(PrepareContext& c) {
-  State state{c.attr<std::string>("message"), c.attr<int64_t>("first_n"), c.attr<int64_t>("summarize"), nullptr};
-  if (state.first_n >= 0) {
-    NodeResource& calls = c.resources().node_resource(c.node().name(), [] { return std::make_unique<Calls>(); });
-    state.calls = static_cast<Calls*>(&calls);
-  }
+  State state{c.attr<std::string>("message"), c.attr<int64_t>("first_n"), c.attr<int64_t>("summarize"), {}};
+  if (state.first_n >= 0) state.calls = c.node_resource<Calls>([] { return make_resource<Calls>(); });
   return state;
 }
 

@@ -13,7 +13,7 @@ inline constexpr std::string_view kSamplerAttrs =
     "num_true:int>=1; num_sampled:int>=1; unique:bool; range_max:int>=1; seed:int=0; seed2:int=0";
 
 struct SamplerState {
-  Generator* generator;
+  ResourcePtr<Generator> generator;
   int64_t num_sampled, range;
   bool unique;
 };

@@ -6,9 +6,7 @@ namespace weir::ops {
 
 GeneratorRef prepare_generator(PrepareContext& c) {
   int64_t seed = c.attr<int64_t>("seed"), seed2 = c.attr<int64_t>("seed2");
-  NodeResource& resource =
-      c.resources().node_resource(c.node().name(), [&] { return std::make_unique<Generator>(seed, seed2); });
-  return {static_cast<Generator*>(&resource)};
+  return {c.node_resource<Generator>([&] { return make_resource<Generator>(seed, seed2); })};
 }
 
 }  // namespace weir::ops

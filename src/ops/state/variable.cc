@@ -1,3 +1,4 @@
+#include "base/errors.h"
 #include "graph/infer_context.h"
 #include "graph/op_def.h"
 #include "ops/kernel.h"
@@ -8,18 +9,21 @@ namespace weir::ops {
 namespace {
 
 struct State {
-  VariableState* variable;
+  ResourcePtr<VariableState> variable;
 };
 
 State prepare(PrepareContext& c) {
-  const auto& container = c.attr<std::string>("container");
-  const auto& shared_name = c.attr<std::string>("shared_name");
-  std::string name(shared_name.empty() ? c.node().name() : shared_name);
-  if (!container.empty()) name = container + "/" + name;
-  return {&c.resources().variable(name, c.attr<DType>("dtype"), c.attr<Shape>("shape"))};
+  const DType dtype = c.attr<DType>("dtype");
+  State state{c.named_resource<VariableState>(
+      [&](const std::string& name) { return make_resource<VariableState>(name, dtype, c.attr<Shape>("shape")); })};
+  if (state.variable->dtype() != dtype) {
+    throw invalid_argument("the variable '{}' is {}; it is asked for as {}", state.variable->name(),
+                           dtype_name(state.variable->dtype()), dtype_name(dtype));
+  }
+  return state;
 }
 
-void cpu(KernelContext& c) { c.set_variable(0, c.state<State>().variable); }
+void cpu(KernelContext& c) { c.set_resource(0, c.state<State>().variable.get()); }
 
 void infer_ref(InferContext& c) { c.set_output(0, c.attr<Shape>("shape")); }
 

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 
+#include "base/resource.h"
 #include "base/thread_pool.h"
 #include "devices/memory.h"
 #include "weir/tensor.h"
@@ -16,14 +17,13 @@ namespace weir {
 //
 // Thread-safe. Writes are atomic: readers see a value before or after one, never between. Once a buffer is there and no
 // snapshot of it is held, nothing here allocates.
-class VariableState {
+class VariableState final : public Resource {
  public:
   // `shape` may be partly unknown, for a variable that takes the shape of its values.
   VariableState(std::string name, DType dtype, Shape shape);
-  ~VariableState();
-  VariableState(const VariableState&) = delete;
-  VariableState& operator=(const VariableState&) = delete;
+  ~VariableState() override;
 
+  std::string describe() const override { return "variable '" + name_ + "'"; }
   const std::string& name() const { return name_; }
   DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }  // as declared
