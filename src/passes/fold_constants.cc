@@ -49,6 +49,7 @@ void fold_constants(Ir& ir, PassContext& context) {
           }
         }
       }
+      if (node.varies) node.recipe = std::move(node.inputs);
       node.inputs.clear();
     }
   }

@@ -95,6 +95,7 @@ class Fuser {
     std::vector<int> control;
     for (int id : members) {
       const IrNode& node = ir_[id];
+      note_assumptions(node);
       value_of[id] = emit(program, node, value);
       control.insert(control.end(), node.control.begin(), node.control.end());
       grouped_[static_cast<size_t>(id)] = true;
@@ -112,6 +113,12 @@ class Fuser {
     for (int id : members) {
       if (id != root) ir_[id].dead = true;
     }
+  }
+
+  // These have no broadcasting of their own, which the fused loop would do without a word.
+  void note_assumptions(const IrNode& node) {
+    if (!node.varies || !(node.is("Select") || node.is("AddN"))) return;
+    for (size_t i = 1; i < node.inputs.size(); ++i) ir_.equal_shapes.push_back({node.inputs[0], node.inputs[i]});
   }
 
   template <class Value>

@@ -11,24 +11,21 @@ namespace {
 
 constexpr int64_t kMaxElements = 1024;  // of values that are worked out only because shapes may depend on them
 
-class IrValues final : public InferContext::Values {
+class InputValues final : public InferContext::Values {
  public:
-  IrValues(const Ir& ir, const IrNode& node) : ir_(ir), node_(node) {}
-  Tensor value(int input) override {
-    const IrEdge& edge = node_.inputs[static_cast<size_t>(input)];
-    return ir_[edge.node].values[static_cast<size_t>(edge.output)];
-  }
+  InputValues(const Ir& ir, const IrNode& node, const InputFacts& inputs) : ir_(ir), node_(node), inputs_(inputs) {}
+  Tensor value(int input) override { return *inputs_.values[static_cast<size_t>(input)]; }
   Shape value_as_shape(int input) override {
-    Tensor t = value(input);
+    const Tensor& t = *inputs_.values[static_cast<size_t>(input)];
     if (!t.valid()) {
-      const Shape& length = ir_.shape(node_.inputs[static_cast<size_t>(input)]);
+      const Shape& length = *inputs_.shapes[static_cast<size_t>(input)];
       bool counted = length.rank() == 1 && length[0] >= 0 && length[0] <= 254;
       return counted ? Shape::unknown_dims(static_cast<int>(length[0])) : Shape::unknown();
     }
     return values_as_shape(t);
   }
   Shape handle_shape(int input) override {
-    const IrNode* handle = &ir_[node_.inputs[static_cast<size_t>(input)].node];
+    const IrNode* handle = &ir_[sources(node_)[static_cast<size_t>(input)].node];
     while (handle->is("Identity") && !handle->is_feed()) handle = &ir_[handle->inputs[0].node];
     return handle->is("VarHandleOp") ? handle->attrs.get<Shape>("shape") : Shape::unknown();
   }
@@ -36,6 +33,7 @@ class IrValues final : public InferContext::Values {
  private:
   const Ir& ir_;
   const IrNode& node_;
+  const InputFacts& inputs_;
 };
 
 // Both are invalid when a size does not fit the type: the kernel says so when it is run.
@@ -52,22 +50,6 @@ Tensor dims_tensor(const Shape& shape) {
 Tensor number(int64_t value, DType dtype) {
   if (dtype == DType::Int64) return Tensor(value);
   return std::in_range<int32_t>(value) ? Tensor(static_cast<int32_t>(value)) : Tensor();
-}
-
-// Values that follow from shapes alone.
-bool shape_values(const Ir& ir, IrNode& node) {
-  bool is_shape = node.is("Shape") || node.is("ShapeN");
-  if (!is_shape && !node.is("Size") && !node.is("Rank")) return false;
-  for (size_t i = 0; i < node.inputs.size(); ++i) {
-    const Shape& shape = ir.shape(node.inputs[i]);
-    if (node.is("Rank") ? !shape.has_rank() : !shape.is_known()) continue;
-    if (is_shape) {
-      node.values[i] = node.types[i] == DType::Int32 ? dims_tensor<int32_t>(shape) : dims_tensor<int64_t>(shape);
-    } else {
-      node.values[i] = number(node.is("Rank") ? shape.rank() : shape.elements(), node.types[i]);
-    }
-  }
-  return true;
 }
 
 // Small integer arithmetic on known values: what shapes, axes and slices are computed with.
@@ -108,8 +90,33 @@ void run_assertion(const Ir& ir, const IrNode& node, ThreadPool& pool) {
 
 }  // namespace
 
+const std::vector<IrEdge>& sources(const IrNode& node) { return node.recipe.empty() ? node.inputs : node.recipe; }
+
+std::vector<Shape> infer_shapes(const Ir& ir, const IrNode& node, const InputFacts& inputs) {
+  InputValues values(ir, node, inputs);
+  InferContext c(*node.op, node.attrs, inputs.shapes, node.types.size(), values);
+  if (node.op->def->infer) node.op->def->infer(c);
+  return c.take_outputs();
+}
+
+bool infer_shape_values(const IrNode& node, const InputFacts& inputs, std::vector<Tensor>& values) {
+  bool is_shape = node.is("Shape") || node.is("ShapeN");
+  if (!is_shape && !node.is("Size") && !node.is("Rank")) return false;
+  for (size_t i = 0; i < inputs.shapes.size(); ++i) {
+    const Shape& shape = *inputs.shapes[i];
+    if (node.is("Rank") ? !shape.has_rank() : !shape.is_known()) continue;
+    if (is_shape) {
+      values[i] = node.types[i] == DType::Int32 ? dims_tensor<int32_t>(shape) : dims_tensor<int64_t>(shape);
+    } else {
+      values[i] = number(node.is("Rank") ? shape.rank() : shape.elements(), node.types[i]);
+    }
+  }
+  return true;
+}
+
 void infer_ir(Ir& ir, PassContext& context) {
   std::vector<const IrNode*> assertions;  // that were met on the way
+  InputFacts inputs;
   for (int id : ir.topological_order()) {
     IrNode& node = ir[id];
     if (node.is_feed()) continue;
@@ -118,18 +125,20 @@ void infer_ir(Ir& ir, PassContext& context) {
       node.shapes[0] = node.values[0].shape();
       continue;
     }
+    inputs.shapes.clear();
+    inputs.values.clear();
+    for (const IrEdge& input : node.inputs) {
+      inputs.shapes.push_back(&ir.shape(input));
+      inputs.values.push_back(&ir[input.node].values[static_cast<size_t>(input.output)]);
+      node.varies = node.varies || ir[input.node].varies;
+    }
     if (node.flow) {
       infer_flow(ir, node, context);
       continue;
     }
-    std::vector<const Shape*> shapes;
-    for (const IrEdge& input : node.inputs) shapes.push_back(&ir.shape(input));
     try {
-      IrValues values(ir, node);
-      InferContext c(*node.op, node.attrs, shapes, node.types.size(), values);
-      if (node.op->def->infer) node.op->def->infer(c);
       // What the program merely declared (set_shape) does not count here: memory is laid out by these shapes.
-      node.shapes = c.take_outputs();
+      node.shapes = infer_shapes(ir, node, inputs);
     } catch (const Error& e) {
       // An assertion about the shapes says it in the program's own words.
       for (const IrNode* assertion : assertions) run_assertion(ir, *assertion, context.pool);
@@ -137,7 +146,7 @@ void infer_ir(Ir& ir, PassContext& context) {
       node.origin->fail(e.code(), e.message());
     }
     if (node.is("Assert")) assertions.push_back(&node);
-    if (!shape_values(ir, node)) small_values(ir, node, context.pool);
+    if (!infer_shape_values(node, inputs, node.values)) small_values(ir, node, context.pool);
   }
 }
 

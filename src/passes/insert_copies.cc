@@ -57,6 +57,7 @@ class Inserter {
     copy.inputs = {edge};
     copy.types = {producer.types[output]};
     copy.shapes = {producer.shapes[output]};
+    copy.varies = producer.varies;
     // Whoever computes a value sends it on at once; what is fed is there already, and is fetched by who needs it.
     copy.device = producer.is_feed() ? device : producer.device;
     copy.to = owner;

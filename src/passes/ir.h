@@ -51,6 +51,10 @@ struct IrNode {
   std::vector<DType> types;    // of the outputs
   std::vector<Shape> shapes;   // with this plan's feeds; unknown where only the run will tell
   std::vector<Tensor> values;  // per output: its value when it is the same in every run, else invalid
+  // Whether shapes or values may be others with feeds of other shapes; and what a value that is known was worked out
+  // from, once its inputs are not needed any more. See refit.h.
+  bool varies = false;
+  std::vector<IrEdge> recipe;
   int feed = -1;               // index of the feed that this node stands for
   std::shared_ptr<Flow> flow;  // of an If or While
   int device = 0;              // that runs it: its number in the session's DeviceSet; see place.h
@@ -67,6 +71,9 @@ struct Ir {
   std::vector<IrNode> nodes;
   std::vector<IrEdge> fetches;
   std::vector<int> targets;
+  std::vector<Shape> declared;  // of each feed, by the graph
+  // What rewrites relied on, of nodes that vary: pairs of values with equal shapes, and with equal elements.
+  std::vector<std::pair<IrEdge, IrEdge>> equal_shapes, equal_values;
 
   IrNode& operator[](int node) { return nodes[static_cast<size_t>(node)]; }
   const IrNode& operator[](int node) const { return nodes[static_cast<size_t>(node)]; }
@@ -120,6 +127,17 @@ Ir build_ir(const PlanRequest& request);
 
 // Fills in shapes, and values that follow from constants and shapes. Throws the shape functions' errors.
 void infer_ir(Ir& ir, PassContext& context);
+
+// What is known of a node's inputs, one entry each; values are invalid where they are not known.
+const std::vector<IrEdge>& sources(const IrNode& node);  // its inputs, or what they were
+struct InputFacts {
+  std::vector<const Shape*> shapes;
+  std::vector<const Tensor*> values;
+};
+// The shapes of a node's outputs. Throws the shape function's errors, without the node's name.
+std::vector<Shape> infer_shapes(const Ir& ir, const IrNode& node, const InputFacts& inputs);
+// Whether the values of a node follow from the shapes of its inputs alone; gives those that are known.
+bool infer_shape_values(const IrNode& node, const InputFacts& inputs, std::vector<Tensor>& values);
 
 // The same for an If or While, by way of its bodies.
 void infer_flow(Ir& ir, IrNode& node, PassContext& context);

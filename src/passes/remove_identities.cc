@@ -110,7 +110,9 @@ void remove_identities(Ir& ir, PassContext&) {
     if (node.is("Identity") && !control.empty()) control = effects.needed(id, control);
     node.control = std::move(control);
     effects.note(id);
-    if (is_identity(ir, node)) replacement[static_cast<size_t>(id)] = source(node);
+    if (!is_identity(ir, node)) continue;
+    replacement[static_cast<size_t>(id)] = source(node);
+    if (node.varies) ir.equal_shapes.push_back({source(node), {id, 0}});
   }
   for (IrEdge& fetch : ir.fetches) fetch = resolve(fetch);
   for (int& target : ir.targets) {

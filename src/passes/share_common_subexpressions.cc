@@ -23,7 +23,7 @@ void append_tensor(std::string& key, const Tensor& t) {
 std::string key_of(const IrNode& node) {
   std::string key;
   if (node.is_constant()) {
-    key = "=";
+    key = node.varies ? "~" : "=";  // what is equal with the present feeds alone stays apart from what always is
     for (const Tensor& value : node.values) append_tensor(key, value);
     return key;
   }
@@ -53,7 +53,11 @@ void share_common_subexpressions(Ir& ir, PassContext&) {
     for (int& before : node.control) before = same[static_cast<size_t>(before)];
     bool sharable =
         !node.is_feed() && node.op->pure() && node.control.empty() && !node.types.empty() && !node.is("Placeholder");
-    if (sharable) same[static_cast<size_t>(id)] = first.emplace(key_of(node), id).first->second;
+    if (!sharable) continue;
+    const int other = first.emplace(key_of(node), id).first->second;
+    same[static_cast<size_t>(id)] = other;
+    if (other == id || !node.is_constant() || !node.varies) continue;
+    for (int o = 0; o < static_cast<int>(node.types.size()); ++o) ir.equal_values.push_back({{other, o}, {id, o}});
   }
   for (IrEdge& fetch : ir.fetches) fetch.node = same[static_cast<size_t>(fetch.node)];
   for (int& target : ir.targets) target = same[static_cast<size_t>(target)];
