@@ -3,7 +3,7 @@
 //   bench_plans [--batch N] [resnet50 | mlp | varying ...]
 //
 // One line each: how large the plan is, what making it takes for a node, what fitting it to another batch size takes
-// for a step, and the first runs. With a cancelled token a run ends as soon as its plan is there. `varying` is the
+// for a step, and the first runs. With a stopped token a run ends as soon as its plan is there. `varying` is the
 // small network with 200 batch sizes in turn, beside runs of their mean size.
 
 #include <weir/weir.h>
@@ -15,6 +15,7 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -89,11 +90,11 @@ Model mlp(Graph& g) {
 
 // Seconds until the plan is there.
 double plan(Session& session, const Model& model, const std::vector<Feed>& feeds) {
-  CancelToken cancelled;
-  cancelled.cancel();
+  std::stop_source stopped;
+  stopped.request_stop();
   const double begin = now();
   try {
-    session.run(model.loss, feeds, {model.train}, {.cancel = &cancelled});
+    session.run(model.loss, feeds, {model.train}, {.stop = stopped.get_token()});
   } catch (const Error& e) {
     if (e.code() != Code::Cancelled) throw;
   }
