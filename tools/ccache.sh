@@ -9,17 +9,23 @@ for argument; do
   previous=$argument
 done
 if [ "$header" ]; then
-  "$@" || exit
-  text=$output.text
-  first=yes
-  for argument; do  # the same with another output
-    [ ! "$first" ] || set --
-    first=
-    [ "$argument" != "$output" ] || argument=$text
-    set -- "$@" "$argument"
-  done
-  "$@" -E && sha256sum <"$text" >"$output.sum" && rm "$text"
-  exit
+  rm -f "$output"  # with the old one in place the text would be no more than its name
+  [ "$output" ] || exec "$@"
+  compiler=$1
+  shift
+  # The text first: the same command with another output.
+  (
+    count=$#
+    while [ $count -gt 0 ]; do
+      argument=$1
+      shift
+      [ "$argument" != "$output" ] || argument=$output.text
+      set -- "$@" "$argument"
+      count=$((count - 1))
+    done
+    "$compiler" "$@" -E
+  ) && sha256sum <"$output.text" >"$output.sum" && rm "$output.text" || exit
+  exec "$compiler" "$@"
 fi
 # Precompiled headers hide macros and times from ccache, which is harmless here.
 CCACHE_PCH_EXTSUM=true CCACHE_SLOPPINESS=pch_defines,time_macros exec ccache "$@"
