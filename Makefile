@@ -80,4 +80,5 @@ format: clang-packages  ## rewrite the sources with clang-format
 	@git ls-files -co --exclude-standard -- '*.cc' '*.h' '*.inc' | xargs clang-format -i
 
 clean:  ## delete what was built
-	@rm -rf build $(VENV) python/weir/_weir*.so python/weir/*.pyi python/weir/_descriptors.bin
+	@rm -rf build $(VENV) python/weir/_weir*.so python/weir/_descriptors.bin
+	@find python/weir -name '*.pyi' -delete

@@ -2,7 +2,7 @@
 """How much of the interface that TensorFlow 1 programs use Weir has.
 
 tests/data/api.tsv lists the names, with the number of public repositories that use each. A name counts as present when
-it is found through the `tensorflow` alias and is not one of the stand-ins that say that it is not in Weir yet.
+the table of names (python/weir/names/names.tsv) has a place for it, seen through the `tensorflow` alias.
 
     tools/api_coverage.py             a table by area
     tools/api_coverage.py --missing   the missing names, most used first
@@ -26,24 +26,23 @@ def symbols():
 
 def present(symbol):
     """Whether Weir has ``symbol``, such as "tf.nn.relu"."""
-    from weir import _lazy
+    from weir import names
 
-    parts = symbol.split(".")
-    value, path = importlib.import_module("tensorflow"), "tensorflow"
-    for part in parts[1:]:
-        path = f"{path}.{part}"
+    owner, _, last = symbol.rpartition(".")
+    try:
+        module = importlib.import_module("tensorflow" + owner[len("tf"):])
+    except ImportError:  # the attribute of a class, or nothing at all
         try:
-            value = getattr(value, part)
+            return not names.is_absent(names.find(symbol))
         except AttributeError:
-            try:
-                value = importlib.import_module(path)
-            except ImportError:
-                return False
-        except (ImportError, NotImplementedError):
             return False
-        if _lazy.is_absent(value):
+    try:
+        return not names.is_absent(getattr(module, last))
+    except AttributeError:  # may be a module that has to be imported
+        try:
+            return not names.is_absent(importlib.import_module("tensorflow" + symbol[len("tf"):]))
+        except ImportError:
             return False
-    return True
 
 
 def area(symbol):

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Writes type stubs of the Python package: tools/stubs.py FOLDER makes FOLDER/__init__.pyi, nn.pyi, math.pyi, ...
+"""Writes type stubs of the Python package: tools/stubs.py FOLDER makes FOLDER/__init__.pyi, math.pyi, nn/__init__.pyi, ...
 
-The names of these modules are made when the program runs (from operations, by lazy import, from tables), so that an
-editor sees them only here. What the other modules define can be read from their sources. Signatures are those of the
-functions; results are said to be tensors where an operation gives one tensor, and left open elsewhere.
+There is one for each module whose names come from the table (python/weir/names/names.tsv) alone; an editor sees them only
+here. What a source file defines is imported from there, so that the editor finds the definition; functions that are made
+when the program runs, most from an operation, get a signature: the result is said to be a tensor where an operation gives
+one tensor, and left open elsewhere. What the other modules define can be read from their sources.
 """
 
+import ast
+import functools
 import importlib
 import inspect
 import keyword
@@ -43,103 +46,85 @@ def signature_text(function):
         return "*args, **kwargs"
 
 
-def function_stub(name, function, indent=""):
+def function_stub(name, function):
     made = getattr(function, "_made", None)
     if made is None:
-        return f"{indent}def {name}({signature_text(function)}): ...\n"
+        return f"def {name}({signature_text(function)}): ...\n"
     # A function of one operation: its parameters are in the operation's table.
     given = made()
     text = ", ".join(p if p not in given._defaults else f"{p}=..." for p in given._parameters)
-    return f"{indent}def {name}({text}){' -> Tensor' if function._op in ONE_TENSOR else ''}: ...\n"
+    return f"def {name}({text}){' -> Tensor' if function._op in ONE_TENSOR else ''}: ...\n"
 
 
-def extension_parameters(method):
-    """The parameters of a method of the extension, without their C++ types."""
-    signature = getattr(method, "__nb_signature__", None)
-    if not signature or len(signature) != 1:
-        return "self, *args, **kwargs"
-    text = signature[0][0].split("(", 1)[1].rsplit(")", 1)[0]
-    names = [(part.split(":")[0].split("=")[0].strip(), "=" in part) for part in text.split(",")]
-    if any(not name.isidentifier() for name, _ in names):
-        return "self, *args, **kwargs"
-    return ", ".join(f"{name}=..." if default else name for name, default in names)
+@functools.cache
+def defined_in(module_name):
+    """The names that the source of a module defines where an editor sees them."""
+    file = getattr(importlib.import_module(module_name), "__file__", None)
+    if not file or not file.endswith(".py"):
+        return frozenset()
+    with open(file, encoding="utf-8") as source:
+        tree = ast.parse(source.read())
+    names = set()
+    for node in tree.body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names.add(node.name)
+        elif isinstance(node, ast.Assign):
+            names.update(part.id for target in node.targets for part in ast.walk(target) if isinstance(part, ast.Name))
+    return frozenset(names)
 
 
-def class_stub(name, cls):
-    from weir import _lazy
+def name_stub(name, place, value):
+    """The lines of a stub for one name of a module."""
+    module, _, attribute = place.partition(":")
+    if inspect.ismodule(value):
+        package, _, last = value.__name__.rpartition(".")
+        return f"from {package} import {last} as {name}\n" if package else ""
+    if attribute in defined_in(module):
+        return f"from {module} import {attribute} as {name}\n"
+    if callable(value) and not isinstance(value, type) and type(value).__name__ != "DType":
+        return function_stub(name, value)
+    kind = type(value).__name__ if type(value).__name__ in ("DType", "str", "int", "bool") else "Any"
+    return f"{name}: {kind}\n"
 
-    lines = []
-    for attribute in sorted(dir(cls)):
-        if attribute.startswith("_") and attribute != "__init__":
+
+def module_stub(public):
+    """The stub of a module of TensorFlow, "tf.nn" for one."""
+    from weir.names import modules, table
+
+    body = []
+    for name, place in sorted(table.modules()[public].items()):
+        if place and name.isidentifier() and not keyword.iskeyword(name):
+            try:
+                body.append(name_stub(name, place, modules.find(f"{public}.{name}")))
+            except (AttributeError, ImportError):
+                continue  # a message whose .proto is not built
+    imports = "" if public == "tf" else "from weir.core.dtypes import DType\nfrom weir.core.tensor import Tensor\n"
+    return HEADER + "from typing import Any\n\n" + imports + "".join(sorted(body, key=lambda line: line[:5] != "from "))
+
+
+def stub_files():
+    """(public name, file below the package) of the modules whose names come from the table alone."""
+    from weir.names import table
+
+    for public in table.modules():
+        name = "weir" + public[len("tf"):]
+        if public != "tf" and table.place(public) != name:
             continue
-        try:
-            value = inspect.getattr_static(cls, attribute)
-        except AttributeError:
-            continue
-        if attribute == "__init__" and value is object.__init__ or keyword.iskeyword(attribute):
-            continue
-        if isinstance(value, property) or inspect.isgetsetdescriptor(value) or type(value).__name__ == "nb_static_property":
-            lines += ["    @property\n", f"    def {attribute}(self): ...\n"]
-        elif isinstance(value, (staticmethod, classmethod)):
-            lines += [f"    @{type(value).__name__}\n", function_stub(attribute, value.__func__, "    ")]
-        elif callable(value) and not isinstance(value, type) and not _lazy.is_absent(value):
-            lines.append(function_stub(attribute, value, "    ") if inspect.isfunction(value)
-                         else f"    def {attribute}({extension_parameters(value)}): ...\n")
-        elif not callable(value):
-            lines.append(f"    {attribute}: {type(value).__name__ if type(value).__module__ == 'builtins' else 'Any'}\n")
-    return f"class {name}:\n{''.join(lines) or '    ...' + chr(10)}\n"
-
-
-def module_stub(module, names, root):
-    """The stub of a module; ``root`` says that it is weir itself, where Tensor and DType are defined."""
-    from weir import _lazy
-
-    imports, body = [], []
-    for name in sorted(names):
-        if keyword.iskeyword(name) or name.startswith("_") and name != "__version__":
-            continue
-        try:
-            value = getattr(module, name)
-        except (AttributeError, ImportError):
-            continue  # a message whose .proto is not built
-        if _lazy.is_absent(value):
-            continue
-        if inspect.ismodule(value):
-            if value.__name__.startswith("weir") and name not in ("core", "namespaces", "ops", "rnn"):
-                imports.append(f"from {value.__name__.rpartition('.')[0]} import {value.__name__.rpartition('.')[2]} as {name}\n")
-        elif isinstance(value, type):
-            own = value.__module__.startswith("weir.") and value.__module__ != "weir.protos"
-            body.append(class_stub(name, value) if own else f"{name}: Any\n")
-        elif callable(value) and type(value).__name__ not in ("DType",):
-            body.append(function_stub(name, value))
-        else:
-            kind = type(value).__name__ if type(value).__name__ in ("DType", "str", "int", "bool") else "Any"
-            body.append(f"{name}: {kind}\n")
-    types = "" if root else "from weir import DType, Tensor\n"
-    return HEADER + "from typing import Any\n\n" + types + "".join(imports) + "\n" + "".join(body)
-
-
-def public_names(module):
-    from weir import _lazy
-
-    public = "tf" + module.__name__[len("weir"):]
-    return {name for name in dir(module) if not name.startswith("_")} | set(_lazy.tensorflow_names(public)) | {"__version__"}
+        module = importlib.import_module(name)
+        file = getattr(module, "__file__", None)
+        parts = name.split(".")[1:]
+        if file is None:
+            yield public, os.path.join(*parts) + ".pyi"
+        elif os.path.basename(file) == "__init__.py" and not defined_in(name) - {"__getattr__", "__dir__"}:
+            yield public, os.path.join(*parts, "__init__.pyi")
 
 
 def write(folder):
-    import weir
-    from weir import _lazy
-
-    os.makedirs(folder, exist_ok=True)
-    modules = {"__init__": weir, "nn": weir.nn}
-    modules.update((name, getattr(weir, name)) for name in _lazy.NAMESPACES if name != "raw_ops")
-    for name, module in modules.items():
-        names = public_names(module)
-        if name == "__init__":
-            names |= {"from_dlpack", "install_as_tensorflow", *weir._MODULES, *_lazy.NAMESPACES, "IndexedSlicesValue"}
-            names.discard("raw_ops")
-        with open(os.path.join(folder, f"{name}.pyi"), "w", encoding="utf-8") as file:
-            file.write(module_stub(module, names, name == "__init__"))
+    for public, file in stub_files():
+        path = os.path.join(folder, file)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as stub:
+            stub.write(module_stub(public))
 
 
 def main():

@@ -1,14 +1,18 @@
 """The names that TensorFlow programs use: there, or honest about not being there."""
 
+import ast
 import importlib
 import os
+import pkgutil
 import subprocess
 import sys
 
 import pytest
 
 import weir as tf
-from weir import _lazy
+from weir import _weir, names
+from weir.names import modules, table
+from weir.ops import simple
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PYTHON_PATH = os.path.dirname(os.path.dirname(os.path.abspath(tf.__file__)))  # of the package that is tested
@@ -40,36 +44,18 @@ def test_the_coverage_tool_prints_a_table_and_fails_below_a_minimum():
     assert subprocess.run(tool + ["--minimum", "100000"], capture_output=True, check=False).returncode != 0
 
 
-def test_a_name_that_is_not_there_says_so_when_it_is_used():
-    absent = _lazy.Absent("tf.something")
-    with pytest.raises(NotImplementedError, match="tf.something is not in Weir yet"):
-        absent(1, key=2)
-    with pytest.raises(NotImplementedError, match="tf.something.inner is not in Weir yet"):
-        absent.inner()
-    with pytest.raises(NotImplementedError):
-
-        class _Derived(absent):
-            pass
-
-    with pytest.raises(NotImplementedError):
-        with absent:
-            pass
-    assert _lazy.is_absent(absent)
-
-
 def test_names_that_tensorflow_has_are_stand_ins_and_others_are_attribute_errors():
-    assert _lazy.is_absent(tf.keras) and _lazy.is_absent(tf.contrib.tpu.TPUEstimator)
+    assert names.is_absent(tf.keras) and names.is_absent(tf.contrib.tpu.TPUEstimator)
     for owner in (tf, tf.nn, tf.math, tf.contrib, tf.contrib.layers, tf.losses):
         with pytest.raises(AttributeError):
             owner.no_such_name
     assert not hasattr(tf, "Stack")
 
 
-def test_functions_of_operations_that_weir_lacks_count_as_absent():
-    function = importlib.import_module("weir.ops.simple")._Lazy("f", "NoSuchOperation", {})
-    assert _lazy.is_absent(function)
-    with pytest.raises(NotImplementedError, match="NoSuchOperation"):
-        function(1)
+def test_functions_of_one_operation_have_their_operation():
+    for rows in (simple.ARRAY, simple.MATH, simple.NN, simple.CONVOLUTIONS):
+        for name, row in rows.items():
+            assert _weir.op_spec(row if isinstance(row, str) else row[0]) is not None, name
 
 
 def test_what_weir_imports_for_itself_is_not_public():
@@ -103,7 +89,7 @@ try:
 except ImportError as error:
     print(error)
 try:
-    import tensorflow.models.rnn.ptb.reader
+    import tensorflow.models.no_such_model
 except ImportError as error:
     print(error)
 """
@@ -111,4 +97,100 @@ except ImportError as error:
     result = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     assert result.stdout == ("Weir has no tensorflow.contrib.no_such_module yet\n"
-                             "Weir has no tensorflow.models.rnn.ptb yet\n")
+                             "Weir has no tensorflow.models.no_such_model yet\n")
+
+
+# The table, row by row.
+
+
+def _is_pattern(name):
+    return name.endswith("*")
+
+
+def test_every_row_gives_what_it_says():
+    """In a process of its own, because inner names are found through the alias `tensorflow`."""
+    program = """
+import weir
+from weir import names
+from weir.names import modules, table
+weir.install_as_tensorflow()
+count = 0
+for name, place in table.rows():
+    count += 1
+    if name.endswith("*"):
+        for space in place.split():
+            modules.at(space)  # must exist
+        continue
+    value = names.find(name)
+    if place:
+        assert value is modules.at(place) and not names.is_absent(value), (name, place, value)
+    else:
+        assert names.is_absent(value) and value.__name__ == name, (name, value)
+print(count)
+"""
+    environment = dict(os.environ, PYTHONPATH=PYTHON_PATH)
+    result = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr[-2000:]
+    assert int(result.stdout) == sum(1 for _ in table.rows()) > 3000
+
+
+def test_the_table_is_well_formed():
+    with open(table.FILE, encoding="ascii") as file:
+        lines = [line.rstrip("\n") for line in file if line[0] not in "#\n"]
+    found = [line.split("\t")[0] for line in lines]
+    assert len(found) == len(set(found)), sorted({name for name in found if found.count(name) > 1})
+    assert all(line.count("\t") == 1 and line.startswith("tf.") for line in lines)
+    for module, rows in table.modules().items():
+        assert not {"*", "**"} <= set(rows), f"{module}: one of * and ** says what other names are"
+
+
+def test_every_name_of_the_programs_is_in_the_table():
+    with open(os.path.join(ROOT, "tests", "data", "api.tsv"), encoding="utf-8") as file:
+        symbols = [line.split("\t")[0] for line in file][1:]
+    for symbol in symbols:
+        assert table.place(symbol) is not None or _has_pattern(symbol), symbol
+
+
+def _has_pattern(name):
+    """Whether rows for a module or a pattern say where the name is."""
+    owners = [name.rsplit(".", i)[0] for i in range(1, name.count("."))]
+    return (name in table.modules() or "*" in table.modules().get(owners[0], ())
+            or any(table.place(owner) is not None or "**" in table.modules().get(owner, ()) for owner in owners))
+
+
+def _definitions(module_name):
+    """The public names that the source of a module defines, not those that it imports."""
+    module = importlib.import_module(module_name)
+    with open(module.__file__, encoding="utf-8") as file:
+        tree = ast.parse(file.read())
+    imported = {alias.asname or alias.name.split(".")[0] for node in tree.body
+                if isinstance(node, (ast.Import, ast.ImportFrom)) for alias in node.names}
+    return {name for name in vars(module) if not name.startswith("_") and name not in imported
+            and not isinstance(vars(module)[name], type(sys)) and not names.is_absent(vars(module)[name])}
+
+
+# Modules that define what other modules of Weir use, not what programs do.
+_PRIVATE = {"weir.binding", "weir.runner", "weir.python2", "weir.old_libraries", "weir.core.stack", "weir.core.op_functions",
+            "weir.ops.simple", "weir.ops.operators", "weir.ops.composites"}
+
+
+def test_what_the_package_defines_for_programs_is_in_the_table():
+    """A definition that no row points at cannot be reached by programs, or only by accident."""
+    places = {place for name, place in table.rows() if not _is_pattern(name)}
+    spaces = {space for name, place in table.rows() if _is_pattern(name) for space in place.split()}
+    orphans = []
+    for info in pkgutil.walk_packages(tf.__path__, "weir."):
+        name = info.name
+        if name in spaces or name in _PRIVATE or name.startswith(("weir.names", "weir._")):
+            continue
+        if name in places and not any(place.startswith(name + ":") for place in places):
+            continue  # the whole of one of TensorFlow's inner modules
+        orphans += [f"{name}:{n}" for n in _definitions(name) if f"{name}:{n}" not in places]
+    assert not orphans, f"give them rows in {os.path.basename(table.FILE)}, or a leading underscore: {sorted(orphans)}"
+
+
+def test_no_module_hides_a_name_of_the_package_that_it_is_in():
+    """Importing weir/train/global_step.py would make tf.train.global_step, a function, a module."""
+    for info in pkgutil.walk_packages(tf.__path__, "weir."):
+        place = table.place("tf" + info.name[len("weir"):])
+        assert place in (None, info.name), (info.name, place)

@@ -40,10 +40,11 @@ def test_inner_modules_find_their_names():
 
 def test_inner_modules_of_contrib_find_what_contrib_shows():
     run(
-        "import types; weir.contrib = types.ModuleType('weir.contrib'); weir.contrib.some = some = types.ModuleType('some')\n"
-        "some.thing = 1; some.utils = types.ModuleType('utils'); some.utils.helper = 2\n"
-        "from tensorflow.contrib.some.python.layers.layers import thing; assert thing == 1\n"
-        "from tensorflow.contrib.some.python.layers import utils; assert utils.helper == 2\n"
+        "from tensorflow.contrib.layers.python.layers.initializers import xavier_initializer\n"
+        "from tensorflow.contrib.layers.python.layers import regularizers\n"
+        "assert xavier_initializer is weir.contrib.layers.xavier_initializer\n"
+        "assert regularizers.l2_regularizer is weir.contrib.layers.l2_regularizer\n"
+        "from tensorflow.contrib.layers.python.layers import layers; assert layers.fully_connected.__name__.endswith('connected')\n"
         "from tensorflow.contrib.learn.python.learn.datasets.mnist import read_data_sets\n"
         "try: import tensorflow.contrib.other.python.ops\n"
         "except ModuleNotFoundError as e: assert str(e) == 'Weir has no tensorflow.contrib.other yet', e\n"

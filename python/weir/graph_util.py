@@ -1,6 +1,6 @@
 """tf.graph_util: GraphDefs cut down to what an output needs, with variables as constants."""
 
-from weir import _lazy
+from weir import names as _names
 from weir.core.graph import import_graph_def  # noqa: F401
 
 _VARIABLES = ("Variable", "VariableV2", "AutoReloadVariable")
@@ -157,4 +157,4 @@ def tensor_shape_from_node_def_name(graph, input_name):
     return graph.get_tensor_by_name(name).get_shape()
 
 
-__getattr__ = _lazy.resolver(__name__, {})
+__getattr__, __dir__ = _names.namespace(__name__)

@@ -1,6 +1,6 @@
 """tf.losses: losses with weights, collected for the total. The C++ functions make the nodes."""
 
-from weir import _lazy, _weir
+from weir import _weir, names as _names
 from weir.core.graph import (GraphKeys as _GraphKeys, add_to_collection as _add_to_collection,
                              get_collection as _get_collection)
 from weir.core.stack import get_default_graph as _graph
@@ -133,4 +133,4 @@ def sparse_softmax_cross_entropy(labels, logits, weights=1.0, scope=None, loss_c
                  ("labels", "logits"))
 
 
-__getattr__ = _lazy.resolver(__name__, {})
+__getattr__, __dir__ = _names.namespace(__name__)

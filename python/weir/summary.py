@@ -1,6 +1,6 @@
 """tf.summary: what TensorBoard shows."""
 
-from weir import _lazy, _weir
+from weir import _weir, names as _names
 from weir.core.stack import get_default_graph as _graph
 
 
@@ -165,5 +165,4 @@ def summary_iterator(path):
         yield protos.Event.FromString(record)
 
 
-_MESSAGES = ("Summary", "SummaryDescription", "Event", "SessionLog", "TaggedRunMetadata")
-__getattr__ = _lazy.resolver(__name__, {name: ("weir.protos", name) for name in _MESSAGES})
+__getattr__, __dir__ = _names.namespace(__name__)

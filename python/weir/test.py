@@ -12,19 +12,11 @@ import unittest
 
 import numpy as np
 
-from . import errors
+from weir import errors, names
 
 _SEED = 87654321  # graphs and generators start from it in each test, as in TensorFlow
 
 _temp_dir = None
-
-
-def __getattr__(name):
-    if name == "mock":
-        from unittest import mock
-
-        return mock
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def _weir():
@@ -623,3 +615,5 @@ def benchmark_config():
 
 
 TensorFlowTestCase = TestCase  # its name in tensorflow.python.framework.test_util
+
+__getattr__, __dir__ = names.namespace(__name__)

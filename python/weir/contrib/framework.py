@@ -2,12 +2,12 @@
 
 import re as _re
 
-from weir import _lazy, nest  # noqa: F401
+from weir import names as _names
 from weir.core.graph import GraphKeys as _GraphKeys, add_to_collection as _add, get_collection as _collection
 from weir.core.variable_scope import get_variable as _get_variable
 from weir.ops.check_ops import (assert_same_float_dtype, assert_scalar, is_non_decreasing,  # noqa: F401
                                 is_numeric_tensor, is_strictly_increasing, is_tensor)
-from weir.train.global_step import (assert_global_step, create_global_step, get_global_step,  # noqa: F401
+from weir.train.steps import (assert_global_step, create_global_step, get_global_step,  # noqa: F401
                                     get_or_create_global_step)
 
 
@@ -104,4 +104,4 @@ def get_variables_to_restore(include=None, exclude=None):
     return [v for v in chosen if id(v) not in left_out]
 
 
-__getattr__ = _lazy.resolver(__name__, {})
+__getattr__, __dir__ = _names.namespace(__name__)

@@ -3,7 +3,7 @@
 import math as _math
 import numbers as _numbers
 
-from weir import _lazy
+from weir import names as _names
 from weir.core import dtypes as _dtypes
 from weir.core.graph import convert_to_tensor as _tensor, name_scope as _name_scope
 
@@ -111,4 +111,4 @@ def apply_regularization(regularizer, weights_list=None):
         return total
 
 
-__getattr__ = _lazy.resolver(__name__, {})
+__getattr__, __dir__ = _names.namespace(__name__)

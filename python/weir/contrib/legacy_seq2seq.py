@@ -2,7 +2,7 @@
 
 import inspect as _inspect
 
-from weir import _lazy, nest as _nest
+from weir import names as _names, nest as _nest
 from weir.core import dtypes as _dtypes
 from weir.core.graph import name_scope as _name_scope
 from weir.core.variable_scope import (get_variable as _get_variable, get_variable_scope as _get_variable_scope,
@@ -274,4 +274,4 @@ def model_with_buckets(encoder_inputs, decoder_inputs, targets, weights, buckets
     return outputs, losses
 
 
-__getattr__ = _lazy.resolver(__name__, {})
+__getattr__, __dir__ = _names.namespace(__name__)

@@ -1,6 +1,6 @@
 """tf.contrib.seq2seq: the loss of sequences; decoders and attention are not there yet."""
 
-from weir import _lazy
+from weir import names as _names
 from weir.core.graph import name_scope as _name_scope
 from weir.ops import array_ops as _array_ops, math_ops as _math_ops, nn_ops as _nn_ops
 
@@ -40,4 +40,4 @@ def sequence_loss(logits, targets, weights, average_across_timesteps=True, avera
         return loss
 
 
-__getattr__ = _lazy.resolver(__name__, {})
+__getattr__, __dir__ = _names.namespace(__name__)

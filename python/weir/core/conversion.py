@@ -17,7 +17,7 @@ def _convert(value, dtype, name):
     if isinstance(value, IndexedSlices):
         from weir.ops import array_ops
 
-        return array_ops.densify(value, name or None)
+        return array_ops._densify(value, name or None)
     for _, base_type, function in _conversions:
         if isinstance(value, base_type):
             result = function(value, dtype=dtype, name=name, as_ref=False)

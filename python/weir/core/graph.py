@@ -1,7 +1,5 @@
 """Graph, its scopes and its collections."""
 
-import sys
-
 from weir import _weir
 from weir.core import stack
 from weir.core.conversion import (_convert, convert_n_to_tensor, convert_to_tensor,  # noqa: F401: asked for here
@@ -422,11 +420,3 @@ def import_graph_def(graph_def, input_map=None, return_elements=None, name=None,
     except TypeError as error:  # a tensor of the input map has another type than the graph's
         raise ValueError(str(error)) from None
     return None if return_elements is None else result
-
-
-def user_file(path):
-    """Whether a frame of this file belongs to the user's program."""
-    return not path.startswith(_weir_directory)
-
-
-_weir_directory = sys.modules["weir"].__path__[0] + "/"

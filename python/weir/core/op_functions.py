@@ -1,7 +1,10 @@
 """Python functions for operations, made from the operation tables when first asked for."""
 
+from types import ModuleType
+
 from weir import _weir
 from weir.core import stack
+from weir.names.absent import Absent
 
 
 def node(graph, op, inputs, attrs, name):
@@ -15,9 +18,6 @@ def apply(op, inputs, attrs, name):
     if graph._finalized:
         graph._check_not_finalized()
     return _weir.apply(graph, op, inputs, attrs, name)
-
-
-_functions = {}
 
 
 def op_function(op, public_name=None, renamed=None):
@@ -78,41 +78,6 @@ def op_function(op, public_name=None, renamed=None):
 
 
 def _snake_case(op):
-    """The name of an operation's function in TensorFlow's gen_*_ops modules: MaxPoolGradV2 is max_pool_grad_v2."""
-    parts = []
-    for i, letter in enumerate(op):
-        if letter.isupper() and i and (op[i - 1].islower() or op[i + 1:i + 2].islower()):
-            parts.append("_")
-        parts.append(letter.lower())
-    return "".join(parts)
-
-
-_snake_names = {}
-
-
-class RawOps:
-    """``raw_ops.MatMul(a=..., b=...)``: every operation under its own name, and as ``mat_mul``."""
-
-    def __getattr__(self, op):
-        if op not in _functions and not op[:1].isupper() and not op.startswith("__"):
-            if not _snake_names:
-                _snake_names.update((_snake_case(name), name) for name in _weir.op_names())
-            op = _snake_names.get(op.lstrip("_"), op)
-        if op not in _functions:
-            if _weir.op_spec(op) is None:
-                if not op[:1].isupper():
-                    raise AttributeError(f"raw_ops has no operation {op!r}")
-                from weir import _lazy
-
-                return _lazy.Absent(f"tf.raw_ops.{op}")
-            _functions[op] = op_function(op)
-        return _functions[op]
-
-    def __dir__(self):
-        return _weir.op_names()
-
-
-def _snake_case(op):
     """The name of TensorFlow's generated function: "Conv2DBackpropInput" is conv2d_backprop_input."""
     letters = []
     for before, letter, after in zip(" " + op, op, op[1:] + " "):
@@ -122,23 +87,33 @@ def _snake_case(op):
     return "".join(letters)
 
 
-class _GeneratedNames:
-    """``gen_nn_ops.relu_grad(gradients, features)``: operations under the names of TensorFlow's generated functions,
-    of which releases before 1.5 hid many behind an underscore."""
+class RawOps(ModuleType):
+    """``raw_ops.MatMul(a=..., b=...)``: every operation under its own name, and under that of the function that TensorFlow
+    generates for it, ``mat_mul``, which releases before 1.5 hid behind an underscore in many cases."""
 
-    _ops = None
+    _functions, _generated = {}, {}
+
+    def __init__(self):
+        super().__init__("weir.raw_ops")
 
     def __getattr__(self, name):
-        if self._ops is None:
-            type(self)._ops = {_snake_case(op): op for op in _weir.op_names()}
-        op = self._ops.get(name.removeprefix("_"))
-        if op is None:
-            raise AttributeError(f"there is no operation for {name!r}")
-        return getattr(_raw_ops, op)
+        if name.startswith("__"):
+            raise AttributeError(f"raw_ops has no operation {name!r}")
+        op = name
+        if not name[0].isupper():
+            if not self._generated:
+                self._generated.update((_snake_case(op), op) for op in _weir.op_names())
+            op = self._generated.get(name.lstrip("_"))
+            if op is None:
+                raise AttributeError(f"raw_ops has no operation {name!r}")
+        elif _weir.op_spec(op) is None:
+            return Absent(f"tf.raw_ops.{op}")
+        if op not in self._functions:
+            self._functions[op] = op_function(op)
+        return self._functions[op]
 
     def __dir__(self):
-        return [_snake_case(op) for op in _weir.op_names()]
+        return _weir.op_names()
 
 
-_raw_ops = RawOps()
-generated = _GeneratedNames()
+raw_ops = RawOps()

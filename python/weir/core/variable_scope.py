@@ -311,7 +311,7 @@ def _get_partitioned(name, shape, dtype, initializer, partitioner, arguments):
     if len(partitions) != len(sizes):
         raise ValueError(f"Partitioner returned a partition list that does not match the Variable's rank: {partitions} "
                          f"vs. {shape}")
-    slices = partitioners.slices_of(sizes, partitions)
+    slices = partitioners._slices_of(sizes, partitions)
     value = initializer is not None and (not callable(initializer) or isinstance(initializer, (Tensor, Variable)))
     parts = []
     for i, (offset, part) in enumerate(slices):
@@ -345,7 +345,3 @@ def enable_resource_variables():
 
 def disable_resource_variables():
     get_variable_scope().set_use_resource(False)
-
-
-__all__ = ["AUTO_REUSE", "VariableScope", "get_local_variable", "get_variable", "get_variable_scope", "name_scope",
-           "no_regularizer", "variable_op_scope", "variable_scope"]

@@ -329,9 +329,3 @@ def report_uninitialized_variables(var_list=None, name="report_uninitialized_var
         missing = math_ops.logical_not(array_ops.stack([is_variable_initialized(v) for v in var_list]))
         names = array_ops.constant([v.op.name for v in var_list])
         return array_ops.boolean_mask(names, missing)
-
-
-__all__ = ["PartitionedVariable", "Variable", "all_variables", "global_variables", "global_variables_initializer",
-           "initialize_all_variables", "initialize_local_variables", "initialize_variables", "is_variable_initialized",
-           "local_variables", "local_variables_initializer", "model_variables", "moving_average_variables",
-           "report_uninitialized_variables", "trainable_variables", "variables_initializer"]

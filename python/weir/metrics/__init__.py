@@ -1,6 +1,5 @@
-"""tf.metrics: values that are gathered over many batches."""
+"""tf.metrics: figures over many batches."""
 
-from weir import _lazy
-from weir.metrics.streaming import *  # noqa: F401,F403
+from weir import names as _names
 
-__getattr__ = _lazy.resolver(__name__, {})
+__getattr__, __dir__ = _names.namespace(__name__)

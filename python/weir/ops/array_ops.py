@@ -7,7 +7,7 @@ from weir.core.op_functions import apply
 from weir.core.stack import get_default_graph as _graph
 from weir.core.tensor_shape import TensorShape
 from weir.core.variables import Variable
-from weir.ops import public_names, simple
+from weir.ops import simple
 
 simple.install(globals(), simple.ARRAY)
 newaxis = None
@@ -394,7 +394,6 @@ def reverse(tensor, axis=None, name=None, dims=None):
 reverse_v2 = reverse
 
 
-@simple.needs("ReverseSequence")
 def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=None, seq_dim=None, batch_dim=None):
     seq_axis = seq_dim if seq_axis is None else seq_axis
     batch_axis = batch_dim if batch_axis is None else batch_axis
@@ -411,7 +410,6 @@ def sequence_mask(lengths, maxlen=None, dtype=dtypes.as_dtype("bool"), name=None
     return _weir.sequence_mask(_graph(), lengths, maxlen, dtypes.as_dtype(dtype), name)
 
 
-@simple.needs("ListDiff")
 def setdiff1d(x, y, index_dtype=dtypes.int32, name=None):
     return apply("ListDiff", (x, y), {"out_idx": dtypes.as_dtype(index_dtype)}, name)
 
@@ -425,19 +423,17 @@ def meshgrid(*args, indexing="xy", name="meshgrid"):
     return _weir.meshgrid(_graph(), list(args), indexing == "xy", name)
 
 
-@simple.needs("DecodeRaw")
 def decode_raw(input_bytes=None, out_type=None, little_endian=True, name=None, bytes=None):
     value = bytes if input_bytes is None else input_bytes
     return apply("DecodeRaw", (value,), {"out_type": dtypes.as_dtype(out_type), "little_endian":
                                          True if little_endian is None else little_endian}, name)
 
 
-@simple.needs("StringJoin")
 def string_join(inputs, separator="", name=None):
     return apply("StringJoin", (list(inputs),), {"separator": separator}, name)
 
 
-def densify(slices, name=None):
+def _densify(slices, name=None):
     """A dense tensor of IndexedSlices whose dense shape is known."""
     if slices.dense_shape is None:
         raise ValueError(f"Tensor conversion requested for IndexedSlices without dense_shape: {slices}")
@@ -470,6 +466,3 @@ def broadcast_static_shape(shape_x, shape_y):
         else:
             result.append(a)
     return TensorShape(result)
-
-
-__all__ = public_names(globals())

@@ -4,8 +4,6 @@ from weir import _weir
 from weir.core.graph import convert_to_tensor, get_seed
 from weir.core.op_functions import apply
 from weir.core.stack import get_default_graph as _graph
-from weir.ops import public_names
-from weir.ops.simple import needs
 
 
 def _sampler(op, limited=True):
@@ -19,27 +17,13 @@ def _sampler(op, limited=True):
             attrs["range_max"] = range_max
         return apply(op, (true_classes,), attrs, name)
 
-    return needs(op)(sample)
+    return sample
 
 
 uniform_candidate_sampler = _sampler("UniformCandidateSampler")
 log_uniform_candidate_sampler = _sampler("LogUniformCandidateSampler")
-learned_unigram_candidate_sampler = _sampler("LearnedUnigramCandidateSampler")
 
 
-@needs("FixedUnigramCandidateSampler")
-def fixed_unigram_candidate_sampler(true_classes, num_true, num_sampled, unique, range_max, vocab_file="",
-                                    distortion=1.0, num_reserved_ids=0, num_shards=1, shard=0, unigrams=(), seed=None,
-                                    name=None):
-    seed1, seed2 = get_seed(seed)
-    return apply("FixedUnigramCandidateSampler", (true_classes,),
-                 {"num_true": num_true, "num_sampled": num_sampled, "unique": unique, "range_max": range_max,
-                  "vocab_file": vocab_file, "distortion": distortion, "num_reserved_ids": num_reserved_ids,
-                  "num_shards": num_shards, "shard": shard, "unigrams": list(unigrams), "seed": seed1 or 0,
-                  "seed2": seed2 or 0}, name)
-
-
-@needs("ComputeAccidentalHits")
 def compute_accidental_hits(true_classes, sampled_candidates, num_true, seed=None, name=None):
     """Where sampled classes are true ones: (rows, places in the sample, weights of about minus infinity)."""
     seed1, seed2 = get_seed(seed)
@@ -59,7 +43,6 @@ def _sampled_loss(function, weights, biases, labels, inputs, options, name):
     return function(_graph(), _parts(weights), _parts(biases), labels, inputs, options, name)
 
 
-@needs("LogUniformCandidateSampler")
 def nce_loss(weights, biases, labels, inputs, num_sampled, num_classes, num_true=1, sampled_values=None,
              remove_accidental_hits=False, partition_strategy="mod", name="nce_loss"):
     """Noise-contrastive estimation: one loss for each row."""
@@ -68,7 +51,6 @@ def nce_loss(weights, biases, labels, inputs, num_sampled, num_classes, num_true
     return _sampled_loss(_weir.nce_loss, weights, biases, labels, inputs, options, name)
 
 
-@needs("LogUniformCandidateSampler", "ComputeAccidentalHits")
 def sampled_softmax_loss(weights, biases, labels, inputs, num_sampled, num_classes, num_true=1, sampled_values=None,
                          remove_accidental_hits=True, partition_strategy="mod", name="sampled_softmax_loss", seed=None):
     """Softmax cross entropy over a sample of the classes: for training only."""
@@ -80,6 +62,3 @@ def sampled_softmax_loss(weights, biases, labels, inputs, num_sampled, num_class
 def _labels_and_inputs(labels, inputs):
     first, second = convert_to_tensor(labels), convert_to_tensor(inputs)
     return (second, first) if second.dtype.base_dtype.is_integer and first.dtype.base_dtype.is_floating else (first, second)
-
-
-__all__ = public_names(globals())

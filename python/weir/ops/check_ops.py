@@ -4,7 +4,7 @@ from weir import _weir
 from weir.core import dtypes
 from weir.core.graph import Tensor, convert_to_tensor, name_scope
 from weir.core.variables import Variable
-from weir.ops import array_ops, control_flow_ops, math_ops, public_names
+from weir.ops import array_ops, control_flow_ops, math_ops
 
 
 def _static(tensor):
@@ -230,6 +230,3 @@ def add_check_numerics_ops():
                 with control_dependencies(checks):
                     checks = [array_ops.check_numerics(output, message=f"{op.name}:{output.value_index}")]
     return control_flow_ops.group(*checks)
-
-
-__all__ = public_names(globals())

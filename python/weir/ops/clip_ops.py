@@ -4,7 +4,6 @@ from weir import _weir
 from weir.core import dtypes
 from weir.core.graph import IndexedSlices, convert_to_tensor, name_scope
 from weir.core.stack import get_default_graph as _graph
-from weir.ops import public_names
 
 
 def clip_by_value(t, clip_value_min, clip_value_max, name=None):
@@ -55,6 +54,3 @@ def clip_by_average_norm(t, clip_norm, name=None):
         inverse = math_ops.rsqrt(math_ops.reduce_sum(t * t, math_ops.range(array_ops.rank(t))))
         scale = math_ops.minimum(inverse * count, array_ops.constant(1.0) / clip_norm)
         return array_ops.identity(t * clip_norm * scale, name=scope)
-
-
-__all__ = public_names(globals())

@@ -7,7 +7,6 @@ from weir.core.op_functions import apply
 from weir.core.stack import get_default_graph as _graph
 from weir.core.variables import Variable
 from weir.ops import composites as _composites
-from weir.ops import public_names
 
 _py_tuple = tuple  # Python's, before tf.tuple
 
@@ -363,6 +362,3 @@ class init_scope:
 
     def __exit__(self, *exc):
         return self._scope.__exit__(*exc)
-
-
-__all__ = public_names(globals())

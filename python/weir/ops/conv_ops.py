@@ -4,7 +4,7 @@ from weir.core.graph import Tensor, convert_to_tensor, name_scope
 from weir.core.op_functions import apply
 from weir.core.stack import get_default_graph as _graph
 from weir import _weir
-from weir.ops import array_ops, public_names, simple
+from weir.ops import array_ops, simple
 
 simple.install(globals(), simple.CONVOLUTIONS)
 
@@ -442,5 +442,3 @@ def depthwise_conv2d_native_backprop_filter(input, filter_sizes, out_backprop, s
 
 depthwise_conv2d_backprop_input = depthwise_conv2d_native_backprop_input
 depthwise_conv2d_backprop_filter = depthwise_conv2d_native_backprop_filter
-
-__all__ = public_names(globals())

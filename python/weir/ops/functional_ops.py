@@ -4,7 +4,7 @@ from weir import nest
 from weir.core import dtypes
 from weir.core.graph import convert_to_tensor, name_scope
 from weir.core.tensor_shape import TensorShape
-from weir.ops import array_ops, public_names
+from weir.ops import array_ops
 from weir.ops.control_flow_ops import while_loop
 from weir.ops.tensor_array_ops import TensorArray
 
@@ -134,6 +134,3 @@ def scan(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, sw
                                   parallel_iterations=parallel_iterations, back_prop=back_prop,
                                   swap_memory=swap_memory)
         return nest.pack_sequence_as(structure, sequences.stacked(arrays))
-
-
-__all__ = public_names(globals())

@@ -4,7 +4,6 @@ from weir import _weir
 from weir.core.graph import IndexedSlices, Tensor
 from weir.core.stack import get_default_graph as _graph
 from weir.core.variables import Variable
-from weir.ops import public_names
 
 
 class AggregationMethod:
@@ -78,6 +77,3 @@ def _hessian_vector_product(ys, xs, v):
         raise ValueError("xs and v must have the same length.")
     products = [grad * array for grad, array in zip(gradients(ys, xs), v) if grad is not None]
     return gradients(products, xs)
-
-
-__all__ = public_names(globals())

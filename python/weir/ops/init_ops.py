@@ -226,4 +226,3 @@ identity_initializer = Identity
 glorot_uniform_initializer, glorot_normal_initializer = GlorotUniform, GlorotNormal
 
 
-__all__ = [name for name in globals() if name.endswith("_initializer")]

@@ -6,7 +6,7 @@ from weir.core.graph import IndexedSlices, Tensor, convert_to_tensor, name_scope
 from weir.core.op_functions import apply
 from weir.core.stack import get_default_graph as _graph
 from weir.core.variables import Variable
-from weir.ops import public_names, simple
+from weir.ops import simple
 
 simple.install(globals(), simple.MATH)
 
@@ -186,7 +186,6 @@ def range(start, limit=None, delta=1, dtype=None, name="range"):
     return _weir.range(_graph(), start, limit, delta, None if dtype is None else dtypes.as_dtype(dtype), name)
 
 
-@simple.needs("LinSpace")
 def linspace(start, stop, num, name=None):
     return apply("LinSpace", (start, stop, num), {}, name)
 
@@ -343,7 +342,6 @@ def log_sigmoid(x, name=None):
         return negative(apply("Softplus", (-convert_to_tensor(x, name="x"),), {}, None), name=scope)  # noqa: F821
 
 
-@simple.needs("Bincount")
 def bincount(arr, weights=None, minlength=None, maxlength=None, dtype=dtypes.int32):
     if weights is not None or minlength is not None or maxlength is not None:
         raise NotImplementedError("tf.bincount with weights or limits is not in Weir yet.")
@@ -362,54 +360,3 @@ complex_abs = abs
 
 def matrix_transpose(a, name="matrix_transpose", conjugate=False):
     return _weir.matrix_transpose(_graph(), conj(a) if conjugate else a, name)  # noqa: F821
-
-
-def _operators():
-    """The operators of Tensor and Variable."""
-    def binary(op, name, swap=False):
-        return (lambda x, y: apply(op, (y, x), {}, name)) if swap else (lambda x, y: apply(op, (x, y), {}, name))
-
-    def through(function, name, swap=False):
-        return (lambda x, y: function(y, x, name)) if swap else (lambda x, y: function(x, y, name))
-
-    def xor(x, y):
-        with name_scope(None, "xor", [x, y]) as scope:
-            return logical_xor(x, y, scope)
-
-    def add_operator(x, y, swap=False):
-        first, second = (y, x) if swap else (x, y)
-        text = getattr(x, "dtype", None) is not None and x.dtype.base_dtype == dtypes.as_dtype("string")
-        return apply("Add" if text else "AddV2", (first, second), {}, "add")
-
-    table = {
-        "__add__": add_operator, "__radd__": lambda x, y: add_operator(x, y, True),
-        "__sub__": binary("Sub", "sub"), "__rsub__": binary("Sub", "sub", True),
-        "__mul__": binary("Mul", "mul"), "__rmul__": binary("Mul", "mul", True),
-        "__truediv__": through(truediv, "truediv"), "__rtruediv__": through(truediv, "truediv", True),
-        "__div__": through(div, "div"), "__rdiv__": through(div, "div", True),
-        "__floordiv__": through(floordiv, "floordiv"), "__rfloordiv__": through(floordiv, "floordiv", True),
-        "__mod__": binary("FloorMod", "mod"), "__rmod__": binary("FloorMod", "mod", True),
-        "__pow__": binary("Pow", "pow"), "__rpow__": binary("Pow", "pow", True),
-        "__matmul__": lambda x, y: matmul(x, y, name="matmul"), "__rmatmul__": lambda x, y: matmul(y, x, name="matmul"),
-        "__lt__": binary("Less", None), "__le__": binary("LessEqual", None), "__gt__": binary("Greater", None),
-        "__ge__": binary("GreaterEqual", None),
-        "__and__": binary("LogicalAnd", "and"), "__rand__": binary("LogicalAnd", "and", True),
-        "__or__": binary("LogicalOr", "or"), "__ror__": binary("LogicalOr", "or", True),
-        "__xor__": xor, "__rxor__": lambda x, y: xor(y, x),
-        "__invert__": lambda x: apply("LogicalNot", (x,), {}, None), "__neg__": lambda x: apply("Neg", (x,), {}, None),
-        "__abs__": lambda x: abs(x),
-    }
-    from weir.ops.array_ops import _subscript
-
-    table["__getitem__"] = _subscript
-    for name, function in table.items():
-        function.__name__ = name
-        setattr(Tensor, name, function)
-        setattr(Variable, name, lambda x, *rest, _f=function: _f(x.value(), *rest))
-    Tensor.OVERLOADABLE_OPERATORS = frozenset(table)
-
-
-_operators()
-
-
-__all__ = public_names(globals())

@@ -6,7 +6,7 @@ from weir.core.graph import Tensor, convert_to_tensor, name_scope
 from weir.core.op_functions import apply
 from weir.core.stack import get_default_graph as _graph
 from weir.core.variables import Variable
-from weir.ops import public_names, simple
+from weir.ops import simple
 
 simple.install(globals(), simple.NN)
 
@@ -317,7 +317,6 @@ def safe_embedding_lookup_sparse(embedding_weights, sparse_ids, sparse_weights=N
         return final
 
 
-@simple.needs("FusedBatchNormV3")
 def fused_batch_norm(x, scale, offset, mean=None, variance=None, epsilon=0.001, data_format="NHWC", is_training=True,
                      name=None):
     x = convert_to_tensor(x, name="input")
@@ -331,6 +330,3 @@ def fused_batch_norm(x, scale, offset, mean=None, variance=None, epsilon=0.001, 
         "FusedBatchNormV3", (x, scale, offset, empty if mean is None else mean, empty if variance is None else variance),
         {"epsilon": max(epsilon, 1.001e-5), "data_format": data_format, "is_training": is_training}, name)
     return y, batch_mean, batch_variance
-
-
-__all__ = public_names(globals())

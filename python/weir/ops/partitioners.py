@@ -55,7 +55,7 @@ def min_max_variable_partitioner(max_partitions=1, axis=0, min_slice_size=256 <<
     return partitioner
 
 
-def slices_of(shape, parts):
+def _slices_of(shape, parts):
     """(offset, sizes) of each part; the first ones are larger where the division leaves a rest."""
     cut = [axis for axis, count in enumerate(parts) if count > 1]
     if len(cut) > 1:

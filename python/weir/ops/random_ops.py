@@ -5,8 +5,6 @@ from weir.core import dtypes
 from weir.core.graph import convert_to_tensor, get_seed, name_scope
 from weir.core.op_functions import apply
 from weir.core.stack import get_default_graph as _graph
-from weir.ops import public_names
-from weir.ops.simple import needs
 
 
 def random_uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=None):
@@ -58,27 +56,3 @@ def random_crop(value, size, seed=None, name=None):
         offset = random_uniform(array_ops.shape(limit), dtype=size.dtype.base_dtype, maxval=size.dtype.max,
                                 seed=seed) % limit
         return array_ops.slice(value, offset, size, name=scope)
-
-
-@needs("RandomGamma")
-def random_gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=None):
-    from weir.ops import array_ops
-
-    with name_scope(name, "random_gamma", [shape, alpha, beta]):
-        alpha = convert_to_tensor(alpha, name="alpha", dtype=dtype)
-        beta = convert_to_tensor(1 if beta is None else beta, name="beta", dtype=dtype)
-        shape = convert_to_tensor(shape, dtype=dtypes.int32, name="shape")
-        seed1, seed2 = get_seed(seed)
-        gamma = apply("RandomGamma", (shape, alpha + array_ops.zeros_like(beta)),
-                      {"seed": seed1 or 0, "seed2": seed2 or 0}, None)
-        return gamma / beta
-
-
-@needs("RandomPoissonV2")
-def random_poisson(lam, shape, dtype=dtypes.float32, seed=None, name=None):
-    seed1, seed2 = get_seed(seed)
-    return apply("RandomPoissonV2", (convert_to_tensor(shape, dtype=dtypes.int32), lam),
-                 {"seed": seed1 or 0, "seed2": seed2 or 0, "dtype": dtypes.as_dtype(dtype)}, name)
-
-
-__all__ = public_names(globals())

@@ -7,7 +7,6 @@ import weakref
 from weir import errors
 from weir.core import dtypes
 from weir.core.op_functions import apply
-from weir.ops import public_names
 
 _functions = weakref.WeakValueDictionary()  # token: _Function; graphs keep them alive
 _tokens = itertools.count()
@@ -81,6 +80,3 @@ def _message(error):
     if own is not None:
         text += "\nTraceback (most recent call last):\n\n" + "".join(traceback.format_tb(own))
     return text.encode("utf-8", "replace").decode()
-
-
-__all__ = public_names(globals())

@@ -1,5 +1,7 @@
 """Public functions that are one operation each: a name, the operation, and parameters that are called otherwise."""
 
+from weir.core.op_functions import op_function
+
 # Public name: operation, or (operation, {parameter of the operation: public parameter}).
 ARRAY = {
     "reshape": "Reshape",
@@ -12,8 +14,6 @@ ARRAY = {
     "scatter_nd": "ScatterNd",
     "space_to_depth": "SpaceToDepth",
     "depth_to_space": "DepthToSpace",
-    "space_to_batch": "SpaceToBatch",
-    "batch_to_space": "BatchToSpace",
     "space_to_batch_nd": "SpaceToBatchND",
     "batch_to_space_nd": "BatchToSpaceND",
     "unique_with_counts": "UniqueWithCounts",
@@ -27,12 +27,8 @@ ARRAY = {
     "matrix_set_diag": "MatrixSetDiag",
     "matrix_band_part": "MatrixBandPart",
     "broadcast_to": "BroadcastTo",
-    "broadcast_dynamic_shape": ("BroadcastArgs", {"s0": "shape_x", "s1": "shape_y"}),
-    "extract_image_patches": "ExtractImagePatches",
     "bitcast": "Bitcast",
     "roll": "Roll",
-    "string_to_hash_bucket_fast": "StringToHashBucketFast",
-    "string_to_hash_bucket": "StringToHashBucket",
     "string_to_number": "StringToNumber",
     "as_string": "AsString",
     "encode_base64": "EncodeBase64",
@@ -41,7 +37,6 @@ ARRAY = {
     "write_file": "WriteFile",
     "matching_files": "MatchingFiles",
     "substr": "Substr",
-    "regex_replace": "RegexReplace",
 }
 
 MATH = {
@@ -61,8 +56,8 @@ MATH = {
     "squared_difference": "SquaredDifference", "not_equal": "NotEqual", "equal": "Equal",
     "less": "Less", "less_equal": "LessEqual", "greater": "Greater",
     "greater_equal": "GreaterEqual", "logical_and": "LogicalAnd",
-    "logical_or": "LogicalOr", "igamma": "Igamma", "igammac": "Igammac",
-    "zeta": "Zeta", "polygamma": "Polygamma", "betainc": "Betainc",
+    "logical_or": "LogicalOr",
+    "zeta": "Zeta", "polygamma": "Polygamma",
     "segment_sum": "SegmentSum", "segment_mean": "SegmentMean",
     "segment_max": "SegmentMax", "segment_min": "SegmentMin",
     "segment_prod": "SegmentProd", "unsorted_segment_sum": "UnsortedSegmentSum",
@@ -70,11 +65,8 @@ MATH = {
     "unsorted_segment_prod": "UnsortedSegmentProd", "cross": "Cross",
     "matrix_inverse": "MatrixInverse", "matrix_determinant": "MatrixDeterminant",
     "matrix_solve": "MatrixSolve", "matrix_triangular_solve": "MatrixTriangularSolve",
-    "cholesky": "Cholesky",
-    "fft": "FFT", "ifft": "IFFT", "fft2d": "FFT2D", "ifft2d": "IFFT2D",
-    "fft3d": "FFT3D", "ifft3d": "IFFT3D", "complex": "Complex",
+    "cholesky": "Cholesky", "complex": "Complex",
     "lin_space": "LinSpace",
-    "population_count": "PopulationCount",
 }
 
 NN = {
@@ -84,10 +76,7 @@ NN = {
 }
 
 CONVOLUTIONS = {
-    "dilation2d": "Dilation2D",
-    "fractional_max_pool": "FractionalMaxPool", "fractional_avg_pool": "FractionalAvgPool",
     "depthwise_conv2d_native": "DepthwiseConv2dNative",
-    "quantized_conv2d": "QuantizedConv2D",
 }
 
 
@@ -98,16 +87,6 @@ def either(name, value, old_name, old_value):
     if value is not None:
         raise ValueError(f"Cannot specify both '{old_name}' and '{name}'")
     return old_value
-
-
-def needs(*ops):
-    """Marks a function that cannot work without these operations: while Weir lacks one, the function counts as absent."""
-
-    def mark(function):
-        function._weir_needs = ops
-        return function
-
-    return mark
 
 
 def install(namespace, rows):
@@ -127,8 +106,6 @@ class _Lazy:
 
     def _made(self):
         if self._function is None:
-            from weir.core.op_functions import op_function
-
             self._function = op_function(self._op, self.__name__, self._renamed)
         return self._function
 
@@ -136,14 +113,8 @@ class _Lazy:
         return (self._function or self._made())(*args, **kwargs)
 
     @property
-    def _weir_needs(self):
-        return (self._op,)
-
-    @property
     def __doc__(self):
-        from weir import _lazy
-
-        return f"The operation {self._op}, which is not in Weir yet." if _lazy.is_absent(self) else self._made().__doc__
+        return self._made().__doc__
 
     @property
     def __signature__(self):

@@ -6,8 +6,8 @@ from weir.core.op_functions import apply
 from weir.core.tensor_shape import TensorShape
 from weir.core.values import SparseTensorValue
 from weir.core.variables import Variable
-from weir.ops import array_ops, public_names
-from weir.ops.simple import either, needs
+from weir.ops import array_ops
+from weir.ops.simple import either
 
 
 class SparseTensor:
@@ -131,7 +131,6 @@ def sparse_tensor_to_dense(sp_input, default_value=None, validate_indices=True, 
     return sparse_to_dense(sp_input.indices, sp_input.dense_shape, sp_input.values, default_value, validate_indices, name)
 
 
-@needs("SparseTensorDenseMatMul")
 def sparse_tensor_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None):
     sp_a = _sparse(sp_a)
     with name_scope(name, "SparseTensorDenseMatMul", [sp_a.indices, sp_a.values, b]) as scope:
@@ -151,7 +150,6 @@ def string_split(source, sep=None, skip_empty=True, delimiter=None, result_type=
     return SparseTensor(indices, values, shape)
 
 
-@needs("ListDiff")
 def sparse_mask(a, mask_indices, name=None):
     """IndexedSlices without the rows ``mask_indices``."""
     from weir.core.graph import IndexedSlices
@@ -159,6 +157,3 @@ def sparse_mask(a, mask_indices, name=None):
     with name_scope(name, "sparse_mask", [a, mask_indices]) as scope:
         indices, kept = array_ops.setdiff1d(a.indices, mask_indices)
         return IndexedSlices(array_ops.gather(a.values, kept, name=scope), indices, a.dense_shape)
-
-
-__all__ = public_names(globals())

@@ -4,7 +4,6 @@ from weir import _weir
 from weir.core.graph import control_dependencies, convert_to_tensor
 from weir.core.op_functions import apply
 from weir.core.variables import Variable, is_variable_initialized  # noqa: F401
-from weir.ops import public_names
 
 
 def assign(ref, value, validate_shape=None, use_locking=None, name=None):
@@ -63,6 +62,3 @@ def scatter_max(ref, indices, updates, use_locking=False, name=None):
 
 def count_up_to(ref, limit, name=None):
     return _weir.count_up_to(ref, limit, name)
-
-
-__all__ = public_names(globals())

@@ -4,7 +4,6 @@ from weir.core import dtypes
 from weir.core.graph import Tensor, convert_to_tensor, name_scope
 from weir.core.op_functions import apply
 from weir.core.tensor_shape import TensorShape, as_shape
-from weir.ops import public_names
 
 
 def _sizes(shape):
@@ -187,6 +186,3 @@ class TensorArray:
     def close(self, name=None):
         """Nothing: an array is gone when nobody reads it any more."""
         return apply("NoOp", (), {}, name)
-
-
-__all__ = public_names(globals())

@@ -17,7 +17,7 @@ from weir.core.graph import Tensor, convert_to_tensor, device, name_scope
 from weir.core.tensor_shape import TensorShape, as_shape
 from weir.core.variable_scope import VariableScope, get_variable, get_variable_scope, variable_scope
 from weir.core.variables import trainable_variables
-from weir.ops import array_ops, clip_ops, init_ops, math_ops, nn_ops, public_names, random_ops
+from weir.ops import array_ops, clip_ops, init_ops, math_ops, nn_ops, random_ops
 from weir.ops.tensor_array_ops import TensorArray
 
 
@@ -625,6 +625,3 @@ class OutputProjectionWrapper(_Projection):
     def call(self, inputs, state):
         output, state = self._cell(inputs, state)
         return self._projected(output), state
-
-
-__all__ = public_names(globals())

@@ -4,7 +4,7 @@ from weir import nest
 from weir.core.graph import Tensor, control_dependencies, convert_to_tensor, name_scope
 from weir.core.tensor_shape import TensorShape, as_shape
 from weir.core.variable_scope import variable_scope
-from weir.ops import array_ops, math_ops, public_names
+from weir.ops import array_ops, math_ops
 from weir.ops.control_flow_ops import Assert, while_loop
 from weir.rnn.cells import assert_like_rnncell, zeros_of_size
 from weir.ops.tensor_array_ops import TensorArray
@@ -302,6 +302,3 @@ def static_bidirectional_rnn(cell_fw, cell_bw, inputs, initial_state_fw=None, in
     joined = nest.map_structure(lambda fw, bw: array_ops.concat([fw, bw], 1), forward,
                                 _reversed_steps(backward, sequence_length))
     return joined, state_fw, state_bw
-
-
-__all__ = public_names(globals())

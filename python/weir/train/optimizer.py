@@ -335,8 +335,3 @@ class AdagradDAOptimizer(Optimizer):
     def _make(self, graph):
         return _weir.adagrad_da(graph, _value(self._learning_rate), self._global_step, self._initial, self._l1,
                                 self._l2, self._name)
-
-
-__all__ = ["AdadeltaOptimizer", "AdagradDAOptimizer", "FtrlOptimizer", "ProximalAdagradOptimizer",
-           "ProximalGradientDescentOptimizer", "AdagradOptimizer", "AdamOptimizer", "AggregationMethod", "GradientDescentOptimizer", "MomentumOptimizer",
-           "Optimizer", "RMSPropOptimizer"]

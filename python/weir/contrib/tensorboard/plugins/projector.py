@@ -2,7 +2,7 @@
 
 import os as _os
 
-from weir import _lazy
+from weir import names as _names
 from weir.protos import EmbeddingInfo, ProjectorConfig, SpriteMetadata  # noqa: F401
 
 
@@ -14,4 +14,4 @@ def visualize_embeddings(summary_writer, config):
         file.write(text_format.MessageToString(config))
 
 
-__getattr__ = _lazy.resolver(__name__, {})
+__getattr__, __dir__ = _names.namespace(__name__)

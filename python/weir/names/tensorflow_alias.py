@@ -1,0 +1,55 @@
+"""`import tensorflow` gives Weir.
+
+After `install()` the module `tensorflow` is the module `weir`, `tensorflow.a.b` is `weir.a.b`, and the modules that
+programs reach into TensorFlow for are there too: `tensorflow.python.framework.ops` and its like find their names in
+`weir`, `tensorflow.core.framework.graph_pb2` and its like in `weir.protos`. What is missing says so:
+`Weir has no tensorflow.x.y yet`.
+"""
+
+import sys
+from types import ModuleType
+
+from weir.names import modules
+from weir.names.absent import is_absent
+
+_ROOT = "tensorflow"
+
+
+def install():
+    """Makes `tensorflow` importable as another name of `weir`. Does nothing the second time.
+
+    Raises RuntimeError if the real TensorFlow has been imported already.
+    """
+    weir = sys.modules["weir"]
+    present = sys.modules.get(_ROOT)
+    if present is weir:
+        return
+    if present is not None:
+        raise RuntimeError("another tensorflow has been imported before Weir was installed under its name")
+    sys.modules[_ROOT] = weir
+    sys.meta_path.insert(0, _Finder)
+
+
+class _Finder:
+    """Finds everything below `tensorflow`, so that no module is loaded a second time under that name."""
+
+    @staticmethod
+    def find_spec(fullname, path=None, target=None):
+        if not fullname.startswith(_ROOT + "."):
+            return None
+        return modules.spec(fullname, _module(fullname))
+
+
+def _module(fullname):
+    """The module that stands for tensorflow.a.b, whose parent the import system has found already."""
+    parent, _, name = fullname.rpartition(".")
+    owner = sys.modules[parent]
+    try:
+        value = getattr(owner, name, None)
+        if value is None or isinstance(owner, modules.Namespace):
+            value = modules.submodule("tf" + parent[len(_ROOT):], name)
+    except AttributeError:
+        raise ModuleNotFoundError(f"Weir has no {fullname} yet", name=fullname) from None
+    if isinstance(value, ModuleType) or is_absent(value):
+        return value
+    raise ModuleNotFoundError(f"{fullname} is no module", name=fullname)

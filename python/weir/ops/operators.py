@@ -1,0 +1,52 @@
+"""The operators of tensors and variables."""
+
+from weir.core import dtypes
+from weir.core.graph import name_scope
+from weir.core.op_functions import apply
+from weir.core.tensor import Tensor
+from weir.core.variables import Variable
+from weir.ops import array_ops, math_ops
+
+
+def install():
+    """Gives Tensor and Variable their operators."""
+    def binary(op, name, swap=False):
+        return (lambda x, y: apply(op, (y, x), {}, name)) if swap else (lambda x, y: apply(op, (x, y), {}, name))
+
+    def through(function, name, swap=False):
+        return (lambda x, y: function(y, x, name)) if swap else (lambda x, y: function(x, y, name))
+
+    def xor(x, y):
+        with name_scope(None, "xor", [x, y]) as scope:
+            return math_ops.logical_xor(x, y, scope)
+
+    def add_operator(x, y, swap=False):
+        first, second = (y, x) if swap else (x, y)
+        text = getattr(x, "dtype", None) is not None and x.dtype.base_dtype == dtypes.as_dtype("string")
+        return apply("Add" if text else "AddV2", (first, second), {}, "add")
+
+    table = {
+        "__add__": add_operator, "__radd__": lambda x, y: add_operator(x, y, True),
+        "__sub__": binary("Sub", "sub"), "__rsub__": binary("Sub", "sub", True),
+        "__mul__": binary("Mul", "mul"), "__rmul__": binary("Mul", "mul", True),
+        "__truediv__": through(math_ops.truediv, "truediv"), "__rtruediv__": through(math_ops.truediv, "truediv", True),
+        "__div__": through(math_ops.div, "div"), "__rdiv__": through(math_ops.div, "div", True),
+        "__floordiv__": through(math_ops.floordiv, "floordiv"),
+        "__rfloordiv__": through(math_ops.floordiv, "floordiv", True),
+        "__mod__": binary("FloorMod", "mod"), "__rmod__": binary("FloorMod", "mod", True),
+        "__pow__": binary("Pow", "pow"), "__rpow__": binary("Pow", "pow", True),
+        "__matmul__": lambda x, y: math_ops.matmul(x, y, name="matmul"),
+        "__rmatmul__": lambda x, y: math_ops.matmul(y, x, name="matmul"),
+        "__lt__": binary("Less", None), "__le__": binary("LessEqual", None), "__gt__": binary("Greater", None),
+        "__ge__": binary("GreaterEqual", None),
+        "__and__": binary("LogicalAnd", "and"), "__rand__": binary("LogicalAnd", "and", True),
+        "__or__": binary("LogicalOr", "or"), "__ror__": binary("LogicalOr", "or", True),
+        "__xor__": xor, "__rxor__": lambda x, y: xor(y, x),
+        "__invert__": lambda x: apply("LogicalNot", (x,), {}, None), "__neg__": lambda x: apply("Neg", (x,), {}, None),
+        "__abs__": lambda x: math_ops.abs(x), "__getitem__": array_ops._subscript,
+    }
+    for name, function in table.items():
+        function.__name__ = name
+        setattr(Tensor, name, function)
+        setattr(Variable, name, lambda x, *rest, _f=function: _f(x.value(), *rest))
+    Tensor.OVERLOADABLE_OPERATORS = frozenset(table)
