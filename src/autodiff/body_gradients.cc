@@ -10,7 +10,7 @@ Output zero_gradient(const Output& x) {
     return x.shape().is_known() ? zeros(x.graph(), x.shape(), x.dtype()) : zeros_like(x);
   }
   const Node* handle = x.node();
-  while (handle->op->name == "Identity") handle = handle->inputs[0].node();
+  while (handle->op->role == Role::Identity) handle = handle->inputs[0].node();
   const DType dtype = handle->attrs.get<DType>("dtype");
   const auto& shape = handle->attrs.get<Shape>("shape");
   if (shape.is_known()) return zeros(x.graph(), shape, dtype);
@@ -32,7 +32,7 @@ std::vector<Output> forward_reads(Body& gradient, const Body& forward) {
   std::vector<Output> reads;
   for (const Output& read : reads_between(gradient, forward)) {
     const Node& node = *read.node();
-    if (node.op->name != "Const") {
+    if (node.op->role != Role::Constant) {
       reads.push_back(read);
       continue;
     }

@@ -21,8 +21,8 @@ bool carries_gradient(const Output& output) { return weir::carries_gradient(outp
 // goes on to the reference or handle, where all reads meet.
 Output without_read(const Output& x) {
   const Node& node = *x.node();
-  bool ref_read = node.op->name == "Identity" && node.inputs[0].is_ref();
-  return ref_read || node.op->name == "ReadVariableOp" ? node.inputs[0] : x;
+  bool ref_read = node.op->role == Role::Identity && node.inputs[0].is_ref();
+  return ref_read || node.op->role == Role::Read ? node.inputs[0] : x;
 }
 
 // New nodes carry the line of a forward node, whoever asked for gradients; or that line when the node has none, as

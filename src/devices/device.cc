@@ -10,7 +10,7 @@
 
 #include "base/errors.h"
 #include "graph/op.h"
-#include "ops/tables.h"
+#include "ops/evaluate.h"
 
 namespace weir {
 namespace {
@@ -36,14 +36,6 @@ constexpr int kMostThreads = 1024;  // more would only wait for each other
 int core_count(int asked) {
   if (asked < 0) throw invalid_argument("intra_op_parallelism_threads is {}", asked);
   return asked > 0 ? std::min(asked, kMostThreads) : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
-
-// What goes to files, to logs or through strings stays with the host.
-bool host_only(const OpDef& def) {
-  for (const std::vector<OpDef>* table : {&ops::io_ops(), &ops::string_ops(), &ops::summary_ops()}) {
-    if (!table->empty() && &def >= table->data() && &def < table->data() + table->size()) return true;
-  }
-  return false;
 }
 
 int virtual_gpus(const SessionOptions& options) {
@@ -91,10 +83,12 @@ Tensor Device::allocate(DType dtype, const Shape& shape, std::string_view holder
   return memory_ ? memory_->allocate(dtype, shape, holder) : Tensor(dtype, shape);
 }
 
+const Kernel& Device::kernel(const Op& op) const { return cpu_kernel(op); }
+
 bool Device::has_kernel(const NodeView& node, std::span<const DType> inputs, std::span<const DType> outputs) const {
   if (kind_ == Kind::Cpu) return true;  // what the CPU lacks, nobody has
   auto is_string = [](DType type) { return type == DType::String; };
-  return !host_only(*node.op().def) && std::none_of(inputs.begin(), inputs.end(), is_string) &&
+  return !node.op().def->host_only && std::none_of(inputs.begin(), inputs.end(), is_string) &&
          std::none_of(outputs.begin(), outputs.end(), is_string);
 }
 

@@ -40,6 +40,7 @@ class Device {
   // Elements in this device's memory. Throws ResourceExhausted.
   Tensor allocate(DType dtype, const Shape& shape, std::string_view holder) const;
 
+  const Kernel& kernel(const Op& op) const;
   // Whether an operation on values of these types can run here.
   bool has_kernel(const NodeView& node, std::span<const DType> inputs, std::span<const DType> outputs) const;
 

@@ -40,8 +40,7 @@ Output variable_behind(Output ref) {
 // The variables that nodes of the body, and of bodies inside it, write through references.
 void add_written_variables(const Body& body, std::vector<Output>& variables) {
   for_each_node(body, [&](const Node& node) {
-    const std::string& op = node.op->name;
-    if (!node.op->has_ref_input() || op == "IsVariableInitialized" || op == "RefIdentity") return;
+    if (node.op->effect != Effect::Writes) return;
     std::vector<FlatArg> args = flatten_args(node.op->inputs, node.attrs);
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       if (!args[i].spec->is_ref) continue;
@@ -54,7 +53,7 @@ void add_written_variables(const Body& body, std::vector<Output>& variables) {
 // What programs read a variable by when they use it as a tensor. Empty when there is no such node.
 Output implicit_read(const Output& variable) {
   Operation read = variable.graph().find(variable.node()->name + "/read");
-  if (!read || read.type() != "Identity" || read.input(0) != variable) return {};
+  if (!read || read.node()->op->role != Role::Identity || read.input(0) != variable) return {};
   return read.output();
 }
 
@@ -175,7 +174,7 @@ class Captures {
 bool is_stateful(const Body& body) {
   if (!body.targets.empty()) return true;
   return std::any_of(body.nodes.begin(), body.nodes.end(), [&](const Node* node) {
-    if (!node->op->pure() || node->op->name == "CheckNumerics") return true;
+    if (!node->op->pure() || node->op->effect != Effect::None) return true;
     return std::any_of(node->inputs.begin(), node->inputs.end(), [](const Output& input) { return input.is_ref(); });
   });
 }

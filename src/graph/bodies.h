@@ -11,8 +11,8 @@ namespace weir {
 // Makes and changes If and While nodes and the bodies that they name. Like everything that builds a graph, for one
 // thread at a time; what a running session may look at meanwhile changes under the graph's lock.
 
-inline bool is_if(const Op& op) { return op.name == "If" || op.name == "StatelessIf"; }
-inline bool is_while(const Op& op) { return op.name == "While" || op.name == "StatelessWhile"; }
+inline bool is_if(const Op& op) { return op.role == Role::Branch; }
+inline bool is_while(const Op& op) { return op.role == Role::Loop; }
 
 // A new body inside the one where nodes go now. `name` is made unique among the graph's functions.
 Body& add_body(Graph& graph, std::string_view name, bool is_loop);

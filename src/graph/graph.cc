@@ -155,8 +155,8 @@ class GraphValues final : public InferContext::Values {
   Shape value_as_shape(int input) override { return constant_value_as_shape(node_.inputs[static_cast<size_t>(input)]); }
   Shape handle_shape(int input) override {
     const Node* handle = node_.inputs[static_cast<size_t>(input)].node();
-    while (handle->op->name == "Identity") handle = handle->inputs[0].node();
-    return handle->op->name == "VarHandleOp" ? handle->attrs.get<Shape>("shape") : Shape::unknown();
+    while (handle->op->role == Role::Identity) handle = handle->inputs[0].node();
+    return handle->op->role == Role::Variable ? handle->attrs.get<Shape>("shape") : Shape::unknown();
   }
 
  private:

@@ -5,8 +5,27 @@
 
 namespace weir {
 
+void InferContext::require_host(int index) const {
+  if (anywhere_ || op_.def->host_only) return;
+  const ArgSpec& arg = op_.input_arg(static_cast<size_t>(index), attrs_);
+  if (arg.on_host) return;
+  throw error(Code::Internal,
+              "the shape function of {} reads the value of '{}', which its row does not keep on the host", op_.name,
+              arg.name);
+}
+
+Tensor InferContext::value(int index) {
+  require_host(index);
+  return values_.value(index);
+}
+
+Shape InferContext::value_as_shape(int index) {
+  require_host(index);
+  return values_.value_as_shape(index);
+}
+
 std::optional<std::vector<int64_t>> InferContext::value_as_ints(int index) {
-  Tensor value = values_.value(index);
+  Tensor value = this->value(index);
   if (!value.valid()) return std::nullopt;
   std::vector<int64_t> ints;
   if (value.dtype() == DType::Int32) {

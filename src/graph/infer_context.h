@@ -40,10 +40,11 @@ class InferContext {
   int inputs() const { return static_cast<int>(inputs_.size()); }
   int outputs() const { return static_cast<int>(outputs_.size()); }
   const Shape& input(int index) const { return *inputs_[static_cast<size_t>(index)]; }
-  // An invalid tensor when the value is not known yet.
-  Tensor value(int index) { return values_.value(index); }
+  // An invalid tensor when the value is not known yet. Values can be looked at where they are the host's: this and the
+  // next throw Internal for an input that the row does not keep there (OpDef::host).
+  Tensor value(int index);
   // An input that is a shape (a vector of int32 or int64), as far as it is known. Negative entries other than -1 throw.
-  Shape value_as_shape(int index) { return values_.value_as_shape(index); }
+  Shape value_as_shape(int index);
   // The declared shape of the variable behind a resource handle, as far as it is known.
   Shape handle_shape(int index) { return values_.handle_shape(index); }
   // An integer vector or scalar input as numbers; nothing when not known.
@@ -59,15 +60,21 @@ class InferContext {
   void require_scalar(int index) const { require_rank(index, 0); }
   [[noreturn]] void fail(const std::string& message) const { throw Error(Code::InvalidArgument, message); }
 
+  // For OpDef::as_shape, which is asked while a graph is built: there all values are the host's.
+  void look_anywhere() { anywhere_ = true; }
+
   // An axis counted from either end; throws when outside [-rank, rank).
   static int normalise_axis(int64_t axis, int rank);
 
  private:
+  void require_host(int index) const;
+
   const Op& op_;
   const AttrMap& attrs_;
   std::span<const Shape* const> inputs_;
   std::vector<Shape> outputs_;
   Values& values_;
+  bool anywhere_ = false;
 };
 
 // Shape functions that many operations share.

@@ -183,6 +183,36 @@ ArgSpec parse_arg(std::string_view text, const std::vector<AttrSpec>& attrs) {
   return spec;
 }
 
+// Of the input or output of that name. Throws when there is none.
+void keep_on_host(Op& op, std::string_view name) {
+  bool found = false;
+  for (std::vector<ArgSpec>* args : {&op.inputs, &op.outputs}) {
+    for (ArgSpec& arg : *args) {
+      if (arg.name != name) continue;
+      arg.on_host = found = true;
+    }
+  }
+  if (!found) throw invalid_argument("{}: there is no '{}' that could stay on the host", op.name, name);
+}
+
+Effect effect_of(const Op& op) {
+  if (op.def->effect != Effect::FromSignature) return op.def->effect;
+  const bool takes_resource = !op.inputs.empty() && op.inputs[0].type == DType::Resource;
+  if (op.has_ref_input() || (op.stateful && takes_resource)) return Effect::Writes;
+  return op.stateful ? Effect::Other : Effect::None;
+}
+
+const ArgSpec& find_arg(const std::vector<ArgSpec>& args, size_t number, const AttrMap& attrs) {
+  for (const ArgSpec& arg : args) {
+    size_t count = 1;
+    if (!arg.number_attr.empty()) count = static_cast<size_t>(attrs.get<int64_t>(arg.number_attr));
+    if (!arg.type_list_attr.empty()) count = attrs.get<std::vector<DType>>(arg.type_list_attr).size();
+    if (number < count) return arg;
+    number -= count;
+  }
+  throw error(Code::Internal, "an operation has fewer arguments than its node");
+}
+
 template <class T>
 bool holds(const AttrSpec& spec, const AttrValue& value) {
   return spec.is_list ? std::holds_alternative<std::vector<T>>(value) : std::holds_alternative<T>(value);
@@ -269,6 +299,9 @@ Op parse_op(const OpDef& def) {
       throw invalid_argument("{}: unknown flag '{}'", def.name, flag);
     }
   }
+  for (std::string_view name : split(def.host, ',')) keep_on_host(op, name);
+  op.role = def.role;
+  op.effect = effect_of(op);
   return op;
 }
 
@@ -281,6 +314,14 @@ const AttrSpec* Op::attr(std::string_view attr_name) const {
 
 bool Op::has_ref_input() const {
   return std::any_of(inputs.begin(), inputs.end(), [](const ArgSpec& arg) { return arg.is_ref; });
+}
+
+const ArgSpec& Op::input_arg(size_t number, const AttrMap& node_attrs) const {
+  return find_arg(inputs, number, node_attrs);
+}
+
+const ArgSpec& Op::output_arg(size_t number, const AttrMap& node_attrs) const {
+  return find_arg(outputs, number, node_attrs);
 }
 
 std::string attr_kind_name(AttrKind kind, bool is_list) {

@@ -19,6 +19,7 @@ struct ArgSpec {
   DType type = DType::Invalid;  // when fixed
   std::string type_attr, number_attr, type_list_attr;
   bool is_ref = false;
+  bool on_host = false;  // lies in the host's memory wherever the node runs
   bool is_list() const { return !number_attr.empty() || !type_list_attr.empty(); }
 };
 
@@ -39,9 +40,14 @@ struct Op {
   std::vector<ArgSpec> inputs, outputs;
   std::vector<AttrSpec> attrs;
   bool stateful = false, commutative = false, aggregate = false, uninitialized_input = false;
+  Role role = Role::None;
+  Effect effect = Effect::None;  // never FromSignature
 
   const AttrSpec* attr(std::string_view name) const;
   bool has_ref_input() const;
+  // The argument that a node's input or output of that number belongs to. REQUIRES: there is one.
+  const ArgSpec& input_arg(size_t number, const AttrMap& attrs) const;
+  const ArgSpec& output_arg(size_t number, const AttrMap& attrs) const;
   // The same inputs always give the same outputs and nothing else happens: such nodes may be folded, shared or dropped.
   bool pure() const { return !stateful && !has_ref_input(); }
 };

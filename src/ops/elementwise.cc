@@ -16,7 +16,7 @@ using cpu::Operands;
 using cpu::UnaryFn;
 using Kind = ElementwiseInstruction::Kind;
 
-// Of several names for one function the first is the one that programs are written with.
+// The words that programs are written with.
 constexpr std::pair<std::string_view, UnaryFn> kUnary[] = {
     {"Identity", UnaryFn::Identity},
     {"Neg", UnaryFn::Neg},
@@ -26,7 +26,6 @@ constexpr std::pair<std::string_view, UnaryFn> kUnary[] = {
     {"Sqrt", UnaryFn::Sqrt},
     {"Rsqrt", UnaryFn::Rsqrt},
     {"Reciprocal", UnaryFn::Reciprocal},
-    {"Inv", UnaryFn::Reciprocal},
     {"Exp", UnaryFn::Exp},
     {"Expm1", UnaryFn::Expm1},
     {"Log", UnaryFn::Log},
@@ -45,7 +44,6 @@ constexpr std::pair<std::string_view, UnaryFn> kUnary[] = {
     {"Floor", UnaryFn::Floor},
     {"Ceil", UnaryFn::Ceil},
     {"Round", UnaryFn::Round},
-    {"Rint", UnaryFn::Round},
     {"LogicalNot", UnaryFn::LogicalNot},
     {"IsNan", UnaryFn::IsNan},
     {"IsInf", UnaryFn::IsInf},
@@ -53,11 +51,9 @@ constexpr std::pair<std::string_view, UnaryFn> kUnary[] = {
 };
 constexpr std::pair<std::string_view, BinaryFn> kBinary[] = {
     {"Add", BinaryFn::Add},
-    {"AddV2", BinaryFn::Add},
     {"Sub", BinaryFn::Sub},
     {"Mul", BinaryFn::Mul},
     {"Div", BinaryFn::Div},
-    {"RealDiv", BinaryFn::Div},
     {"DivNoNan", BinaryFn::DivNoNan},
     {"FloorDiv", BinaryFn::FloorDiv},
     {"FloorMod", BinaryFn::FloorMod},
@@ -79,7 +75,6 @@ constexpr std::pair<std::string_view, BinaryFn> kBinary[] = {
     {"SqrtGrad", BinaryFn::SqrtGrad},
     {"RsqrtGrad", BinaryFn::RsqrtGrad},
     {"ReciprocalGrad", BinaryFn::ReciprocalGrad},
-    {"InvGrad", BinaryFn::ReciprocalGrad},
     {"ReluGrad", BinaryFn::ReluGrad},
     {"Relu6Grad", BinaryFn::Relu6Grad},
     {"EluGrad", BinaryFn::EluGrad},
@@ -89,8 +84,8 @@ constexpr std::pair<std::string_view, BinaryFn> kBinary[] = {
 };
 
 template <class Fn, size_t N>
-std::optional<Fn> find_fn(const std::pair<std::string_view, Fn> (&table)[N], std::string_view op) {
-  auto row = std::find_if(std::begin(table), std::end(table), [&](const auto& r) { return r.first == op; });
+std::optional<Fn> find_fn(const std::pair<std::string_view, Fn> (&table)[N], std::string_view word) {
+  auto row = std::find_if(std::begin(table), std::end(table), [&](const auto& r) { return r.first == word; });
   return row == std::end(table) ? std::nullopt : std::optional(row->second);
 }
 template <class Fn, size_t N>
@@ -119,9 +114,6 @@ int parse_value(std::string_view word, int count) {
 }
 
 }  // namespace
-
-std::optional<UnaryFn> unary_fn(std::string_view op) { return find_fn(kUnary, op); }
-std::optional<BinaryFn> binary_fn(std::string_view op) { return find_fn(kBinary, op); }
 
 int ElementwiseProgram::add(UnaryFn fn, int x) {
   instructions.push_back({.kind = Kind::Unary, .fn = static_cast<uint8_t>(fn), .a = x});
@@ -164,9 +156,9 @@ ElementwiseProgram ElementwiseProgram::decode(std::string_view text, int inputs)
   std::string_view word = next_word(text);
   for (; !word.empty() && word != "->"; word = next_word(text), ++values) {
     ElementwiseInstruction i;
-    if (auto unary = unary_fn(word)) {
+    if (auto unary = find_fn(kUnary, word)) {
       i.fn = static_cast<uint8_t>(*unary);
-    } else if (auto binary = binary_fn(word)) {
+    } else if (auto binary = find_fn(kBinary, word)) {
       i.kind = Kind::Binary;
       i.fn = static_cast<uint8_t>(*binary);
     } else if (word == "Select") {

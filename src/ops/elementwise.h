@@ -14,12 +14,8 @@
 
 namespace weir {
 
-// The tile function that computes an operation on float32, when there is one: "Mul" and "AddV2" have, "MatMul" has not.
-// Operations whose result is bool (Less, IsNan, ...) give 1.0f and 0.0f, which is what Select reads inside a program.
-std::optional<cpu::UnaryFn> unary_fn(std::string_view op);
-std::optional<cpu::BinaryFn> binary_fn(std::string_view op);
-
-// A chain of elementwise operations as one step. Values are numbered: first the inputs, then the result of each
+// A chain of elementwise operations on float32 as one step. Functions whose result is bool (Less, IsNan, ...) give 1.0f
+// and 0.0f, which is what Select reads. Values are numbered: first the inputs, then the result of each
 // instruction in order, so an instruction reads only values with smaller numbers than its own result.
 struct ElementwiseInstruction {
   enum class Kind : uint8_t { Unary, Binary, Select };

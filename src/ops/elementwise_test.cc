@@ -140,12 +140,5 @@ TEST(Elementwise, RefusesTextThatIsNoProgram) {
   }
 }
 
-TEST(Elementwise, KnowsWhichOperationsItCanCompute) {
-  EXPECT_EQ(unary_fn("Tanh"), UnaryFn::Tanh);
-  EXPECT_EQ(binary_fn("AddV2"), BinaryFn::Add);
-  EXPECT_EQ(unary_fn("MatMul"), std::nullopt);
-  EXPECT_EQ(binary_fn("Tanh"), std::nullopt);
-}
-
 }  // namespace
 }  // namespace weir

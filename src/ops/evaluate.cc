@@ -61,40 +61,16 @@ ThreadPool& folding_pool() {
   return pool;
 }
 
-// Invalid when a size does not fit the type: the kernel says so when it is run.
-Tensor shape_as_tensor(const Shape& shape, DType dtype) {
-  for (int64_t dim : shape.dims()) {
-    if (dtype == DType::Int32 && dim > INT32_MAX) return {};
-  }
-  Tensor t(dtype, Shape{shape.rank()});
-  for (int i = 0; i < shape.rank(); ++i) {
-    if (dtype == DType::Int32) {
-      t.mutable_data<int32_t>()[i] = static_cast<int32_t>(shape[i]);
-    } else {
-      t.mutable_data<int64_t>()[i] = shape[i];
-    }
-  }
-  return t;
-}
-
 Tensor constant_value(const Output& output, int& steps) {
   const Node& node = *output.node();
-  if (node.op->name == "Const") return node.attrs.get<Tensor>("value");
-  if (++steps > kMaxSteps || !node.op->pure() || node.op->name == "Placeholder" ||
-      node.op->name == "PlaceholderWithDefault") {
-    return {};
-  }
+  const Role role = node.op->role;
+  if (role == Role::Constant) return node.attrs.get<Tensor>("value");
+  if (++steps > kMaxSteps || !node.op->pure() || role == Role::Placeholder || role == Role::Default) return {};
   // Facts about shapes need the input's shape only.
-  if (node.op->name == "Shape" && node.inputs[0].shape().is_known()) {
-    return shape_as_tensor(node.inputs[0].shape(), node.output_types[0]);
-  }
-  if (node.op->name == "Size" && node.inputs[0].shape().is_known()) {
-    int64_t size = node.inputs[0].shape().elements();
-    if (node.output_types[0] == DType::Int32 && size > INT32_MAX) return {};
-    return node.output_types[0] == DType::Int32 ? Tensor(static_cast<int32_t>(size)) : Tensor(size);
-  }
-  if (node.op->name == "Rank" && node.inputs[0].shape().has_rank()) {
-    return Tensor(static_cast<int32_t>(node.inputs[0].shape().rank()));
+  if (node.op->def->from_shape) {
+    const auto index = static_cast<size_t>(output.index());
+    Tensor fact = node.op->def->from_shape(node.inputs[index].shape(), node.output_types[index]);
+    if (fact.valid()) return fact;
   }
   for (const Shape& shape : node.output_shapes) {
     if (!shape.is_known() || shape.elements() > kMaxElements) return {};
@@ -125,6 +101,23 @@ Shape shape_of_length(const Shape& length) {
   return fits ? Shape::unknown_dims(static_cast<int>(length[0])) : Shape::unknown();
 }
 
+Shape constant_value_as_shape(const Output& output, int& steps);
+
+// The values of a node's inputs as far as the graph tells them.
+class PartialValues final : public InferContext::Values {
+ public:
+  PartialValues(const Node& node, int& steps) : node_(node), steps_(steps) {}
+  Tensor value(int input) override { return constant_value_within_limits(node_.inputs[static_cast<size_t>(input)]); }
+  Shape value_as_shape(int input) override {
+    return constant_value_as_shape(node_.inputs[static_cast<size_t>(input)], steps_);
+  }
+  Shape handle_shape(int) override { return Shape::unknown(); }
+
+ private:
+  const Node& node_;
+  int& steps_;
+};
+
 Shape constant_value_as_shape(const Output& output, int& steps) {
   bool is_shape = output.dtype() == DType::Int32 || output.dtype() == DType::Int64;
   if (++steps > kMaxSteps || !is_shape) return shape_of_length(output.shape());
@@ -132,42 +125,28 @@ Shape constant_value_as_shape(const Output& output, int& steps) {
   if (Tensor value = constant_value_within_limits(output); value.valid()) {
     return values_as_shape(value);
   }
-  if (node.op->name == "Shape") return node.inputs[0].shape();
-  if (node.op->name == "Cast" || node.op->name == "Identity") return constant_value_as_shape(node.inputs[0], steps);
-  if (node.op->name == "Pack" && node.attrs.get<int64_t>("axis") == 0) {
-    Shape shape;
-    for (const Output& input : node.inputs) {
-      Tensor value = constant_value_within_limits(input);
-      int64_t dim = kUnknown;
-      if (value.valid() && value.elements() == 1) {
-        dim = value.dtype() == DType::Int32 ? value.data<int32_t>()[0] : value.data<int64_t>()[0];
-      }
-      shape.append(std::max<int64_t>(dim, kUnknown));
-    }
-    return shape;
-  }
-  if (node.op->name == "ConcatV2") {
-    Shape shape;
-    for (size_t i = 0; i + 1 < node.inputs.size(); ++i) {
-      Shape part = constant_value_as_shape(node.inputs[i], steps);
-      if (!part.has_rank()) return Shape::unknown();
-      for (int64_t dim : part.dims()) shape.append(dim);
-    }
-    return shape;
+  if (node.op->def->as_shape) {
+    std::vector<const Shape*> inputs;
+    for (const Output& input : node.inputs) inputs.push_back(&input.shape());
+    PartialValues values(node, steps);
+    InferContext context(*node.op, node.attrs, inputs, 0, values);
+    context.look_anywhere();
+    if (Shape shape = node.op->def->as_shape(context); shape.has_rank()) return shape;
   }
   return shape_of_length(output.shape());
 }
 
 }  // namespace
 
-bool computes_nothing(const Op& op, std::span<const Shape* const> outputs) {
-  if (!op.pure() || op.def->cpu.gives_outputs || outputs.empty()) return false;
+bool computes_nothing(const Op& op, const Kernel& kernel, std::span<const Shape* const> outputs) {
+  if (!op.pure() || kernel.gives_outputs || outputs.empty()) return false;
   return std::all_of(outputs.begin(), outputs.end(),
                      [](const Shape* s) { return s->is_known() && s->elements() == 0; });
 }
 
-ComputeFn select_kernel(const NodeView& node) {
-  const Kernel& kernel = node.op().def->cpu;
+const Kernel& cpu_kernel(const Op& op) { return op.def->cpu; }
+
+ComputeFn select_kernel(const Kernel& kernel, const NodeView& node) {
   ComputeFn compute = kernel.select ? kernel.select(node) : nullptr;
   if (compute) return compute;
   std::string types;
@@ -192,7 +171,8 @@ std::vector<Tensor> run_kernel(const NodeView& node, std::span<const Tensor> inp
   if (op.def->alias >= 0) {
     return {inputs[static_cast<size_t>(op.def->alias)].reshaped(infer.output(0))};
   }
-  ComputeFn compute = select_kernel(node);
+  const Kernel& kernel = cpu_kernel(op);
+  ComputeFn compute = select_kernel(kernel, node);
 
   Values values(inputs.size() + output_types.size());
   std::vector<int> slots;
@@ -209,10 +189,10 @@ std::vector<Tensor> run_kernel(const NodeView& node, std::span<const Tensor> inp
     output_shapes.push_back(&shapes[i]);
   }
 
-  if (!computes_nothing(op, output_shapes)) {
+  if (!computes_nothing(op, kernel, output_shapes)) {
     KernelState state(nullptr, [](void*) {});
     PrepareContext prepare(node, input_shapes, output_shapes, pool, nullptr);
-    if (op.def->cpu.prepare) state = op.def->cpu.prepare(prepare);
+    if (kernel.prepare) state = kernel.prepare(prepare);
     Tensor scratch(DType::UInt8, Shape{static_cast<int64_t>(prepare.scratch_bytes())});
 
     StepView step{slots.data(),

@@ -15,9 +15,11 @@ std::vector<Tensor> run_kernel(const NodeView& node, std::span<const Tensor> inp
 
 // Whether an operation has nothing to compute: it is pure and none of its outputs has an element. Its kernel is not run
 // then, because sizes beside an empty dimension cost no memory and may be of any magnitude: [2^40,0] has 2^40 rows.
-bool computes_nothing(const Op& op, std::span<const Shape* const> outputs);
+bool computes_nothing(const Op& op, const Kernel& kernel, std::span<const Shape* const> outputs);
 
+// The CPU's kernel of an operation. Who runs nodes asks their device, not this (devices/device.h).
+const Kernel& cpu_kernel(const Op& op);
 // The kernel's function; throws Unimplemented, naming the operation and its types, when there is none.
-ComputeFn select_kernel(const NodeView& node);
+ComputeFn select_kernel(const Kernel& kernel, const NodeView& node);
 
 }  // namespace weir

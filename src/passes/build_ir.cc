@@ -20,8 +20,7 @@ bool writes_variables(const Body& body) {
       auto [first, second] = bodies_of(*node);
       return writes_variables(*first) || writes_variables(*second);
     }
-    const bool takes_handle = !node->inputs.empty() && node->inputs[0].dtype() == DType::Resource;
-    return !is_variable_read(*node->op) && (node->op->has_ref_input() || (node->op->stateful && takes_handle));
+    return node->op->effect == Effect::Writes;
   });
 }
 
@@ -68,8 +67,7 @@ class Builder {
   }
 
   void note_given(const Output& output) {
-    const std::string& op = output.node()->op->name;
-    if (op == "Placeholder" || op == "PlaceholderV2") given_.insert(output.node());
+    if (output.node()->op->role == Role::Placeholder) given_.insert(output.node());
   }
 
   // Producers first, with an explicit stack: graphs can be deeper than a thread's stack.
@@ -104,7 +102,7 @@ class Builder {
     }
     if (is_flow(*node)) ir_node.flow = snapshot(*node);
     // An Identity of a reference is the read itself: it happens when the Identity's turn comes.
-    bool reads = node->op->name == "Identity" && node->inputs[0].is_ref() && !feeds_.count(node->inputs[0]);
+    bool reads = node->op->role == Role::Identity && node->inputs[0].is_ref() && !feeds_.count(node->inputs[0]);
     if (reads) ir_node.op = find_op("_Read");
     std::vector<FlatArg> args = flatten_args(node->op->inputs, node->attrs);
     for (size_t i = 0; i < node->inputs.size(); ++i) {
@@ -131,7 +129,7 @@ class Builder {
   // Variables are known to the whole session: bodies look them up for themselves, and no value needs to exist before.
   static bool is_handle(const Output& output) {
     return output.node()->inputs.empty() && (output.is_ref() || output.dtype() == DType::Resource) &&
-           output.node()->op->name != "Placeholder";
+           output.node()->op->role != Role::Placeholder;
   }
   static bool is_passed_handle(const Node& reader, const Output& input) { return is_flow(reader) && is_handle(input); }
 
@@ -189,7 +187,7 @@ class Builder {
   IrEdge last_value(const Output& fetch) {
     auto plain_read = [&](const Output& output) {
       const Node& node = *output.node();
-      return node.op->name == "Identity" && node.control_inputs.empty() && !feeds_.count(output);
+      return node.op->role == Role::Identity && node.control_inputs.empty() && !feeds_.count(output);
     };
     Output source = fetch;
     while (!source.is_ref() && plain_read(source)) source = source.node()->inputs[0];
@@ -199,7 +197,7 @@ class Builder {
     for (int i = 0; i < ir_.size(); ++i) {
       const IrNode& other = ir_[i];
       if (other.is_feed()) continue;
-      const bool writes_it = is_write(ir_, other) && variable_of(ir_, other.inputs[0]) == variable;
+      const bool writes_it = other.op->effect == Effect::Writes && variable_of(ir_, other.inputs[0]) == variable;
       if (writes_it || (other.flow && other.flow->writes)) writes.push_back(i);
     }
     return value_edge(source, &writes);

@@ -4,9 +4,7 @@ namespace weir {
 
 void direct_convolutions(Ir& ir) {
   for (IrNode& node : ir.nodes) {
-    const bool convolves = node.is("Conv2D") || node.is("_FusedConv2D") || node.is("Conv2DBackpropInput") ||
-                           node.is("Conv2DBackpropFilter");
-    if (convolves && !node.dead) node.attrs.set("_direct", true);
+    if (node.op->def->winograd && !node.dead) node.attrs.set("_direct", true);
   }
 }
 

@@ -5,14 +5,15 @@
 namespace weir {
 namespace {
 
+bool channels_last(const IrNode& node) {
+  const AttrValue* format = node.attrs.find("data_format");
+  return !format || std::get<std::string>(*format) == "NHWC";
+}
+
 // Adds a vector along the last dimension of `value`: the index of the bias input, or -1.
 int bias_input(const Ir& ir, const IrNode& node, int value) {
-  if (node.is("BiasAdd")) {
-    const AttrValue* format = node.attrs.find("data_format");
-    bool channels_last = !format || std::get<std::string>(*format) == "NHWC";
-    return channels_last && node.inputs[0].node == value ? 1 : -1;
-  }
-  if (!node.is("Add") && !node.is("AddV2")) return -1;
+  if (node.op->role == Role::BiasAdd) return channels_last(node) && node.inputs[0].node == value ? 1 : -1;
+  if (node.op->def->elementwise != BinaryFn::Add) return -1;
   int other = node.inputs[0].node == value ? 1 : 0;
   if (node.inputs[static_cast<size_t>(1 - other)].node != value) return -1;
   const Shape& bias = ir.shape(node.inputs[static_cast<size_t>(other)]);
@@ -21,7 +22,10 @@ int bias_input(const Ir& ir, const IrNode& node, int value) {
   return fits ? other : -1;
 }
 
-bool is_activation(const IrNode& node) { return node.is("Relu") || node.is("Relu6"); }
+bool is_activation(const IrNode& node) {
+  const ElementwiseBody& body = node.op->def->elementwise;
+  return body == UnaryFn::Relu || body == UnaryFn::Relu6;
+}
 
 class Fuser {
  public:
@@ -87,11 +91,7 @@ void fuse_bias_activation(Ir& ir, PassContext&) {
   for (int id : ir.topological_order()) {
     const IrNode& node = ir[id];
     if (node.dead || node.is_feed() || node.is_constant() || !is_float(node)) continue;
-    if (node.is("MatMul")) {
-      fuser.fuse(id, "_FusedMatMul");
-    } else if (node.is("Conv2D") && node.attrs.get<std::string>("data_format") == "NHWC") {
-      fuser.fuse(id, "_FusedConv2D");
-    }
+    if (!node.op->def->fused.empty() && channels_last(node)) fuser.fuse(id, node.op->def->fused);
   }
 }
 

@@ -11,6 +11,8 @@ namespace {
 constexpr size_t kMaxInstructions = 64;
 constexpr size_t kMaxInputs = 24;
 
+using Kind = ElementwiseBody::Kind;
+
 // Grows groups of elementwise float nodes from their last node upwards. A node joins when everything that reads it is
 // in the group already, so the group has one result and can never be part of a cycle.
 class Fuser {
@@ -39,12 +41,13 @@ class Fuser {
   bool fusible(int id) const {
     const IrNode& node = ir_[id];
     if (node.is_feed() || node.is_constant() || node.types.size() != 1 || !node.shapes[0].is_known()) return false;
-    bool known = node.is("Select") || node.is("Cast") || (node.is("AddN") && node.inputs.size() > 1) ||
-                 unary_fn(node.op->name) || binary_fn(node.op->name);
-    if (!known || (node.types[0] != DType::Float32 && node.types[0] != DType::Bool)) return false;
-    if (node.is("Cast") && (ir_.type(node.inputs[0]) != DType::Bool || node.types[0] != DType::Float32)) return false;
+    const Kind kind = node.op->def->elementwise.kind;
+    if (kind == Kind::None || (kind == Kind::Sum && node.inputs.size() < 2)) return false;
+    if (node.types[0] != DType::Float32 && node.types[0] != DType::Bool) return false;
+    if (kind == Kind::Cast && (ir_.type(node.inputs[0]) != DType::Bool || node.types[0] != DType::Float32))
+      return false;
     // A vector condition picks whole rows: not elementwise.
-    if (node.is("Select") && ir_.shape(node.inputs[0]) != node.shapes[0]) return false;
+    if (kind == Kind::Select && ir_.shape(node.inputs[0]) != node.shapes[0]) return false;
     for (const IrEdge& input : node.inputs) {
       DType type = ir_.type(input);
       if (!ir_.shape(input).is_known()) return false;
@@ -117,22 +120,32 @@ class Fuser {
 
   // These have no broadcasting of their own, which the fused loop would do without a word.
   void note_assumptions(const IrNode& node) {
-    if (!node.varies || !(node.is("Select") || node.is("AddN"))) return;
+    const Kind kind = node.op->def->elementwise.kind;
+    if (!node.varies || (kind != Kind::Select && kind != Kind::Sum)) return;
     for (size_t i = 1; i < node.inputs.size(); ++i) ir_.equal_shapes.push_back({node.inputs[0], node.inputs[i]});
   }
 
   template <class Value>
   static int emit(ElementwiseProgram& program, const IrNode& node, const Value& value) {
-    if (node.is("Cast")) return value(node.inputs[0]);
-    if (node.is("Select"))
-      return program.add_select(value(node.inputs[0]), value(node.inputs[1]), value(node.inputs[2]));
-    if (node.is("AddN")) {
-      int sum = value(node.inputs[0]);
-      for (size_t i = 1; i < node.inputs.size(); ++i) sum = program.add(cpu::BinaryFn::Add, sum, value(node.inputs[i]));
-      return sum;
+    const ElementwiseBody& body = node.op->def->elementwise;
+    const int first = value(node.inputs[0]);
+    switch (body.kind) {
+      case Kind::Unary:
+        return program.add(body.unary, first);
+      case Kind::Binary:
+        return program.add(body.binary, first, value(node.inputs[1]));
+      case Kind::Select:
+        return program.add_select(first, value(node.inputs[1]), value(node.inputs[2]));
+      case Kind::Sum: {
+        int sum = first;
+        for (size_t i = 1; i < node.inputs.size(); ++i) sum = program.add(BinaryFn::Add, sum, value(node.inputs[i]));
+        return sum;
+      }
+      case Kind::Cast:
+      case Kind::None:
+        break;
     }
-    if (auto fn = unary_fn(node.op->name)) return program.add(*fn, value(node.inputs[0]));
-    return program.add(*binary_fn(node.op->name), value(node.inputs[0]), value(node.inputs[1]));
+    return first;
   }
 
   Ir& ir_;

@@ -26,8 +26,8 @@ class InputValues final : public InferContext::Values {
   }
   Shape handle_shape(int input) override {
     const IrNode* handle = &ir_[sources(node_)[static_cast<size_t>(input)].node];
-    while (handle->is("Identity") && !handle->is_feed()) handle = &ir_[handle->inputs[0].node];
-    return handle->is("VarHandleOp") ? handle->attrs.get<Shape>("shape") : Shape::unknown();
+    while (handle->op->role == Role::Identity && !handle->is_feed()) handle = &ir_[handle->inputs[0].node];
+    return handle->op->role == Role::Variable ? handle->attrs.get<Shape>("shape") : Shape::unknown();
   }
 
  private:
@@ -35,22 +35,6 @@ class InputValues final : public InferContext::Values {
   const IrNode& node_;
   const InputFacts& inputs_;
 };
-
-// Both are invalid when a size does not fit the type: the kernel says so when it is run.
-template <class T>
-Tensor dims_tensor(const Shape& shape) {
-  Tensor t(dtype_of<T>, Shape{shape.rank()});
-  for (int i = 0; i < shape.rank(); ++i) {
-    if (!std::in_range<T>(shape[i])) return {};
-    t.mutable_data<T>()[i] = static_cast<T>(shape[i]);
-  }
-  return t;
-}
-
-Tensor number(int64_t value, DType dtype) {
-  if (dtype == DType::Int64) return Tensor(value);
-  return std::in_range<int32_t>(value) ? Tensor(static_cast<int32_t>(value)) : Tensor();
-}
 
 // Small integer arithmetic on known values: what shapes, axes and slices are computed with.
 void small_values(const Ir& ir, IrNode& node, ThreadPool& pool) {
@@ -100,17 +84,9 @@ std::vector<Shape> infer_shapes(const Ir& ir, const IrNode& node, const InputFac
 }
 
 bool infer_shape_values(const IrNode& node, const InputFacts& inputs, std::vector<Tensor>& values) {
-  bool is_shape = node.is("Shape") || node.is("ShapeN");
-  if (!is_shape && !node.is("Size") && !node.is("Rank")) return false;
-  for (size_t i = 0; i < inputs.shapes.size(); ++i) {
-    const Shape& shape = *inputs.shapes[i];
-    if (node.is("Rank") ? !shape.has_rank() : !shape.is_known()) continue;
-    if (is_shape) {
-      values[i] = node.types[i] == DType::Int32 ? dims_tensor<int32_t>(shape) : dims_tensor<int64_t>(shape);
-    } else {
-      values[i] = number(node.is("Rank") ? shape.rank() : shape.elements(), node.types[i]);
-    }
-  }
+  const auto from_shape = node.op->def->from_shape;
+  if (!from_shape) return false;
+  for (size_t i = 0; i < inputs.shapes.size(); ++i) values[i] = from_shape(*inputs.shapes[i], node.types[i]);
   return true;
 }
 
@@ -120,7 +96,7 @@ void infer_ir(Ir& ir, PassContext& context) {
   for (int id : ir.topological_order()) {
     IrNode& node = ir[id];
     if (node.is_feed()) continue;
-    if (node.is("Const")) {
+    if (node.op->role == Role::Constant) {
       node.values[0] = node.attrs.get<Tensor>("value");
       node.shapes[0] = node.values[0].shape();
       continue;
@@ -145,7 +121,7 @@ void infer_ir(Ir& ir, PassContext& context) {
       if (!e.node().empty()) throw;
       node.origin->fail(e.code(), e.message());
     }
-    if (node.is("Assert")) assertions.push_back(&node);
+    if (node.op->effect == Effect::Checks) assertions.push_back(&node);
     if (!infer_shape_values(node, inputs, node.values)) small_values(ir, node, context.pool);
   }
 }

@@ -6,20 +6,12 @@
 
 namespace weir {
 
-bool is_variable_read(const Op& op) { return op.name == "_Read" || op.name == "ReadVariableOp"; }
-
 int variable_of(const Ir& ir, IrEdge edge) {
   for (;;) {
     const IrNode& node = ir[edge.node];
     if (node.inputs.empty() || !node.op->has_ref_input()) return edge.node;
     edge = node.inputs[0];
   }
-}
-
-bool is_write(const Ir& ir, const IrNode& node) {
-  if (is_variable_read(*node.op)) return false;
-  if (node.op->has_ref_input()) return true;
-  return node.op->stateful && !node.inputs.empty() && ir.type(node.inputs[0]) == DType::Resource;
 }
 
 bool IrNode::is_constant() const {

@@ -15,9 +15,6 @@ namespace weir {
 // The part of a graph that one run needs, as the passes rewrite it on its way to a plan. Nodes are numbered; an edge
 // names a node and one of its outputs. Nodes that a pass made superfluous stay in the list, unreferenced and `dead`.
 
-// Whether the operation gives the value of the variable that its first input refers to.
-bool is_variable_read(const Op& op);
-
 struct IrEdge {
   int node = -1;
   int output = 0;
@@ -61,7 +58,6 @@ struct IrNode {
   int to = -1;                 // of a _Copy: the device whose memory it writes
   bool dead = false;
 
-  bool is(std::string_view op_name) const { return op->name == op_name; }
   bool is_feed() const { return feed >= 0; }
   bool is_constant() const;                             // every output has a value
   int memory() const { return to >= 0 ? to : device; }  // the device whose memory its outputs are in
@@ -96,9 +92,6 @@ struct Ir {
 
 // The variable's node behind a reference or handle, following the operations that pass it on.
 int variable_of(const Ir& ir, IrEdge edge);
-// Whether the node changes the variable that its first input refers to.
-bool is_write(const Ir& ir, const IrNode& node);
-
 struct PassContext {
   const PassOptions& options;
   ThreadPool& pool;

@@ -10,11 +10,6 @@
 namespace weir {
 namespace {
 
-// Gives numbers about its input; goes where the input is.
-bool is_metadata(const IrNode& node) {
-  return node.is("Shape") || node.is("ShapeN") || node.is("Size") || node.is("Rank");
-}
-
 // Two names that cannot be one device's: the part in which they differ, or null.
 const char* difference(const DeviceSpec& a, const DeviceSpec& b) {
   auto differ = [](const auto& x, const auto& y) { return x && y && *x != *y; };
@@ -134,7 +129,7 @@ class Placer {
         const IrNode& node = ir_[i];
         const bool uses = !node.inputs.empty() && !node.flow && refers(node.inputs[0]);
         if (uses != (pass == 1)) continue;
-        if (!is_variable_read(*node.op)) add(i, *node.origin, uses);
+        if (node.op->role != Role::Read) add(i, *node.origin, uses);
       }
       if (pass > 0) continue;
       for (size_t i = 0; i < outside_.size(); ++i) {
@@ -229,7 +224,7 @@ class Placer {
           asked_[static_cast<size_t>(root(i))].by)
         continue;
       int neighbour = -1;
-      if (is_metadata(node)) neighbour = node.inputs[0].node;
+      if (node.op->def->from_shape) neighbour = node.inputs[0].node;  // numbers about its input
       if (node.inputs.empty() && readers[at] == 1) neighbour = reader[at];
       if (neighbour < 0 || skip(neighbour)) continue;
       if (runs_on(node, ir_[neighbour].device)) node.device = ir_[neighbour].device;

@@ -8,11 +8,11 @@ namespace {
 // Gives its input on unchanged, and nothing else.
 bool is_identity(const Ir& ir, const IrNode& node) {
   if (node.is_feed() || !node.control.empty() || node.types.size() != 1 || node.is_constant()) return false;
-  if (node.is("Cast")) return ir.type(node.inputs[0]) == node.types[0];
+  if (node.op->def->elementwise == ElementwiseBody::Kind::Cast) return ir.type(node.inputs[0]) == node.types[0];
   int alias = node.op->def->alias;
   if (alias < 0 || !node.op->pure()) return false;
   const Shape& in = ir.shape(node.inputs[static_cast<size_t>(alias)]);
-  return node.is("Identity") || (in.is_known() && in == node.shapes[0] && is_fixed_view(ir, node));
+  return node.op->role == Role::Identity || (in.is_known() && in == node.shapes[0] && is_fixed_view(ir, node));
 }
 
 IrEdge source(const IrNode& node) {
@@ -61,9 +61,9 @@ class Effects {
   using Set = std::vector<uint64_t>;
 
   static bool is_effect(const IrNode& node) {
-    if (node.is("Placeholder") && !node.is_feed()) return true;  // fails
-    if (node.is_feed() || is_variable_read(*node.op) || node.is("VariableV2") || node.is("VarHandleOp")) return false;
-    return !node.op->pure() || node.is("CheckNumerics");
+    if (node.is_feed()) return false;
+    if (node.op->role == Role::Placeholder) return true;  // fails
+    return node.op->effect != Effect::None && node.op->effect != Effect::Reads;
   }
   const Set& of(int node) const { return before_[static_cast<size_t>(node)]; }
   static void add(Set& to, const Set& more) {
@@ -100,14 +100,14 @@ void remove_identities(Ir& ir, PassContext&) {
       const IrNode& other = ir[before];
       if (IrEdge to = replacement[static_cast<size_t>(before)]; to.node >= 0) {
         add_unique(control, to.node);
-      } else if (other.is("NoOp")) {
+      } else if (other.op->role == Role::Nothing) {
         for (int further : other.control) add_unique(control, further);
       } else {
         add_unique(control, before);
       }
     }
     // Gates of gradients (see tuple()) wait for values; that would only keep their neighbours from being fused.
-    if (node.is("Identity") && !control.empty()) control = effects.needed(id, control);
+    if (node.op->role == Role::Identity && !control.empty()) control = effects.needed(id, control);
     node.control = std::move(control);
     effects.note(id);
     if (!is_identity(ir, node)) continue;

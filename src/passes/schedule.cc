@@ -45,13 +45,13 @@ std::vector<std::vector<int>> soft_predecessors(const Ir& ir) {
     for (const IrEdge& input : ir[i].inputs) readers[static_cast<size_t>(input.node)].push_back(i);
   }
   for (int i = 0; i < ir.size(); ++i) {
-    if (ir[i].dead || ir[i].is_feed() || !is_variable_read(*ir[i].op)) continue;
+    if (ir[i].dead || ir[i].is_feed() || ir[i].op->effect != Effect::Reads) continue;
     auto& list = of_variable[static_cast<size_t>(variable_of(ir, ir[i].inputs[0]))];
     list.push_back(i);
     list.insert(list.end(), readers[static_cast<size_t>(i)].begin(), readers[static_cast<size_t>(i)].end());
   }
   for (int i = 0; i < ir.size(); ++i) {
-    if (ir[i].dead || ir[i].is_feed() || !is_write(ir, ir[i])) continue;
+    if (ir[i].dead || ir[i].is_feed() || ir[i].op->effect != Effect::Writes) continue;
     for (int before : of_variable[static_cast<size_t>(variable_of(ir, ir[i].inputs[0]))]) {
       const std::vector<int>& control = ir[before].control;
       if (std::find(control.begin(), control.end(), i) == control.end()) soft[static_cast<size_t>(i)].push_back(before);

@@ -72,7 +72,7 @@ std::vector<StepFacts> Plan::Builder::step_facts() const {
     std::span<const Shape* const> all(shapes);
     auto inputs = static_cast<size_t>(step.view.input_count);
     facts[static_cast<size_t>(i)].microseconds =
-        estimate_microseconds(step.op->name, all.first(inputs), all.subspan(inputs));
+        estimate_microseconds(*step.op, all.first(inputs), all.subspan(inputs));
 
     facts[static_cast<size_t>(i)].alone = step.kind == Step::Kind::Flow;  // its bodies read and write variables unseen
     const Flow* flow = ir_[step_nodes_[static_cast<size_t>(i)]].flow.get();
@@ -86,7 +86,7 @@ std::vector<StepFacts> Plan::Builder::step_facts() const {
       int handle = variable[static_cast<size_t>(s)];
       if (handle < 0) continue;
       Accesses& access = accesses[static_cast<size_t>(handle)];
-      bool writes = plan_.slots_[static_cast<size_t>(s)].place == Place::Nowhere && !is_variable_read(*step.op);
+      bool writes = plan_.slots_[static_cast<size_t>(s)].place == Place::Nowhere && step.op->effect == Effect::Writes;
       if (!flow) access.add(i, writes, before);
     }
     if (flow) {
@@ -100,7 +100,7 @@ std::vector<StepFacts> Plan::Builder::step_facts() const {
       auto out = static_cast<size_t>(step.view.outputs[o]);
       producer[out] = i;
       bool passes_on =
-          plan_.slots_[out].place == Place::Nowhere || is_variable_read(*step.op) || step.kind == Step::Kind::Alias;
+          plan_.slots_[out].place == Place::Nowhere || step.op->role == Role::Read || step.kind == Step::Kind::Alias;
       if (passes_on && step.view.input_count > 0)
         variable[out] = variable[static_cast<size_t>(source(step.view.inputs[0]))];
     }

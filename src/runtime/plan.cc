@@ -132,7 +132,7 @@ void Plan::look_up_handles(Frame& frame) const {
     try {
       const std::vector<const Shape*> outputs = {&slots_[static_cast<size_t>(step.view.outputs[0])].shape};
       PrepareContext prepare(*step.node, {}, outputs, *step.pool, &environment_.resources);
-      const Kernel& kernel = step.op->def->cpu;
+      const Kernel& kernel = *step.kernel;
       if (kernel.prepare) frame.handles.push_back(kernel.prepare(prepare));
       StepView view = step.view;
       view.state = kernel.prepare ? frame.handles.back().get() : nullptr;
@@ -394,7 +394,7 @@ class RunValues final : public InferContext::Values {
 void Plan::run_dynamic(const Step& step, Value* slots, const RunControl& control) const {
   static const Shape kScalar;
   // Of an output of an If that the branch which ran does not give there is nothing to copy: it has no shape either.
-  if (step.op->name == "_Copy" && !slots[step.view.inputs[0]].data) return;
+  if (step.op->role == Role::Copy && !slots[step.view.inputs[0]].data) return;
   std::vector<const Shape*> inputs;
   for (int i = 0; i < step.view.input_count; ++i) {
     const Value& v = slots[step.view.inputs[i]];
@@ -442,10 +442,10 @@ void Plan::run_dynamic(const Step& step, Value* slots, const RunControl& control
       hold(out, t);
     }
   }
-  if (computes_nothing(*step.op, outputs)) return;
+  if (computes_nothing(*step.op, *step.kernel, outputs)) return;
   KernelState state(nullptr, [](void*) {});
   PrepareContext prepare(*step.node, inputs, outputs, *step.pool, &environment_.resources);
-  if (step.op->def->cpu.prepare) state = step.op->def->cpu.prepare(prepare);
+  if (step.kernel->prepare) state = step.kernel->prepare(prepare);
   Tensor scratch(DType::UInt8, Shape{static_cast<int64_t>(prepare.scratch_bytes())});
   StepView view = step.view;
   view.state = state.get();

@@ -61,6 +61,7 @@ struct Step {
   DeviceMemory* charged = nullptr;  // the account of outputs that only the run allocates; null: none is kept
   std::vector<int> slots;           // inputs, then outputs; view points into it
   const Op* op = nullptr;
+  const Kernel* kernel = nullptr;  // of the device
   AttrMap attrs;
   std::string name;
   std::unique_ptr<NodeView> node;

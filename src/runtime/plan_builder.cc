@@ -16,8 +16,6 @@ bool is_handle(const IrNode& node) {
   return out.is_ref || out.type == DType::Resource;
 }
 
-bool is_stateless_nothing(const IrNode& node) { return node.is("NoOp") || node.is("ControlTrigger"); }
-
 bool is_handle_type(DType dtype) { return dtype == DType::Resource; }
 
 bool has_constructor(DType dtype) { return dtype == DType::String || dtype == DType::Variant; }
@@ -63,6 +61,7 @@ Step Plan::Builder::make_step(int id) {
   const IrNode& node = ir_[id];
   Step step;
   step.op = node.op;
+  step.kernel = &plan_.environment_.devices[node.device].kernel(*node.op);
   step.attrs = node.attrs;
   step.name = node.name;
   step.origin = node.origin;
@@ -85,21 +84,21 @@ Step Plan::Builder::make_step(int id) {
     step.kind = Step::Kind::Flow;
   } else if (node.op->def->alias >= 0) {
     step.kind = is_fixed_view(ir_, node) ? Step::Kind::Alias : Step::Kind::Dynamic;
-  } else if (!is_handle(node) && !node.op->def->cpu.gives_outputs &&
+  } else if (!is_handle(node) && !step.kernel->gives_outputs &&
              (strings || std::any_of(step.slots.begin(), step.slots.end(), unknown))) {
     step.kind = Step::Kind::Dynamic;
   }
   // Reads of variables share what is on the variable's account already.
-  const bool allocates = step.kind == Step::Kind::Dynamic || node.op->def->cpu.gives_outputs;
-  if (allocates && !is_variable_read(*node.op)) step.charged = plan_.environment_.devices[step.to].memory();
+  const bool allocates = step.kind == Step::Kind::Dynamic || step.kernel->gives_outputs;
+  if (allocates && node.op->role != Role::Read) step.charged = plan_.environment_.devices[step.to].memory();
   return step;
 }
 
 void Plan::Builder::make_steps(const std::vector<int>& order) {
   for (int id : order) {
     const IrNode& node = ir_[id];
-    if (node.is_feed() || node.is_constant() || is_stateless_nothing(node)) continue;
-    if (node.is("Placeholder")) {
+    if (node.is_feed() || node.is_constant() || node.op->role == Role::Nothing) continue;
+    if (node.op->role == Role::Placeholder) {
       const Shape& shape = node.origin->output_shapes[0];
       node.origin->fail(
           Code::InvalidArgument,
@@ -146,7 +145,7 @@ void Plan::Builder::place_values() {
       if (step.kind == Step::Kind::Alias) alias_of_[static_cast<size_t>(s)] = step.view.inputs[step.op->def->alias];
       if (is_ref || is_handle_type(out.dtype)) {
         out.place = Place::Nowhere;
-      } else if (step.kind == Step::Kind::Dynamic || step.kind == Step::Kind::Flow || step.op->def->cpu.gives_outputs ||
+      } else if (step.kind == Step::Kind::Dynamic || step.kind == Step::Kind::Flow || step.kernel->gives_outputs ||
                  has_constructor(out.dtype)) {
         out.place = Place::Held;
       } else if (step.kind == Step::Kind::Alias) {
@@ -210,20 +209,20 @@ void Plan::Builder::prepare_steps() {
       step.view.node = step.node.get();
       if (step.op->def->alias >= 0 || step.kind == Step::Kind::Flow) continue;  // nothing is computed
       try {
-        step.compute = select_kernel(*step.node);
+        step.compute = select_kernel(*step.kernel, *step.node);
         // Handles are prepared for each frame.
         if (step.kind == Step::Kind::Dynamic || steps == &plan_.once_) continue;
         std::vector<const Shape*> shapes;
         for (int s : step.slots) shapes.push_back(&plan_.slots_[static_cast<size_t>(s)].shape);
         std::span<const Shape* const> all(shapes);
         auto inputs = static_cast<size_t>(step.view.input_count);
-        if (computes_nothing(*step.op, all.subspan(inputs))) {
+        if (computes_nothing(*step.op, *step.kernel, all.subspan(inputs))) {
           step.compute = [](KernelContext&) {};
           continue;
         }
-        if (!step.op->def->cpu.prepare) continue;
+        if (!step.kernel->prepare) continue;
         PrepareContext c(*step.node, all.first(inputs), all.subspan(inputs), *step.pool, &plan_.environment_.resources);
-        step.state = step.op->def->cpu.prepare(c);
+        step.state = step.kernel->prepare(c);
         step.view.state = step.state.get();
         step.scratch_bytes = c.scratch_bytes();
       } catch (const Error& e) {
@@ -272,7 +271,7 @@ int Plan::Builder::end_of_use(int step) const {
 // Lets output 0 overwrite an input that dies in this step.
 bool Plan::Builder::try_in_place(int index) {
   const Step& step = plan_.steps_[static_cast<size_t>(index)];
-  uint32_t mask = step.op->def->cpu.in_place;
+  uint32_t mask = step.kernel->in_place;
   if (mask == 0 || step.kind != Step::Kind::Static || step.view.output_count == 0) return false;
   int out = step.view.outputs[0];
   if (memory(out).place != Place::Arena) return false;

@@ -20,9 +20,6 @@ int64_t bytes_of(const Value& v) {
   return dtype == DType::Resource ? 0 : shape->elements() * static_cast<int64_t>(dtype_size(dtype));
 }
 
-bool reads_rows(std::string_view op) { return op.find("Gather") != op.npos; }
-bool writes_rows(std::string_view op) { return op.find("Scatter") != op.npos || op.find("SparseApply") != op.npos; }
-
 }  // namespace
 
 void count_work(const Step& step, const Value* slots, RunTrace::Event& event) {
@@ -40,15 +37,15 @@ void count_work(const Step& step, const Value* slots, RunTrace::Event& event) {
     outputs.push_back(shape(v));
     if (v.data && v.shape) event.output_bytes += bytes_of(v);
   }
-  if (step.kind == Step::Kind::Alias || is_variable_read(*step.op)) return;
+  if (step.kind == Step::Kind::Alias || step.op->role == Role::Read) return;
   int64_t rows = -1;  // bytes of the rows of a table that are used
-  if (reads_rows(event.op)) rows = event.output_bytes;
-  if (writes_rows(event.op)) rows = *std::max_element(bytes.begin() + 1, bytes.end());
+  if (step.op->def->rows == Rows::Read) rows = event.output_bytes;
+  if (step.op->def->rows == Rows::Written) rows = *std::max_element(bytes.begin() + 1, bytes.end());
   for (size_t i = 0; i < bytes.size(); ++i) {
     const bool is_table = rows >= 0 && (i == 0 || slots[step.view.inputs[i]].resource);
     event.input_bytes += is_table ? std::min(bytes[i], rows) : bytes[i];
   }
-  event.flops = count_flops(event.op, inputs, outputs);
+  event.flops = count_flops(*step.op, inputs, outputs);
 }
 
 }  // namespace weir

@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "graph/op.h"
 #include "weir/session.h"
 
 namespace weir {
@@ -76,7 +77,8 @@ std::string RunTrace::table() const {
     const Event& event = events[i];
     by_node[{event.device, event.node, event.op}].add(event, own[i]);
     Lane& lane = devices[event.device];
-    (event.op == "_Copy" ? lane.copies : lane.kernels) += own[i];
+    const Op* op = find_op(event.op);
+    (op && op->role == Role::Copy ? lane.copies : lane.kernels) += own[i];
     begin = std::min(begin, event.start_ns);
     end = std::max(end, event.end_ns);
     busy += own[i];

@@ -96,9 +96,8 @@ Variable ExponentialMovingAverage::make_average(const AveragedList::Item& item) 
                            item.value.shape().str());
   }
   // A variable that is known by its reference alone is one all the same.
-  const std::string& type = item.value.op().type();
   std::optional<Scope> beside;
-  if (type.starts_with("Variable") || type == "VarHandleOp") beside.emplace(g.colocate_with(item.value.op()));
+  if (item.value.node()->op->role == Role::Variable) beside.emplace(g.colocate_with(item.value.op()));
   return make_variable(g, scope.name() + "/", true,
                        [&] { return zeros_initializer().function()(g, item.value.shape(), item.value.dtype()); },
                        {.trainable = false});

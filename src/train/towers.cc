@@ -30,7 +30,8 @@ Gradient mean(const std::vector<Gradient>& grads) {
 // Sends the variables that the scopes inside it do not place to `device`; "" leaves them alone.
 Scope variables_on(Graph& graph, const std::string& device) {
   return graph.device([device](const NodeArgs& node) {
-    const bool variable = node.op == "VariableV2" || node.op == "VarHandleOp";
+    const Op* op = find_op(node.op);
+    const bool variable = op && op->role == Role::Variable;
     return variable && node.device.empty() ? device : node.device;
   });
 }

@@ -2,9 +2,11 @@
 
 #include <stdint.h>
 
+#include "graph/elementwise_fn.h"
+
 namespace weir::cpu {
 
-// The vocabulary of elementwise float32 functions. A single elementwise operation calls one of them over its array; a
+// Elementwise float32 functions. A single elementwise operation calls one of them over its array; a
 // fused chain of operations calls one per instruction over tiles of kTileFloats, which stay in the first-level cache.
 //
 // An element's result depends on its operands only, never on its place in the array or the length of the call, so a
@@ -15,28 +17,10 @@ constexpr int64_t kTileFloats = 1024;
 // Special values follow TensorFlow 1.15 on a CPU: Relu and Relu6 pass NaN on, Sign(NaN) is 0, Round and Rint take
 // halves to even. Exp, Expm1, Log, Log1p, Erf, Sin, Cos stay within 2 ulp of the true value, Tanh, Sigmoid and Softplus
 // within 4, denormal results included.
-// clang-format off
-enum class UnaryFn : uint8_t {
-  Identity, Neg, Abs, Sign, Square, Sqrt, Rsqrt, Reciprocal,
-  Exp, Expm1, Log, Log1p, Sin, Cos, Erf, Tanh, Sigmoid,
-  Relu, Relu6, Elu, Selu, Softplus, Softsign,
-  Floor, Ceil, Round,
-  LogicalNot, IsNan, IsInf, IsFinite,
-};
-constexpr int kUnaryFns = static_cast<int>(UnaryFn::IsFinite) + 1;
-
-// Maximum and Minimum give their first operand when either is NaN. DivNoNan is 0 where the divisor is 0. FloorMod has
-// the sign of its divisor. Gradient helpers take their operands in the order of TensorFlow's operation of that name:
-// (y, dy) for Tanh, Sigmoid, Sqrt, Rsqrt and Reciprocal, (dy, x) for Relu, Relu6, Softplus and Softsign, (dy, y) for Elu
-// and Selu.
-enum class BinaryFn : uint8_t {
-  Add, Sub, Mul, Div, DivNoNan, FloorDiv, FloorMod, Maximum, Minimum, Pow, SquaredDifference, Atan2,
-  Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual, LogicalAnd, LogicalOr,
-  TanhGrad, SigmoidGrad, SqrtGrad, RsqrtGrad, ReciprocalGrad,
-  ReluGrad, Relu6Grad, EluGrad, SeluGrad, SoftplusGrad, SoftsignGrad,
-};
-// clang-format on
-constexpr int kBinaryFns = static_cast<int>(BinaryFn::SoftsignGrad) + 1;
+using weir::BinaryFn;
+using weir::kBinaryFns;
+using weir::kUnaryFns;
+using weir::UnaryFn;
 
 // Which of two operands are arrays (V) and which a single float (S) that meets every element of the other.
 enum class Operands : uint8_t { VV, VS, SV };

@@ -18,6 +18,7 @@ OpDef batch_to_space_nd_op() {
           .inputs = "input:T; block_shape:Tblock_shape; crops:Tcrops",
           .outputs = "output:T",
           .attrs = "T:type; Tblock_shape:type{int32,int64}=int32; Tcrops:type{int32,int64}=int32",
+          .host = "block_shape, crops",
           .infer = infer,
           .gradient = gradient,
           .cpu = {.select = kernel_moving<cpu>}};

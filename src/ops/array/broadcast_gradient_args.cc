@@ -56,6 +56,7 @@ OpDef broadcast_gradient_args_op() {
           .inputs = "s0:T; s1:T",
           .outputs = "r0:T; r1:T",
           .attrs = "T:type{int32,int64}=int32",
+          .host = "s0, s1, r0, r1",
           .infer = infer,
           .gradient = not_differentiable,
           .cpu = {.select = kernel_for<Types<int32_t, int64_t>, Cpu>}};

@@ -41,6 +41,7 @@ OpDef broadcast_to_op() {
           .inputs = "input:T; shape:Tidx",
           .outputs = "output:T",
           .attrs = "T:type; Tidx:type{int32,int64}=int32",
+          .host = "shape",
           .infer = infer,
           .gradient = gradient,
           .cpu = {.select = kernel_moving<cpu>}};

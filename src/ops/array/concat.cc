@@ -19,6 +19,7 @@ OpDef concat_op() {
           .inputs = "concat_dim:int32; values:N*T",
           .outputs = "output:T",
           .attrs = "N:int>=2; T:type",
+          .host = "concat_dim",
           .infer = infer,
           .gradient = gradient,
           .cpu = {.select = kernel_moving<cpu>}};

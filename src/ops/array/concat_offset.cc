@@ -40,6 +40,7 @@ OpDef concat_offset_op() {
           .inputs = "concat_dim:int32; shape:N*int32",
           .outputs = "offset:N*int32",
           .attrs = "N:int>=2",
+          .host = "concat_dim, shape, offset",
           .infer = infer,
           .gradient = not_differentiable,
           .cpu = {.select = kernel_any<cpu>}};

@@ -14,6 +14,16 @@ void infer(InferContext& c) { infer_concat(c, layout(c.inputs())); }
 void gradient(GradContext& c) { concat_gradient(c, layout(c.inputs())); }
 void cpu(KernelContext& c) { compute_concat(c, layout(c.inputs())); }
 
+Shape as_shape(InferContext& c) {
+  Shape shape;
+  for (int i = 0; i + 1 < c.inputs(); ++i) {
+    const Shape part = c.value_as_shape(i);
+    if (!part.has_rank()) return Shape::unknown();
+    for (int64_t dim : part.dims()) shape.append(dim);
+  }
+  return shape;
+}
+
 }  // namespace
 
 OpDef concat_v2_op() {
@@ -21,9 +31,11 @@ OpDef concat_v2_op() {
           .inputs = "values:N*T; axis:Tidx",
           .outputs = "output:T",
           .attrs = "N:int>=2; T:type; Tidx:type{int32,int64}=int32",
+          .host = "axis",
           .infer = infer,
           .gradient = gradient,
-          .cpu = {.select = kernel_moving<cpu>}};
+          .cpu = {.select = kernel_moving<cpu>},
+          .as_shape = as_shape};
 }
 
 }  // namespace weir::ops

@@ -23,7 +23,8 @@ OpDef const_op() {
           .outputs = "output:dtype",
           .attrs = "value:tensor; dtype:type",
           .infer = infer,
-          .gradient = not_differentiable};
+          .gradient = not_differentiable,
+          .role = Role::Constant};
 }
 
 }  // namespace weir::ops

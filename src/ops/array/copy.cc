@@ -29,7 +29,8 @@ OpDef copy_op() {
           .outputs = "output:T",
           .attrs = "T:type",
           .infer = infer::unchanged,
-          .cpu = {.select = kernel_any<cpu>}};
+          .cpu = {.select = kernel_any<cpu>},
+          .role = Role::Copy};
 }
 
 }  // namespace weir::ops

@@ -71,6 +71,7 @@ OpDef dynamic_stitch_op() {
           .inputs = "indices:N*int32; data:N*T",
           .outputs = "merged:T",
           .attrs = "N:int>=1; T:type",
+          .host = "indices",
           .infer = infer,
           .gradient = gradient,
           .cpu = {.select = kernel_moving<cpu>}};

@@ -33,6 +33,7 @@ OpDef expand_dims_op() {
           .inputs = "input:T; dim:Tdim",
           .outputs = "output:T",
           .attrs = "T:type; Tdim:type{int32,int64}=int32",
+          .host = "dim",
           .infer = infer,
           .gradient = gradient,
           .alias = 0};

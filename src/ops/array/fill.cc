@@ -22,6 +22,7 @@ OpDef fill_op() {
           .inputs = "dims:index_type; value:T",
           .outputs = "output:T",
           .attrs = "T:type; index_type:type{int32,int64}=int32",
+          .host = "dims",
           .infer = infer,
           .gradient = gradient,
           .cpu = {.select = kernel_moving<cpu>}};

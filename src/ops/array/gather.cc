@@ -22,7 +22,8 @@ OpDef gather_op() {
           .attrs = "validate_indices:bool=True; Tparams:type; Tindices:type{int32,int64}",
           .infer = infer,
           .gradient = gradient,
-          .cpu = {.select = kernel_moving<cpu, AttrTparams>}};
+          .cpu = {.select = kernel_moving<cpu, AttrTparams>},
+          .rows = Rows::Read};
 }
 
 }  // namespace weir::ops

@@ -57,7 +57,8 @@ OpDef gather_nd_op() {
           .attrs = "Tparams:type; Tindices:type{int32,int64}",
           .infer = infer,
           .gradient = gradient,
-          .cpu = {.select = kernel_moving<cpu, AttrTparams>}};
+          .cpu = {.select = kernel_moving<cpu, AttrTparams>},
+          .rows = Rows::Read};
 }
 
 }  // namespace weir::ops

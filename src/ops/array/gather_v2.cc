@@ -82,9 +82,11 @@ OpDef gather_v2_op() {
           .inputs = "params:Tparams; indices:Tindices; axis:Taxis",
           .outputs = "output:Tparams",
           .attrs = "batch_dims:int=0; Tparams:type; Tindices:type{int32,int64}; Taxis:type{int32,int64}",
+          .host = "axis",
           .infer = infer,
           .gradient = gradient,
-          .cpu = {.select = kernel_moving<cpu, AttrTparams>, .prepare = prepared<prepare>}};
+          .cpu = {.select = kernel_moving<cpu, AttrTparams>, .prepare = prepared<prepare>},
+          .rows = Rows::Read};
 }
 
 }  // namespace weir::ops

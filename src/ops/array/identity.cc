@@ -17,7 +17,10 @@ OpDef identity_op() {
           .attrs = "T:type",
           .infer = infer::unchanged,
           .gradient = gradient,
-          .alias = 0};
+          .alias = 0,
+          .role = Role::Identity,
+          .elementwise = UnaryFn::Identity,
+          .as_shape = [](InferContext& c) { return c.value_as_shape(0); }};
 }
 
 }  // namespace weir::ops

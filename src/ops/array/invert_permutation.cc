@@ -35,6 +35,7 @@ OpDef invert_permutation_op() {
           .inputs = "x:T",
           .outputs = "y:T",
           .attrs = "T:type{int32,int64}=int32",
+          .host = "x, y",
           .infer = infer,
           .gradient = not_differentiable,
           .cpu = {.select = kernel_for<Types<int32_t, int64_t>, Cpu>}};

@@ -31,6 +31,7 @@ OpDef lin_space_op() {
           .inputs = "start:T; stop:T; num:Tidx",
           .outputs = "output:T",
           .attrs = "T:type{bfloat16,float,double}; Tidx:type{int32,int64}=int32",
+          .host = "num",
           .infer = infer,
           .gradient = not_differentiable,
           .cpu = {.select = kernel_for<Types<float, double, BFloat16>, Cpu>}};

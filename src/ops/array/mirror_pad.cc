@@ -104,6 +104,7 @@ OpDef mirror_pad_op() {
           .inputs = "input:T; paddings:Tpaddings",
           .outputs = "output:T",
           .attrs = kAttrs,
+          .host = "paddings",
           .infer = infer_pad,
           .gradient = pad_gradient,
           .cpu = {.select = kernel_moving<pad_cpu>, .prepare = prepared<prepare>}};
@@ -114,6 +115,7 @@ OpDef mirror_pad_grad_op() {
           .inputs = "input:T; paddings:Tpaddings",
           .outputs = "output:T",
           .attrs = kAttrs,
+          .host = "paddings",
           .infer = infer_grad,
           .gradient = grad_gradient,
           .cpu = {.select = kernel_for<NumberTypes, GradCpu>, .prepare = prepared<prepare>}};

@@ -75,6 +75,7 @@ OpDef one_hot_op() {
           .inputs = "indices:TI; depth:int32; on_value:T; off_value:T",
           .outputs = "output:T",
           .attrs = "axis:int=-1; T:type; TI:type{uint8,int32,int64}=int64",
+          .host = "depth",
           .infer = infer,
           .gradient = not_differentiable,
           .cpu = {.select = select, .prepare = prepared<prepare>}};

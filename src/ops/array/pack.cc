@@ -54,6 +54,17 @@ void cpu(KernelContext& c) {
   }
 }
 
+// Sizes that were put together one by one.
+Shape as_shape(InferContext& c) {
+  if (c.attr<int64_t>("axis") != 0) return Shape::unknown();
+  Shape shape;
+  for (int i = 0; i < c.inputs(); ++i) {
+    const auto size = c.value_as_ints(i);
+    shape.append(size && size->size() == 1 ? std::max<int64_t>(size->front(), kUnknown) : kUnknown);
+  }
+  return shape;
+}
+
 }  // namespace
 
 OpDef pack_op() {
@@ -63,7 +74,8 @@ OpDef pack_op() {
           .attrs = "N:int>=1; T:type; axis:int=0",
           .infer = infer,
           .gradient = gradient,
-          .cpu = {.select = kernel_moving<cpu>, .prepare = prepared<prepare>}};
+          .cpu = {.select = kernel_moving<cpu>, .prepare = prepared<prepare>},
+          .as_shape = as_shape};
 }
 
 }  // namespace weir::ops

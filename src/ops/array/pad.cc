@@ -15,6 +15,7 @@ OpDef pad_op() {
           .inputs = "input:T; paddings:Tpaddings",
           .outputs = "output:T",
           .attrs = "T:type; Tpaddings:type{int32,int64}=int32",
+          .host = "paddings",
           .infer = infer_pad,
           .gradient = pad_gradient,
           .cpu = {.select = kernel_moving<cpu>}};

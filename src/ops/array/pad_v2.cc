@@ -19,6 +19,7 @@ OpDef pad_v2_op() {
           .inputs = "input:T; paddings:Tpaddings; constant_values:T",
           .outputs = "output:T",
           .attrs = "T:type; Tpaddings:type{int32,int64}=int32",
+          .host = "paddings",
           .infer = infer,
           .gradient = pad_gradient,
           .cpu = {.select = kernel_moving<cpu>}};

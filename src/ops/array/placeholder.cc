@@ -23,7 +23,8 @@ OpDef placeholder_op() {
           .outputs = "output:dtype",
           .attrs = "dtype:type; shape:shape=unknown",
           .infer = infer,
-          .cpu = {.select = kernel_any<cpu>}};
+          .cpu = {.select = kernel_any<cpu>},
+          .role = Role::Placeholder};
 }
 
 }  // namespace weir::ops

@@ -37,7 +37,8 @@ OpDef placeholder_with_default_op() {
           .attrs = "dtype:type; shape:shape",
           .infer = infer,
           .gradient = gradient,
-          .cpu = {.select = kernel_moving<cpu, AttrDtype>, .prepare = prepared<prepare>}};
+          .cpu = {.select = kernel_moving<cpu, AttrDtype>, .prepare = prepared<prepare>},
+          .role = Role::Default};
 }
 
 }  // namespace weir::ops

@@ -93,6 +93,7 @@ OpDef range_op() {
           .inputs = "start:Tidx; limit:Tidx; delta:Tidx",
           .outputs = "output:Tidx",
           .attrs = "Tidx:type{bfloat16,float,double,int32,int64}=int32",
+          .host = "start, limit, delta",
           .infer = infer,
           .gradient = not_differentiable,
           .cpu = {.select = kernel_for<Types<float, double, BFloat16, int32_t, int64_t>, Cpu, AttrTidx>}};

@@ -1,6 +1,7 @@
 #include "autodiff/grad_context.h"
 #include "graph/graph_impl.h"
 #include "ops/array/array_util.h"
+#include "ops/array/shape_facts.h"
 #include "weir/ops.h"
 
 namespace weir::ops {
@@ -15,9 +16,11 @@ OpDef rank_op() {
           .inputs = "input:T",
           .outputs = "output:int32",
           .attrs = "T:type",
+          .host = "output",
           .infer = infer::scalar,
           .gradient = not_differentiable,
-          .cpu = {.select = kernel_any<cpu>}};
+          .cpu = {.select = kernel_any<cpu>},
+          .from_shape = rank_of};
 }
 
 }  // namespace weir::ops

@@ -56,6 +56,7 @@ OpDef reshape_op() {
           .inputs = "tensor:T; shape:Tshape",
           .outputs = "output:T",
           .attrs = "T:type; Tshape:type{int32,int64}=int32",
+          .host = "shape",
           .infer = infer,
           .gradient = gradient,
           .alias = 0};

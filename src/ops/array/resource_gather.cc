@@ -65,7 +65,9 @@ OpDef resource_gather_op() {
           .flags = "stateful",
           .infer = infer,
           .gradient = gradient,
-          .cpu = {.select = kernel_moving<cpu, AttrDtype>, .gives_outputs = true}};
+          .cpu = {.select = kernel_moving<cpu, AttrDtype>, .gives_outputs = true},
+          .effect = Effect::Reads,
+          .rows = Rows::Read};
 }
 
 }  // namespace weir::ops

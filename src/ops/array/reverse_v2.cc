@@ -58,6 +58,7 @@ OpDef reverse_v2_op() {
           .attrs =
               "Tidx:type{int32,int64}=int32; "
               "T:type{uint8,int8,uint16,int16,int32,int64,bool,bfloat16,half,float,double,complex64,complex128,string}",
+          .host = "axis",
           .infer = infer,
           .gradient = gradient,
           .cpu = {.select = kernel_moving<cpu>}};

@@ -63,6 +63,7 @@ OpDef roll_op() {
           .inputs = "input:T; shift:Tshift; axis:Taxis",
           .outputs = "output:T",
           .attrs = "T:type; Tshift:type{int32,int64}; Taxis:type{int32,int64}",
+          .host = "shift, axis",
           .infer = infer,
           .gradient = gradient,
           .cpu = {.select = kernel_moving<cpu>}};

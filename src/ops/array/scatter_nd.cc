@@ -58,6 +58,7 @@ OpDef scatter_nd_op() {
           .inputs = "indices:Tindices; updates:T; shape:Tindices",
           .outputs = "output:T",
           .attrs = "T:type; Tindices:type{int32,int64}",
+          .host = "shape",
           .infer = infer,
           .gradient = gradient,
           .cpu = {.select = kernel_for<AllTypes, Cpu>}};

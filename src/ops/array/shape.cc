@@ -25,9 +25,12 @@ OpDef shape_op() {
           .inputs = "input:T",
           .outputs = "output:out_type",
           .attrs = "T:type; out_type:type{int32,int64}=int32",
+          .host = "output",
           .infer = infer,
           .gradient = not_differentiable,
-          .cpu = {.select = select}};
+          .cpu = {.select = select},
+          .from_shape = sizes_of,
+          .as_shape = [](InferContext& c) { return c.input(0); }};
 }
 
 }  // namespace weir::ops

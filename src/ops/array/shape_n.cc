@@ -28,9 +28,11 @@ OpDef shape_n_op() {
           .inputs = "input:N*T",
           .outputs = "output:N*out_type",
           .attrs = "N:int>=1; T:type; out_type:type{int32,int64}=int32",
+          .host = "output",
           .infer = infer,
           .gradient = not_differentiable,
-          .cpu = {.select = select}};
+          .cpu = {.select = select},
+          .from_shape = sizes_of};
 }
 
 }  // namespace weir::ops

@@ -23,9 +23,11 @@ OpDef size_op() {
           .inputs = "input:T",
           .outputs = "output:out_type",
           .attrs = "T:type; out_type:type{int32,int64}=int32",
+          .host = "output",
           .infer = infer::scalar,
           .gradient = not_differentiable,
-          .cpu = {.select = select}};
+          .cpu = {.select = select},
+          .from_shape = elements_of};
 }
 
 }  // namespace weir::ops

@@ -83,6 +83,7 @@ OpDef slice_op() {
           .inputs = "input:T; begin:Index; size:Index",
           .outputs = "output:T",
           .attrs = "T:type; Index:type{int32,int64}",
+          .host = "begin, size",
           .infer = infer,
           .gradient = gradient,
           .cpu = {.select = kernel_moving<cpu>}};

@@ -18,6 +18,7 @@ OpDef space_to_batch_nd_op() {
           .inputs = "input:T; block_shape:Tblock_shape; paddings:Tpaddings",
           .outputs = "output:T",
           .attrs = "T:type; Tblock_shape:type{int32,int64}=int32; Tpaddings:type{int32,int64}=int32",
+          .host = "block_shape, paddings",
           .infer = infer,
           .gradient = gradient,
           .cpu = {.select = kernel_moving<cpu>}};

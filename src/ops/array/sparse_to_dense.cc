@@ -72,6 +72,7 @@ OpDef sparse_to_dense_op() {
           .inputs = "sparse_indices:Tindices; output_shape:Tindices; sparse_values:T; default_value:T",
           .outputs = "dense:T",
           .attrs = "validate_indices:bool=True; T:type; Tindices:type{int32,int64}",
+          .host = "output_shape",
           .infer = infer,
           .gradient = gradient,
           .cpu = {.select = kernel_moving<cpu>, .prepare = prepared<prepare>}};

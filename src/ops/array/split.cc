@@ -38,6 +38,7 @@ OpDef split_op() {
           .inputs = "split_dim:int32; value:T",
           .outputs = "output:num_split*T",
           .attrs = "num_split:int>=1; T:type",
+          .host = "split_dim",
           .infer = infer,
           .gradient = gradient,
           .cpu = {.select = kernel_moving<cpu>}};

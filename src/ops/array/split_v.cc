@@ -53,6 +53,7 @@ OpDef split_v_op() {
           .inputs = "value:T; size_splits:Tlen; split_dim:int32",
           .outputs = "output:num_split*T",
           .attrs = "num_split:int>=1; T:type; Tlen:type{int32,int64}=int64",
+          .host = "size_splits, split_dim",
           .infer = infer,
           .gradient = gradient,
           .cpu = {.select = kernel_moving<cpu>}};

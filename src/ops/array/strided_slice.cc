@@ -68,6 +68,7 @@ OpDef strided_slice_op() {
           .attrs =
               "T:type; Index:type{int32,int64}; begin_mask:int=0; end_mask:int=0; ellipsis_mask:int=0; "
               "new_axis_mask:int=0; shrink_axis_mask:int=0",
+          .host = "begin, end, strides",
           .infer = infer,
           .gradient = gradient,
           .cpu = {.select = kernel_moving<cpu>, .prepare = prepared<prepare>}};

@@ -54,6 +54,7 @@ OpDef strided_slice_grad_op() {
           .attrs =
               "T:type; Index:type{int32,int64}; begin_mask:int=0; end_mask:int=0; ellipsis_mask:int=0; "
               "new_axis_mask:int=0; shrink_axis_mask:int=0",
+          .host = "shape, begin, end, strides",
           .infer = infer,
           .gradient = gradient,
           .cpu = {.select = kernel_moving<cpu>, .prepare = prepared<prepare>}};

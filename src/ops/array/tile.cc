@@ -58,6 +58,7 @@ OpDef tile_op() {
           .inputs = "input:T; multiples:Tmultiples",
           .outputs = "output:T",
           .attrs = "T:type; Tmultiples:type{int32,int64}=int32",
+          .host = "multiples",
           .infer = infer,
           .gradient = gradient,
           .cpu = {.select = kernel_moving<cpu>}};

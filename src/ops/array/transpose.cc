@@ -52,6 +52,7 @@ OpDef transpose_op() {
           .inputs = "x:T; perm:Tperm",
           .outputs = "y:T",
           .attrs = "T:type; Tperm:type{int32,int64}=int32",
+          .host = "perm",
           .infer = infer,
           .gradient = gradient,
           .cpu = {.select = kernel_moving<cpu>}};

@@ -76,6 +76,7 @@ OpDef unsorted_segment_sum_op() {
           .inputs = "data:T; segment_ids:Tindices; num_segments:Tnumsegments",
           .outputs = "output:T",
           .attrs = "T:numbertype; Tindices:type{int32,int64}; Tnumsegments:type{int32,int64}=int32",
+          .host = "num_segments",
           .infer = infer,
           .gradient = gradient,
           .cpu = {.select = kernel_for<NumberTypes, Cpu>}};

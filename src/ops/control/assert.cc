@@ -29,9 +29,11 @@ OpDef assert_op() {
           .inputs = "condition:bool; data:T",
           .attrs = "T:list(type)>=1; summarize:int=3",
           .flags = "stateful",
+          .host = "condition, data",
           .infer = infer,
           .gradient = not_differentiable,
-          .cpu = {.select = kernel_any<cpu>, .prepare = prepared<prepare>}};
+          .cpu = {.select = kernel_any<cpu>, .prepare = prepared<prepare>},
+          .effect = Effect::Checks};
 }
 
 }  // namespace weir::ops

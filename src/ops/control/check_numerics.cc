@@ -59,7 +59,8 @@ OpDef check_numerics_op() {
           .flags = "stateful",
           .infer = infer::unchanged,
           .gradient = gradient,
-          .cpu = {.select = kernel_for<FloatTypes, Cpu>, .prepare = prepared<prepare>, .in_place = 0b1}};
+          .cpu = {.select = kernel_for<FloatTypes, Cpu>, .prepare = prepared<prepare>, .in_place = 0b1},
+          .effect = Effect::Checks};
 }
 
 }  // namespace weir::ops

@@ -68,8 +68,10 @@ OpDef row(std::string_view name, std::string_view flags) {
           .outputs = "output:Tout",
           .attrs = kAttrs,
           .flags = flags,
+          .host = "cond",
           .infer = infer_declared_shapes,
-          .gradient = gradient};
+          .gradient = gradient,
+          .role = Role::Branch};
 }
 
 }  // namespace

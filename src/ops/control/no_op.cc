@@ -8,6 +8,6 @@ void cpu(KernelContext&) {}
 
 }  // namespace
 
-OpDef no_op_op() { return {.name = "NoOp", .cpu = {.select = kernel_any<cpu>}}; }
+OpDef no_op_op() { return {.name = "NoOp", .cpu = {.select = kernel_any<cpu>}, .role = Role::Nothing}; }
 
 }  // namespace weir::ops

@@ -50,6 +50,7 @@ OpDef print_op() {
           .outputs = "output:T",
           .attrs = "T:type; U:list(type)>=0; message:string=''; first_n:int=-1; summarize:int=3",
           .flags = "stateful",
+          .host = "data",
           .infer = infer::unchanged,
           .gradient = gradient,
           .cpu = {.select = kernel_moving<cpu>, .prepare = prepared<prepare>, .in_place = 0b1}};

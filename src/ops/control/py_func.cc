@@ -28,6 +28,7 @@ OpDef row(std::string_view name, std::string_view flags) {
           .outputs = "output:Tout",
           .attrs = "token:string; Tin:list(type)>=0; Tout:list(type)>=0",
           .flags = flags,
+          .host = "input, output",
           .infer = infer,
           .gradient = not_differentiable,
           .cpu = {.select = kernel_any<cpu>}};

@@ -229,7 +229,8 @@ class LoopGradient {
   void share_shapes() {
     for (size_t i = 0; i < body_->nodes.size();) {
       Node* node = body_->nodes[i];
-      if (node->op->name != "Shape" || !forward_.encloses(node->inputs[0].node()->body)) {
+      const bool is_shape = node->op->def->from_shape && node->inputs.size() == 1;
+      if (!is_shape || !forward_.encloses(node->inputs[0].node()->body)) {
         ++i;
         continue;
       }
@@ -300,7 +301,8 @@ OpDef row(std::string_view name, std::string_view flags) {
           .attrs = kAttrs,
           .flags = flags,
           .infer = infer_declared_shapes,
-          .gradient = gradient};
+          .gradient = gradient,
+          .role = Role::Loop};
 }
 
 }  // namespace

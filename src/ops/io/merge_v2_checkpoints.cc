@@ -40,7 +40,8 @@ OpDef merge_v2_checkpoints_op() {
           .attrs = "delete_old_dirs:bool=True",
           .flags = "stateful",
           .infer = infer,
-          .cpu = {.select = kernel_any<cpu>, .prepare = prepared<prepare>}};
+          .cpu = {.select = kernel_any<cpu>, .prepare = prepared<prepare>},
+          .host_only = true};
 }
 
 }  // namespace weir::ops

@@ -57,7 +57,8 @@ OpDef read_file_op() {
           .outputs = "contents:string",
           .infer = infer_contents,
           .gradient = not_differentiable,
-          .cpu = {.select = kernel_any<read>, .prepare = prepared<prepare>}};
+          .cpu = {.select = kernel_any<read>, .prepare = prepared<prepare>},
+          .host_only = true};
 }
 
 OpDef write_file_op() {
@@ -66,7 +67,8 @@ OpDef write_file_op() {
           .flags = "stateful",
           .infer = infer_write,
           .gradient = not_differentiable,
-          .cpu = {.select = kernel_any<write>}};
+          .cpu = {.select = kernel_any<write>},
+          .host_only = true};
 }
 
 OpDef matching_files_op() {
@@ -75,7 +77,8 @@ OpDef matching_files_op() {
           .outputs = "filenames:string",
           .infer = infer_matching,
           .gradient = not_differentiable,
-          .cpu = {.select = kernel_any<match>, .prepare = prepared<prepare>, .gives_outputs = true}};
+          .cpu = {.select = kernel_any<match>, .prepare = prepared<prepare>, .gives_outputs = true},
+          .host_only = true};
 }
 
 }  // namespace weir::ops

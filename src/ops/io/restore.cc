@@ -37,7 +37,8 @@ OpDef restore_op() {
           .attrs = "dt:type; preferred_shard:int=-1",
           .flags = "stateful",
           .infer = infer,
-          .cpu = kKernel};
+          .cpu = kKernel,
+          .host_only = true};
 }
 
 OpDef restore_slice_op() {
@@ -47,7 +48,8 @@ OpDef restore_slice_op() {
           .attrs = "dt:type; preferred_shard:int=-1",
           .flags = "stateful",
           .infer = infer,
-          .cpu = kKernel};
+          .cpu = kKernel,
+          .host_only = true};
 }
 
 }  // namespace weir::ops

@@ -38,7 +38,8 @@ OpDef restore_v2_op() {
           .attrs = "dtypes:list(type)>=1",
           .flags = "stateful",
           .infer = infer,
-          .cpu = {.select = kernel_any<cpu>, .prepare = prepared<prepare>, .gives_outputs = true}};
+          .cpu = {.select = kernel_any<cpu>, .prepare = prepared<prepare>, .gives_outputs = true},
+          .host_only = true};
 }
 
 }  // namespace weir::ops

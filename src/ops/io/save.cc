@@ -39,7 +39,8 @@ OpDef save_op() {
           .attrs = "T:list(type)>=1",
           .flags = "stateful",
           .infer = infer,
-          .cpu = {.select = kernel_any<cpu>}};
+          .cpu = {.select = kernel_any<cpu>},
+          .host_only = true};
 }
 
 OpDef save_slices_op() {
@@ -48,7 +49,8 @@ OpDef save_slices_op() {
           .attrs = "T:list(type)>=1",
           .flags = "stateful",
           .infer = infer_slices,
-          .cpu = {.select = kernel_any<cpu_slices>}};
+          .cpu = {.select = kernel_any<cpu_slices>},
+          .host_only = true};
 }
 
 }  // namespace weir::ops

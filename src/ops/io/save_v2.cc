@@ -33,7 +33,8 @@ OpDef save_v2_op() {
           .attrs = "dtypes:list(type)>=1",
           .flags = "stateful",
           .infer = infer,
-          .cpu = {.select = kernel_any<cpu>}};
+          .cpu = {.select = kernel_any<cpu>},
+          .host_only = true};
 }
 
 }  // namespace weir::ops

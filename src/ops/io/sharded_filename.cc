@@ -31,7 +31,8 @@ OpDef sharded_filename_op() {
           .outputs = "filename:string",
           .infer = infer,
           .gradient = not_differentiable,
-          .cpu = {.select = kernel_any<cpu>}};
+          .cpu = {.select = kernel_any<cpu>},
+          .host_only = true};
 }
 
 OpDef sharded_filespec_op() {
@@ -40,7 +41,8 @@ OpDef sharded_filespec_op() {
           .outputs = "filename:string",
           .infer = infer,
           .gradient = not_differentiable,
-          .cpu = {.select = kernel_any<cpu_spec>}};
+          .cpu = {.select = kernel_any<cpu_spec>},
+          .host_only = true};
 }
 
 }  // namespace weir::ops

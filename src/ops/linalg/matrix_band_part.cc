@@ -51,6 +51,7 @@ OpDef matrix_band_part_op() {
           .inputs = "input:T; num_lower:Tindex; num_upper:Tindex",
           .outputs = "band:T",
           .attrs = "T:type; Tindex:type{int32,int64}=int64",
+          .host = "num_lower, num_upper",
           .infer = infer,
           .gradient = gradient,
           .cpu = {.select = kernel_moving<cpu>, .in_place = 0b1}};

@@ -16,6 +16,7 @@ OpDef empty_tensor_list_op() {
           .inputs = "element_shape:shape_type; max_num_elements:int32",
           .outputs = "handle:variant",
           .attrs = "element_dtype:type; shape_type:type{int32,int64}",
+          .host = "element_shape, max_num_elements",
           .infer = infer::scalar,
           .gradient = not_differentiable,
           .cpu = {.select = kernel_any<cpu>, .gives_outputs = true}};

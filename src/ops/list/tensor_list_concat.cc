@@ -100,6 +100,7 @@ OpDef tensor_list_concat_op() {
           .inputs = "input_handle:variant",
           .outputs = "tensor:element_dtype; lengths:int64",
           .attrs = "element_dtype:type; element_shape:shape=unknown",
+          .host = "lengths",
           .infer = infer,
           .gradient = gradient,
           .cpu = {.select = select<cpu>, .gives_outputs = true}};
@@ -110,6 +111,7 @@ OpDef tensor_list_concat_v2_op() {
           .inputs = "input_handle:variant; element_shape:shape_type; leading_dims:int64",
           .outputs = "tensor:element_dtype; lengths:int64",
           .attrs = "element_dtype:type; shape_type:type{int32,int64}",
+          .host = "element_shape, leading_dims, lengths",
           .infer = infer_v2,
           .gradient = gradient,
           .cpu = {.select = select<cpu_v2>, .gives_outputs = true}};

@@ -31,6 +31,7 @@ OpDef tensor_list_element_shape_op() {
           .inputs = "input_handle:variant",
           .outputs = "element_shape:shape_type",
           .attrs = "shape_type:type{int32,int64}",
+          .host = "element_shape",
           .infer = infer,
           .gradient = not_differentiable,
           .cpu = {.select = kernel_any<cpu>, .gives_outputs = true}};

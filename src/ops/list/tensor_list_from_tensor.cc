@@ -41,6 +41,7 @@ OpDef tensor_list_from_tensor_op() {
           .inputs = "tensor:element_dtype; element_shape:shape_type",
           .outputs = "output_handle:variant",
           .attrs = "element_dtype:type; shape_type:type{int32,int64}",
+          .host = "element_shape",
           .infer = infer,
           .gradient = gradient,
           .cpu = {.select = select, .gives_outputs = true}};

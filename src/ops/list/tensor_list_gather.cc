@@ -62,6 +62,7 @@ OpDef tensor_list_gather_op() {
           .inputs = "input_handle:variant; indices:int32; element_shape:int32",
           .outputs = "values:element_dtype",
           .attrs = "element_dtype:type",
+          .host = "indices, element_shape",
           .infer = infer,
           .gradient = gradient,
           .cpu = {.select = select, .gives_outputs = true}};

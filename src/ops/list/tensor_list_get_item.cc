@@ -38,6 +38,7 @@ OpDef tensor_list_get_item_op() {
           .inputs = "input_handle:variant; index:int32; element_shape:int32",
           .outputs = "item:element_dtype",
           .attrs = "element_dtype:type",
+          .host = "index, element_shape",
           .infer = infer,
           .gradient = gradient,
           .cpu = {.select = kernel_any<cpu>, .gives_outputs = true}};

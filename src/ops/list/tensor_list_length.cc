@@ -13,6 +13,7 @@ OpDef tensor_list_length_op() {
   return {.name = "TensorListLength",
           .inputs = "input_handle:variant",
           .outputs = "length:int32",
+          .host = "length",
           .infer = infer::scalar,
           .gradient = not_differentiable,
           .cpu = {.select = kernel_any<cpu>}};

@@ -31,6 +31,7 @@ OpDef tensor_list_pop_back_op() {
           .inputs = "input_handle:variant; element_shape:int32",
           .outputs = "output_handle:variant; tensor:element_dtype",
           .attrs = "element_dtype:type",
+          .host = "element_shape",
           .infer = infer,
           .gradient = gradient,
           .cpu = {.select = kernel_any<cpu>, .gives_outputs = true}};

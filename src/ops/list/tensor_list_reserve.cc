@@ -27,6 +27,7 @@ OpDef tensor_list_reserve_op() {
           .inputs = "element_shape:shape_type; num_elements:int32",
           .outputs = "handle:variant",
           .attrs = "element_dtype:type; shape_type:type{int32,int64}",
+          .host = "element_shape, num_elements",
           .infer = infer,
           .gradient = not_differentiable,
           .cpu = {.select = kernel_any<cpu>, .gives_outputs = true}};

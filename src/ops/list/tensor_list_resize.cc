@@ -31,6 +31,7 @@ OpDef tensor_list_resize_op() {
           .inputs = "input_handle:variant; size:int32",
           .outputs = "output_handle:variant",
           .flags = "stateful",
+          .host = "size",
           .infer = infer,
           .gradient = gradient,
           .cpu = {.select = kernel_any<cpu>, .gives_outputs = true}};

@@ -88,6 +88,7 @@ OpDef tensor_list_scatter_op() {
           .inputs = "tensor:element_dtype; indices:int32; element_shape:shape_type",
           .outputs = "output_handle:variant",
           .attrs = "element_dtype:type; shape_type:type{int32,int64}",
+          .host = "indices, element_shape",
           .infer = infer<0>,
           .gradient = gradient,
           .cpu = {.select = select<cpu<false>>, .gives_outputs = true}};
@@ -98,6 +99,7 @@ OpDef tensor_list_scatter_v2_op() {
           .inputs = "tensor:element_dtype; indices:int32; element_shape:shape_type; num_elements:int32",
           .outputs = "output_handle:variant",
           .attrs = "element_dtype:type; shape_type:type{int32,int64}",
+          .host = "indices, element_shape, num_elements",
           .infer = infer_v2,
           .gradient = gradient,
           .cpu = {.select = select<cpu<true>>, .gives_outputs = true}};
@@ -108,6 +110,7 @@ OpDef tensor_list_scatter_into_existing_list_op() {
           .inputs = "input_handle:variant; tensor:element_dtype; indices:int32",
           .outputs = "output_handle:variant",
           .attrs = "element_dtype:type",
+          .host = "indices",
           .infer = infer<1>,
           .gradient = into_existing_gradient,
           .cpu = {.select = select<into_existing>, .gives_outputs = true}};

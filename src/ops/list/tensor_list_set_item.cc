@@ -48,6 +48,7 @@ OpDef tensor_list_set_item_op() {
           .inputs = "input_handle:variant; index:int32; item:element_dtype",
           .outputs = "output_handle:variant",
           .attrs = "element_dtype:type",
+          .host = "index",
           .infer = infer,
           .gradient = gradient,
           .cpu = {.select = kernel_any<cpu>, .gives_outputs = true}};

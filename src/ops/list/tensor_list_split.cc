@@ -59,6 +59,7 @@ OpDef tensor_list_split_op() {
           .inputs = "tensor:element_dtype; element_shape:shape_type; lengths:int64",
           .outputs = "output_handle:variant",
           .attrs = "element_dtype:type; shape_type:type{int32,int64}",
+          .host = "element_shape, lengths",
           .infer = infer,
           .gradient = gradient,
           .cpu = {.select = select, .gives_outputs = true}};

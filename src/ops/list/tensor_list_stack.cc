@@ -62,6 +62,7 @@ OpDef tensor_list_stack_op() {
           .inputs = "input_handle:variant; element_shape:int32",
           .outputs = "tensor:element_dtype",
           .attrs = "element_dtype:type; num_elements:int=-1",
+          .host = "element_shape",
           .infer = infer,
           .gradient = gradient,
           .cpu = {.select = select, .gives_outputs = true}};

@@ -87,7 +87,8 @@ OpDef add_n_op() {
           .flags = "commutative,aggregate",
           .infer = infer::merged,
           .gradient = gradient,
-          .cpu = {.select = select, .in_place = 0b11}};
+          .cpu = {.select = select, .in_place = 0b11},
+          .elementwise = ElementwiseBody::Kind::Sum};
 }
 
 }  // namespace weir::ops

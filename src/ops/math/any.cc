@@ -22,6 +22,7 @@ OpDef any_op() {
           .inputs = "input:bool; reduction_indices:Tidx",
           .outputs = "output:bool",
           .attrs = "keep_dims:bool=False; Tidx:type{int32,int64}=int32",
+          .host = "reduction_indices",
           .infer = infer_reduction,
           .cpu = {.select = kernel_any<ReductionKernel<Any>::run<bool>>, .prepare = prepared<prepare_reduction>}};
 }

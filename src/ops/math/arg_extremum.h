@@ -54,6 +54,7 @@ OpDef arg_extremum_op(std::string_view name) {
           .inputs = "input:T; dimension:Tidx",
           .outputs = "output:output_type",
           .attrs = "T:numbertype; Tidx:type{int32,int64}=int32; output_type:type{int32,int64}=int64",
+          .host = "dimension",
           .infer = infer_arg_extremum,
           .gradient = not_differentiable,
           .cpu = {.select = kernel_for<RealTypes, ArgKernel<F>>, .prepare = prepared<prepare_arg_extremum>}};

@@ -138,16 +138,17 @@ struct BinarySpec {
 // List those that have a kernel.
 template <class F, class List>
 OpDef binary_op(const BinarySpec& spec) {
-  return {
-      .name = spec.name,
-      .inputs = spec.inputs,
-      .outputs = "z:T",
-      .attrs = spec.attrs,
-      .flags = spec.flags,
-      .infer = infer::broadcast_binary,
-      .gradient = spec.gradient,
-      .cpu = {
-          .select = kernel_for<List, BinaryKernel<F>>, .prepare = prepared<prepare_binary_for<F>>, .in_place = 0b11}};
+  return {.name = spec.name,
+          .inputs = spec.inputs,
+          .outputs = "z:T",
+          .attrs = spec.attrs,
+          .flags = spec.flags,
+          .infer = infer::broadcast_binary,
+          .gradient = spec.gradient,
+          .cpu = {.select = kernel_for<List, BinaryKernel<F>>,
+                  .prepare = prepared<prepare_binary_for<F>>,
+                  .in_place = 0b11},
+          .elementwise = body_of<F>()};
 }
 
 // The same for a comparison.

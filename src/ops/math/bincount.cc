@@ -40,6 +40,7 @@ OpDef bincount_op() {
           .inputs = "arr:int32; size:int32; weights:T",
           .outputs = "bins:T",
           .attrs = "T:type{int32,int64,float,double}",
+          .host = "size",
           .infer = infer,
           .gradient = not_differentiable,
           .cpu = {.select = kernel_for<Types<int32_t, int64_t, float, double>, Cpu>}};

@@ -192,7 +192,9 @@ OpDef cast_op() {
           .attrs = "SrcT:type; DstT:type; Truncate:bool=False",
           .infer = infer::unchanged,
           .gradient = gradient,
-          .cpu = {.select = select, .prepare = prepared<prepare>}};
+          .cpu = {.select = select, .prepare = prepared<prepare>},
+          .elementwise = ElementwiseBody::Kind::Cast,
+          .as_shape = [](InferContext& c) { return c.value_as_shape(0); }};
 }
 
 }  // namespace weir::ops

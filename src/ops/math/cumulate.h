@@ -56,6 +56,7 @@ OpDef cumulate_op(std::string_view name, void (*gradient)(GradContext&)) {
           .inputs = "x:T; axis:Tidx",
           .outputs = "out:T",
           .attrs = "exclusive:bool=False; reverse:bool=False; T:numbertype; Tidx:type{int32,int64}=int32",
+          .host = "axis",
           .infer = infer_cumulate,
           .gradient = gradient,
           .cpu = {.select = kernel_for<NumberTypes, CumulateKernel<F>>, .prepare = prepared<prepare_cumulate>}};

@@ -4,6 +4,7 @@ namespace weir::ops {
 namespace {
 
 struct Equal {
+  static constexpr auto kTruth = BinaryFn::Equal;
   static constexpr bool kMismatched = false;
   template <class T>
   bool operator()(const T& x, const T& y) const {

@@ -41,7 +41,8 @@ OpDef equality_op(std::string_view name) {
           .flags = "commutative",
           .infer = infer_equality,
           .gradient = not_differentiable,
-          .cpu = {.select = kernel_for<List, EqualityKernel<F>>, .prepare = prepared<prepare_equality>}};
+          .cpu = {.select = kernel_for<List, EqualityKernel<F>>, .prepare = prepared<prepare_equality>},
+          .elementwise = body_of<F>()};
 }
 
 }  // namespace weir::ops

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "graph/op_def.h"
 #include "weir/dtype.h"
 
 namespace weir::ops {
@@ -23,6 +24,19 @@ using Wide = std::conditional_t<kIsNarrowFloat<T>, float, T>;
 // The type that a result computed as R from elements of T is stored as.
 template <class T, class R>
 using Stored = std::conditional_t<kIsNarrowFloat<T> && std::is_same_v<R, float>, T, R>;
+
+// What rows say of the elementwise operation that the functor F computes. F::kTile names its float32 function; one that
+// answers a question names it by F::kTruth, because its kernel writes bytes.
+template <class F>
+constexpr ElementwiseBody body_of() {
+  if constexpr (requires { F::kTile; }) {
+    return F::kTile;
+  } else if constexpr (requires { F::kTruth; }) {
+    return F::kTruth;
+  } else {
+    return {};
+  }
+}
 
 // Integers wrap around, as they do in TensorFlow, without the undefined behaviour of signed overflow. Small types are
 // computed in 32 bits.

@@ -4,6 +4,7 @@ namespace weir::ops {
 namespace {
 
 struct Greater {
+  static constexpr auto kTruth = BinaryFn::Greater;
   template <class T>
   bool operator()(T x, T y) const {
     return x > y;

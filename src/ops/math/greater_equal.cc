@@ -4,6 +4,7 @@ namespace weir::ops {
 namespace {
 
 struct GreaterEqual {
+  static constexpr auto kTruth = BinaryFn::GreaterEqual;
   template <class T>
   bool operator()(T x, T y) const {
     return x >= y;

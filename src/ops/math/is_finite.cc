@@ -6,6 +6,7 @@ namespace weir::ops {
 namespace {
 
 struct IsFinite {
+  static constexpr auto kTruth = UnaryFn::IsFinite;
   template <class T>
   bool operator()(T x) const {
     return std::isfinite(x);

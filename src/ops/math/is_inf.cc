@@ -6,6 +6,7 @@ namespace weir::ops {
 namespace {
 
 struct IsInf {
+  static constexpr auto kTruth = UnaryFn::IsInf;
   template <class T>
   bool operator()(T x) const {
     return std::isinf(x);

@@ -6,6 +6,7 @@ namespace weir::ops {
 namespace {
 
 struct IsNan {
+  static constexpr auto kTruth = UnaryFn::IsNan;
   template <class T>
   bool operator()(T x) const {
     return std::isnan(x);

@@ -4,6 +4,7 @@ namespace weir::ops {
 namespace {
 
 struct Less {
+  static constexpr auto kTruth = BinaryFn::Less;
   template <class T>
   bool operator()(T x, T y) const {
     return x < y;

@@ -4,6 +4,7 @@ namespace weir::ops {
 namespace {
 
 struct LessEqual {
+  static constexpr auto kTruth = BinaryFn::LessEqual;
   template <class T>
   bool operator()(T x, T y) const {
     return x <= y;

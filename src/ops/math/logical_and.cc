@@ -18,7 +18,8 @@ OpDef logical_and_op() {
           .gradient = not_differentiable,
           .cpu = {.select = kernel_any<BinaryKernel<LogicalAnd>::run<bool>>,
                   .prepare = prepared<prepare_binary>,
-                  .in_place = 0b11}};
+                  .in_place = 0b11},
+          .elementwise = BinaryFn::LogicalAnd};
 }
 
 }  // namespace weir::ops

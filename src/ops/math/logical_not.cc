@@ -19,7 +19,8 @@ OpDef logical_not_op() {
           .outputs = "y:bool",
           .infer = infer::unchanged,
           .gradient = not_differentiable,
-          .cpu = {.select = kernel_any<cpu_kernel>, .in_place = 0b1}};
+          .cpu = {.select = kernel_any<cpu_kernel>, .in_place = 0b1},
+          .elementwise = UnaryFn::LogicalNot};
 }
 
 }  // namespace weir::ops

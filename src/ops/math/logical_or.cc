@@ -18,7 +18,8 @@ OpDef logical_or_op() {
           .gradient = not_differentiable,
           .cpu = {.select = kernel_any<BinaryKernel<LogicalOr>::run<bool>>,
                   .prepare = prepared<prepare_binary>,
-                  .in_place = 0b11}};
+                  .in_place = 0b11},
+          .elementwise = BinaryFn::LogicalOr};
 }
 
 }  // namespace weir::ops

@@ -1,5 +1,6 @@
 #include "autodiff/grad_context.h"
 #include "ops/array/array_util.h"
+#include "ops/flops.h"
 #include "ops/math/product.h"
 #include "weir/ops.h"
 
@@ -46,7 +47,9 @@ OpDef mat_mul_op() {
               "T:type{bfloat16,half,float,double,int32,int64,complex64,complex128}",
           .infer = infer,
           .gradient = gradient,
-          .cpu = {.select = select_product, .prepare = prepared<prepare>}};
+          .cpu = {.select = select_product, .prepare = prepared<prepare>},
+          .fused = "_FusedMatMul",
+          .flops = product_flops};
 }
 
 }  // namespace weir::ops

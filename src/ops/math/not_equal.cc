@@ -4,6 +4,7 @@ namespace weir::ops {
 namespace {
 
 struct NotEqual {
+  static constexpr auto kTruth = BinaryFn::NotEqual;
   static constexpr bool kMismatched = true;
   template <class T>
   bool operator()(const T& x, const T& y) const {

@@ -4,6 +4,7 @@
 
 #include "base/errors.h"
 #include "devices/cpu/gemm.h"
+#include "ops/flops.h"
 
 namespace weir::ops {
 namespace {
@@ -164,7 +165,8 @@ OpDef batch_mat_mul_def(std::string_view name, void (*infer)(InferContext&), voi
               "adj_y:bool=False",
           .infer = infer,
           .gradient = gradient,
-          .cpu = {.select = select_product, .prepare = prepared<prepare_batch>}};
+          .cpu = {.select = select_product, .prepare = prepared<prepare_batch>},
+          .flops = batch_product_flops};
 }
 
 void batch_mat_mul_gradient(GradContext& c, bool broadcasts) {

@@ -123,6 +123,7 @@ OpDef reduction_op(std::string_view name, void (*gradient)(GradContext&)) {
           .inputs = "input:T; reduction_indices:Tidx",
           .outputs = "output:T",
           .attrs = kReductionAttrs,
+          .host = "reduction_indices",
           .infer = infer_reduction,
           .gradient = gradient,
           .cpu = {.select = kernel_for<List, ReductionKernel<F>>, .prepare = prepared<prepare_reduction>}};

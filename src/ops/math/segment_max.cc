@@ -8,6 +8,7 @@ OpDef segment_max_op() {
           .inputs = "data:T; segment_ids:Tindices",
           .outputs = "output:T",
           .attrs = "T:realnumbertype; Tindices:type{int32,int64}",
+          .host = "segment_ids",
           .infer = infer_segments,
           .gradient = segment_extremum_gradient,
           .cpu = {.select = kernel_for<RealTypes, SortedSegments<SegmentMax>>}};

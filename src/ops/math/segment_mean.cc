@@ -21,6 +21,7 @@ OpDef segment_mean_op() {
           .inputs = "data:T; segment_ids:Tindices",
           .outputs = "output:T",
           .attrs = "T:numbertype; Tindices:type{int32,int64}",
+          .host = "segment_ids",
           .infer = infer_segments,
           .gradient = gradient,
           .cpu = {.select = kernel_for<NumberTypes, SortedSegments<SegmentSum, true>>}};

@@ -8,6 +8,7 @@ OpDef segment_prod_op() {
           .inputs = "data:T; segment_ids:Tindices",
           .outputs = "output:T",
           .attrs = "T:numbertype; Tindices:type{int32,int64}",
+          .host = "segment_ids",
           .infer = infer_segments,
           .cpu = {.select = kernel_for<NumberTypes, SortedSegments<SegmentProd>>}};
 }

@@ -65,6 +65,7 @@ OpDef segment_sum_op() {
           .inputs = "data:T; segment_ids:Tindices",
           .outputs = "output:T",
           .attrs = "T:numbertype; Tindices:type{int32,int64}",
+          .host = "segment_ids",
           .infer = infer,
           .gradient = gradient,
           .cpu = {.select = kernel_for<NumberTypes, Cpu>}};

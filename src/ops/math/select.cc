@@ -67,7 +67,8 @@ OpDef select_op() {
           .attrs = "T:type",
           .infer = infer,
           .gradient = gradient,
-          .cpu = {.select = kernel_for<AllTypes, Cpu>, .in_place = 0b110}};
+          .cpu = {.select = kernel_for<AllTypes, Cpu>, .in_place = 0b110},
+          .elementwise = ElementwiseBody::Kind::Select};
 }
 
 }  // namespace weir::ops

@@ -10,11 +10,12 @@ void gradient(GradContext& c) {
   c.set_input_grad(0, unsorted_segment_sum(gather(c.output_grad(), c.input(2)), c.input(1), rows));
 }
 
-OpDef row(std::string_view name, std::string_view inputs, std::string_view attrs) {
+OpDef row(std::string_view name, std::string_view inputs, std::string_view attrs, std::string_view host) {
   return {.name = name,
           .inputs = inputs,
           .outputs = "output:T",
           .attrs = attrs,
+          .host = host,
           .infer = infer_sparse_segments,
           .gradient = gradient,
           .cpu = {.select = kernel_for<RealTypes, SparseSegments<SegmentScale::Sum>>}};
@@ -23,11 +24,12 @@ OpDef row(std::string_view name, std::string_view inputs, std::string_view attrs
 }  // namespace
 
 OpDef sparse_segment_sum_op() {
-  return row("SparseSegmentSum", kSparseSegmentInputs, "T:realnumbertype; Tidx:type{int32,int64}=int32");
+  return row("SparseSegmentSum", kSparseSegmentInputs, "T:realnumbertype; Tidx:type{int32,int64}=int32", "segment_ids");
 }
 OpDef sparse_segment_sum_with_num_segments_op() {
   return row("SparseSegmentSumWithNumSegments", kCountedSegmentInputs,
-             "T:realnumbertype; Tidx:type{int32,int64}=int32; Tnumsegments:type{int32,int64}=int32");
+             "T:realnumbertype; Tidx:type{int32,int64}=int32; Tnumsegments:type{int32,int64}=int32",
+             "segment_ids, num_segments");
 }
 
 }  // namespace weir::ops

@@ -90,6 +90,7 @@ OpDef sparse_segment_row(std::string_view name, void (*gradient)(GradContext&)) 
           .inputs = counted ? kCountedSegmentInputs : kSparseSegmentInputs,
           .outputs = "output:T",
           .attrs = counted ? kCountedSegmentAttrs : kSparseSegmentAttrs,
+          .host = counted ? "segment_ids, num_segments" : "segment_ids",
           .infer = infer_sparse_segments,
           .gradient = gradient,
           .cpu = {.select = kernel_for<Types<float, double>, SparseSegments<kScale>>}};
@@ -100,6 +101,7 @@ OpDef sparse_segment_grad_row(std::string_view name) {
           .inputs = "grad:T; indices:Tidx; segment_ids:int32; output_dim0:int32",
           .outputs = "output:T",
           .attrs = kSparseSegmentAttrs,
+          .host = "output_dim0",
           .infer = infer_sparse_segments_grad,
           .cpu = {.select = kernel_for<Types<float, double>, SparseSegmentsGrad<kScale>>}};
 }

@@ -101,6 +101,7 @@ OpDef sparse_tensor_dense_mat_mul_op() {
           .inputs = "a_indices:Tindices; a_values:T; a_shape:int64; b:T",
           .outputs = "product:T",
           .attrs = "T:type; Tindices:type{int32,int64}=int64; adjoint_a:bool=False; adjoint_b:bool=False",
+          .host = "a_shape",
           .infer = infer,
           .gradient = gradient,
           .cpu = {.select = kernel_for<decltype(Types<float, double, BFloat16, int32_t>{} + ComplexTypes{}), Cpu>,

@@ -66,7 +66,8 @@ OpDef unary_op(std::string_view name, std::string_view attrs, void (*gradient)(G
           .attrs = attrs,
           .infer = infer::unchanged,
           .gradient = gradient,
-          .cpu = {.select = kernel_for<List, UnaryKernel<F>>, .in_place = 0b1}};
+          .cpu = {.select = kernel_for<List, UnaryKernel<F>>, .in_place = 0b1},
+          .elementwise = body_of<F>()};
 }
 
 // The same for a question about each element.
@@ -77,7 +78,8 @@ OpDef predicate_op(std::string_view name, std::string_view attrs) {
           .outputs = "y:bool",
           .attrs = attrs,
           .infer = infer::unchanged,
-          .cpu = {.select = kernel_for<List, UnaryKernel<F>>}};
+          .cpu = {.select = kernel_for<List, UnaryKernel<F>>},
+          .elementwise = body_of<F>()};
 }
 
 }  // namespace weir::ops

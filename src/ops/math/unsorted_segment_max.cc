@@ -8,6 +8,7 @@ OpDef unsorted_segment_max_op() {
           .inputs = "data:T; segment_ids:Tindices; num_segments:Tnumsegments",
           .outputs = "output:T",
           .attrs = "T:realnumbertype; Tindices:type{int32,int64}; Tnumsegments:type{int32,int64}=int32",
+          .host = "num_segments",
           .infer = infer_unsorted_segments,
           .gradient = unsorted_segment_extremum_gradient,
           .cpu = {.select = kernel_for<RealTypes, UnsortedSegments<SegmentMax>>}};

@@ -80,6 +80,7 @@ OpDef avg_pool3d_grad_op() {
           .inputs = "orig_input_shape:int32; grad:T",
           .outputs = "output:T",
           .attrs = kAttrs,
+          .host = "orig_input_shape",
           .infer = infer_grad,
           .gradient = gradient_of_grad,
           .cpu = {.select = kernel_for<FloatTypes, Grad>, .prepare = prepared<prepare_grad>}};

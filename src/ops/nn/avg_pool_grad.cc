@@ -51,6 +51,7 @@ OpDef avg_pool_grad_op() {
           .attrs =
               "ksize:list(int)>=4; strides:list(int)>=4; padding:string{SAME,VALID}; "
               "data_format:string{NHWC,NCHW}='NHWC'; T:type{half,bfloat16,float,double}",
+          .host = "orig_input_shape",
           .infer = infer,
           .gradient = gradient,
           .cpu = {.select = kernel_for<FloatTypes, Cpu>, .prepare = prepared<prepare>}};

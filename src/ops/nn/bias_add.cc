@@ -91,7 +91,8 @@ OpDef bias_add_op() {
           .attrs = "T:numbertype; data_format:string{NHWC,NCHW}='NHWC'",
           .infer = infer,
           .gradient = gradient,
-          .cpu = kKernel};
+          .cpu = kKernel,
+          .role = Role::BiasAdd};
 }
 
 OpDef bias_add_v1_op() {
@@ -101,7 +102,8 @@ OpDef bias_add_v1_op() {
           .attrs = "T:numbertype",
           .infer = infer,
           .gradient = gradient_v1,
-          .cpu = kKernel};
+          .cpu = kKernel,
+          .role = Role::BiasAdd};
 }
 
 }  // namespace weir::ops

@@ -1,6 +1,7 @@
 #include "autodiff/grad_context.h"
 #include "base/errors.h"
 #include "graph/infer_context.h"
+#include "ops/flops.h"
 #include "ops/nn/conv_attrs.h"
 #include "ops/nn/conv_state.h"
 #include "ops/nn/epilogue.h"
@@ -62,7 +63,10 @@ OpDef conv2d_op() {
           .attrs = kConvAttrs,
           .infer = infer,
           .gradient = gradient,
-          .cpu = {.select = kernel_for<FloatTypes, Cpu>, .prepare = prepared<prepare>}};
+          .cpu = {.select = kernel_for<FloatTypes, Cpu>, .prepare = prepared<prepare>},
+          .winograd = true,
+          .fused = "_FusedConv2D",
+          .flops = conv2d_flops};
 }
 
 OpDef fused_conv2d_op() {
@@ -75,7 +79,9 @@ OpDef fused_conv2d_op() {
               "dilations:list(int)=[1, 1, 1, 1]; use_cudnn_on_gpu:bool=True; fused_ops:list(string)=[]; "
               "epsilon:float=0.0001",
           .infer = infer_fused,
-          .cpu = {.select = kernel_for<Types<float, double>, Cpu>, .prepare = prepared<prepare_fused>}};
+          .cpu = {.select = kernel_for<Types<float, double>, Cpu>, .prepare = prepared<prepare_fused>},
+          .winograd = true,
+          .flops = conv2d_flops};
 }
 
 }  // namespace weir::ops

@@ -1,6 +1,7 @@
 #include "autodiff/grad_context.h"
 #include "base/errors.h"
 #include "graph/infer_context.h"
+#include "ops/flops.h"
 #include "ops/nn/conv_attrs.h"
 #include "ops/nn/conv_state.h"
 #include "ops/types.h"
@@ -52,9 +53,12 @@ OpDef conv2d_backprop_input_op() {
           .inputs = "input_sizes:int32; filter:T; out_backprop:T",
           .outputs = "output:T",
           .attrs = kConvAttrs,
+          .host = "input_sizes",
           .infer = infer,
           .gradient = gradient,
-          .cpu = {.select = kernel_for<FloatTypes, Cpu>, .prepare = prepared<prepare>}};
+          .cpu = {.select = kernel_for<FloatTypes, Cpu>, .prepare = prepared<prepare>},
+          .winograd = true,
+          .flops = conv2d_backprop_input_flops};
 }
 
 }  // namespace weir::ops

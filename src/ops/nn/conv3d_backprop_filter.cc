@@ -83,6 +83,7 @@ OpDef conv3d_backprop_filter_v2_op() {
           .inputs = "input:T; filter_sizes:int32; out_backprop:T",
           .outputs = "output:T",
           .attrs = kConv3dAttrs,
+          .host = "filter_sizes",
           .infer = infer,
           .gradient = gradient,
           .cpu = {.select = kernel_for<FloatTypes, Cpu>, .prepare = prepared<prepare>}};

@@ -86,6 +86,7 @@ OpDef conv3d_backprop_input_v2_op() {
               "T:type{half,bfloat16,float,double}; strides:list(int)>=5; padding:string{SAME,VALID}; "
               "data_format:string{NDHWC,NCDHW}='NDHWC'; dilations:list(int)=[1, 1, 1, 1, 1]; "
               "Tshape:type{int32,int64}=int32",
+          .host = "input_sizes",
           .infer = infer,
           .gradient = gradient,
           .cpu = {.select = kernel_for<FloatTypes, Cpu>, .prepare = prepared<prepare>}};

@@ -70,6 +70,7 @@ OpDef depthwise_conv2d_backprop_filter_op() {
           .inputs = "input:T; filter_sizes:int32; out_backprop:T",
           .outputs = "output:T",
           .attrs = kDepthwiseAttrs,
+          .host = "filter_sizes",
           .infer = infer,
           .gradient = gradient,
           .cpu = {.select = kernel_for<FloatTypes, Cpu>, .prepare = prepared<prepare>}};

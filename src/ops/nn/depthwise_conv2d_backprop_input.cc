@@ -77,6 +77,7 @@ OpDef depthwise_conv2d_backprop_input_op() {
           .inputs = "input_sizes:int32; filter:T; out_backprop:T",
           .outputs = "output:T",
           .attrs = kDepthwiseAttrs,
+          .host = "input_sizes",
           .infer = infer,
           .gradient = gradient,
           .cpu = {.select = kernel_for<FloatTypes, Cpu>, .prepare = prepared<prepare>}};

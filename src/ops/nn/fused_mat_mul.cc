@@ -2,6 +2,7 @@
 #include "devices/cpu/gemm.h"
 #include "graph/infer_context.h"
 #include "graph/op_def.h"
+#include "ops/flops.h"
 #include "ops/nn/epilogue.h"
 #include "ops/types.h"
 
@@ -75,7 +76,8 @@ OpDef fused_mat_mul_op() {
               "transpose_a:bool=False; transpose_b:bool=False; T:type{float,double}; num_args:int>=0; "
               "fused_ops:list(string)=[]; epsilon:float=0.0001",
           .infer = infer,
-          .cpu = {.select = kernel_for<Types<float, double>, Cpu>, .prepare = prepare_any}};
+          .cpu = {.select = kernel_for<Types<float, double>, Cpu>, .prepare = prepare_any},
+          .flops = product_flops};
 }
 
 }  // namespace weir::ops

@@ -98,6 +98,7 @@ OpDef max_pool_v2_op() {
           .attrs =
               "T:type{half,bfloat16,float,double,int32,int64,uint8,int16,int8,uint16,qint8}=float; "
               "padding:string{SAME,VALID}; data_format:string{NHWC,NCHW,NCHW_VECT_C}='NHWC'",
+          .host = "ksize, strides",
           .infer = infer_v2,
           .gradient = gradient_v2,
           .cpu = {.select = kernel_for<RealTypes, CpuV2>}};

@@ -89,6 +89,7 @@ OpDef max_pool_grad_v2_op() {
           .attrs =
               "padding:string{SAME,VALID}; data_format:string{NHWC,NCHW}='NHWC'; "
               "T:type{float,double,int32,uint8,int16,int8,int64,bfloat16,uint16,half,uint32,uint64}=float",
+          .host = "ksize, strides",
           .infer = infer_v2,
           .gradient = gradient_v2,
           .cpu = {.select = kernel_for<RealTypes, CpuV2>}};

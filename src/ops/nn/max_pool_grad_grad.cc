@@ -73,6 +73,7 @@ OpDef max_pool_grad_grad_v2_op() {
           .inputs = "orig_input:T; orig_output:T; grad:T; ksize:int32; strides:int32",
           .outputs = "output:T",
           .attrs = "padding:string{SAME,VALID}; data_format:string{NHWC,NCHW}='NHWC'; T:realnumbertype",
+          .host = "ksize, strides",
           .infer = infer_v2,
           .gradient = gradient_v2,
           .cpu = {.select = kernel_for<RealTypes, CpuV2>}};

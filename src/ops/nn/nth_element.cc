@@ -66,6 +66,7 @@ OpDef nth_element_op() {
           .inputs = "input:T; n:int32",
           .outputs = "values:T",
           .attrs = "reverse:bool=False; T:realnumbertype",
+          .host = "n",
           .infer = infer,
           .gradient = gradient,
           .cpu = {.select = kernel_for<RealTypes, Cpu>, .prepare = prepare}};

@@ -107,6 +107,7 @@ OpDef top_k_v2_op() {
           .inputs = "input:T; k:int32",
           .outputs = "values:T; indices:int32",
           .attrs = "sorted:bool=True; T:realnumbertype",
+          .host = "k",
           .infer = infer_v2,
           .gradient = gradient,
           .cpu = kKernel};

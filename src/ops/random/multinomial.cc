@@ -80,6 +80,7 @@ OpDef multinomial_op() {
           .outputs = "output:output_dtype",
           .attrs = "seed:int=0; seed2:int=0; T:realnumbertype; output_dtype:type{int32,int64}=int64",
           .flags = "stateful",
+          .host = "num_samples",
           .infer = infer,
           .gradient = not_differentiable,
           .cpu = {.select = select, .prepare = prepared<prepare>}};

@@ -24,6 +24,7 @@ OpDef random_row(std::string_view name) {
       .outputs = "output:dtype",
       .attrs = "seed:int=0; seed2:int=0; dtype:type{half,bfloat16,float,double}; T:type{int32,int64}",
       .flags = "stateful",
+      .host = "shape",
       .infer = [](InferContext& c) { c.set_output(0, shape_argument(c, 0)); },
       .gradient = not_differentiable,
       .cpu = {.select = kernel_for<FloatTypes, RandomKernel<Fill>, AttrDtype>, .prepare = prepared<prepare_generator>}};

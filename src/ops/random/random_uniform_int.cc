@@ -37,6 +37,7 @@ OpDef random_uniform_int_op() {
       .outputs = "output:Tout",
       .attrs = "seed:int=0; seed2:int=0; Tout:type{int32,int64}; T:type{int32,int64}",
       .flags = "stateful",
+      .host = "shape, minval, maxval",
       .infer = infer,
       .gradient = not_differentiable,
       .cpu = {.select = kernel_for<Types<int32_t, int64_t>, Cpu, AttrTout>, .prepare = prepared<prepare_generator>}};

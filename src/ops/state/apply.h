@@ -37,12 +37,27 @@ inline constexpr std::string_view kApplyAttrs = "T:numbertype; use_locking:bool=
 inline constexpr std::string_view kSparseApplyAttrs =
     "T:numbertype; Tindices:type{int32,int64}; use_locking:bool=False";
 
+// Those with indices change the rows that they name.
+constexpr Rows rows_of(std::string_view attrs) { return attrs == kSparseApplyAttrs ? Rows::Written : Rows::All; }
+
 // The row of the spelling with references, and of that with handles.
 inline OpDef apply_ref_row(std::string_view name, std::string_view inputs, std::string_view attrs, Kernel cpu) {
-  return {.name = name, .inputs = inputs, .outputs = "out:Ref(T)", .attrs = attrs, .infer = infer_apply, .cpu = cpu};
+  return {.name = name,
+          .inputs = inputs,
+          .outputs = "out:Ref(T)",
+          .attrs = attrs,
+          .infer = infer_apply,
+          .cpu = cpu,
+          .rows = rows_of(attrs)};
 }
 inline OpDef apply_resource_row(std::string_view name, std::string_view inputs, std::string_view attrs, Kernel cpu) {
-  return {.name = name, .inputs = inputs, .attrs = attrs, .flags = "stateful", .infer = infer_apply, .cpu = cpu};
+  return {.name = name,
+          .inputs = inputs,
+          .attrs = attrs,
+          .flags = "stateful",
+          .infer = infer_apply,
+          .cpu = cpu,
+          .rows = rows_of(attrs)};
 }
 
 }  // namespace weir::ops

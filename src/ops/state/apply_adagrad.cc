@@ -83,7 +83,8 @@ OpDef sparse_apply_adagrad_op() {
           .outputs = "out:Ref(T)",
           .attrs = kSparseAttrs,
           .infer = infer_apply,
-          .cpu = kSparse};
+          .cpu = kSparse,
+          .rows = Rows::Written};
 }
 
 OpDef resource_sparse_apply_adagrad_op() {
@@ -92,7 +93,8 @@ OpDef resource_sparse_apply_adagrad_op() {
           .attrs = kSparseAttrs,
           .flags = "stateful",
           .infer = infer_apply,
-          .cpu = kSparse};
+          .cpu = kSparse,
+          .rows = Rows::Written};
 }
 
 }  // namespace weir::ops

@@ -87,7 +87,8 @@ OpDef sparse_apply_adagrad_da_op() {
           .outputs = "out:Ref(T)",
           .attrs = kSparseAttrs,
           .infer = infer_apply,
-          .cpu = kSparse};
+          .cpu = kSparse,
+          .rows = Rows::Written};
 }
 
 OpDef resource_sparse_apply_adagrad_da_op() {
@@ -98,7 +99,8 @@ OpDef resource_sparse_apply_adagrad_da_op() {
           .attrs = kSparseAttrs,
           .flags = "stateful",
           .infer = infer_apply,
-          .cpu = kSparse};
+          .cpu = kSparse,
+          .rows = Rows::Written};
 }
 
 }  // namespace weir::ops

@@ -91,7 +91,8 @@ OpDef sparse_apply_ftrl_op() {
           .outputs = "out:Ref(T)",
           .attrs = kSparseAttrs,
           .infer = infer_apply,
-          .cpu = kSparse<false>};
+          .cpu = kSparse<false>,
+          .rows = Rows::Written};
 }
 
 OpDef resource_sparse_apply_ftrl_op() {
@@ -102,7 +103,8 @@ OpDef resource_sparse_apply_ftrl_op() {
           .attrs = kSparseAttrs,
           .flags = "stateful",
           .infer = infer_apply,
-          .cpu = kSparse<false>};
+          .cpu = kSparse<false>,
+          .rows = Rows::Written};
 }
 
 OpDef apply_ftrl_v2_op() {
@@ -133,7 +135,8 @@ OpDef sparse_apply_ftrl_v2_op() {
           .outputs = "out:Ref(T)",
           .attrs = kSparseAttrs,
           .infer = infer_apply,
-          .cpu = kSparse<true>};
+          .cpu = kSparse<true>,
+          .rows = Rows::Written};
 }
 
 OpDef resource_sparse_apply_ftrl_v2_op() {
@@ -144,7 +147,8 @@ OpDef resource_sparse_apply_ftrl_v2_op() {
           .attrs = kSparseAttrs,
           .flags = "stateful",
           .infer = infer_apply,
-          .cpu = kSparse<true>};
+          .cpu = kSparse<true>,
+          .rows = Rows::Written};
 }
 
 }  // namespace weir::ops

@@ -82,7 +82,8 @@ OpDef sparse_apply_momentum_op() {
           .outputs = "out:Ref(T)",
           .attrs = kSparseAttrs,
           .infer = infer_apply,
-          .cpu = kSparse};
+          .cpu = kSparse,
+          .rows = Rows::Written};
 }
 
 OpDef resource_sparse_apply_momentum_op() {
@@ -91,7 +92,8 @@ OpDef resource_sparse_apply_momentum_op() {
           .attrs = kSparseAttrs,
           .flags = "stateful",
           .infer = infer_apply,
-          .cpu = kSparse};
+          .cpu = kSparse,
+          .rows = Rows::Written};
 }
 
 }  // namespace weir::ops

@@ -17,8 +17,10 @@ OpDef is_variable_initialized_op() {
           .outputs = "is_initialized:bool",
           .attrs = "dtype:type",
           .flags = "uninitialized_input",
+          .host = "is_initialized",
           .infer = infer::scalar,
-          .cpu = {.select = kernel_any<cpu>}};
+          .cpu = {.select = kernel_any<cpu>},
+          .effect = Effect::Reads};
 }
 
 OpDef var_is_initialized_op() {
@@ -26,8 +28,10 @@ OpDef var_is_initialized_op() {
           .inputs = "resource:resource",
           .outputs = "is_initialized:bool",
           .flags = "stateful",
+          .host = "is_initialized",
           .infer = infer::scalar,
-          .cpu = {.select = kernel_any<cpu>}};
+          .cpu = {.select = kernel_any<cpu>},
+          .effect = Effect::Reads};
 }
 
 }  // namespace weir::ops

@@ -32,7 +32,9 @@ OpDef read_variable_op() {
           .flags = "stateful",
           .infer = infer_handle,
           .gradient = gradient,
-          .cpu = {.select = kernel_any<read_handle>, .prepare = prepared<prepare>, .gives_outputs = true}};
+          .cpu = {.select = kernel_any<read_handle>, .prepare = prepared<prepare>, .gives_outputs = true},
+          .role = Role::Read,
+          .effect = Effect::Reads};
 }
 
 // Put by the runtime wherever a value is read through a reference.
@@ -44,7 +46,9 @@ OpDef read_ref_op() {
           .flags = "stateful",
           .infer = infer::unchanged,
           .gradient = gradient,
-          .cpu = {.select = kernel_any<read_ref>, .gives_outputs = true}};
+          .cpu = {.select = kernel_any<read_ref>, .gives_outputs = true},
+          .role = Role::Read,
+          .effect = Effect::Reads};
 }
 
 }  // namespace weir::ops

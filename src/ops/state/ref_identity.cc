@@ -22,7 +22,8 @@ OpDef ref_identity_op() {
           .flags = "uninitialized_input",
           .infer = infer::unchanged,
           .gradient = gradient,
-          .cpu = {.select = kernel_any<cpu>}};
+          .cpu = {.select = kernel_any<cpu>},
+          .effect = Effect::None};
 }
 
 }  // namespace weir::ops

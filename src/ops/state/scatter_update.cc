@@ -69,7 +69,8 @@ OpDef ref_row(std::string_view name, std::string_view attrs, Kernel cpu) {
           .attrs = attrs,
           .infer = infer_ref,
           .gradient = not_differentiable,
-          .cpu = cpu};
+          .cpu = cpu,
+          .rows = Rows::Written};
 }
 
 OpDef resource_row(std::string_view name, std::string_view attrs, Kernel cpu) {
@@ -78,7 +79,8 @@ OpDef resource_row(std::string_view name, std::string_view attrs, Kernel cpu) {
           .attrs = attrs,
           .flags = "stateful",
           .infer = infer_resource,
-          .cpu = cpu};
+          .cpu = cpu,
+          .rows = Rows::Written};
 }
 
 constexpr std::string_view kRefAttrs = "T:numbertype; Tindices:type{int32,int64}; use_locking:bool=False";

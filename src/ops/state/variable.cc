@@ -43,7 +43,9 @@ OpDef variable_op() {
           .attrs = "shape:shape; dtype:type; container:string=''; shared_name:string=''",
           .flags = "stateful",
           .infer = infer_old_ref,
-          .cpu = kKernel};
+          .cpu = kKernel,
+          .role = Role::Variable,
+          .effect = Effect::None};
 }
 
 OpDef variable_v2_op() {
@@ -52,7 +54,9 @@ OpDef variable_v2_op() {
           .attrs = "shape:shape; dtype:type; container:string=''; shared_name:string=''",
           .flags = "stateful",
           .infer = infer_ref,
-          .cpu = kKernel};
+          .cpu = kKernel,
+          .role = Role::Variable,
+          .effect = Effect::None};
 }
 
 OpDef var_handle_op() {
@@ -61,7 +65,9 @@ OpDef var_handle_op() {
           .attrs = "container:string=''; shared_name:string=''; dtype:type; shape:shape",
           .flags = "stateful",
           .infer = infer::scalar,
-          .cpu = kKernel};
+          .cpu = kKernel,
+          .role = Role::Variable,
+          .effect = Effect::None};
 }
 
 }  // namespace weir::ops

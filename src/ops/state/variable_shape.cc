@@ -30,9 +30,11 @@ OpDef variable_shape_op() {
           .outputs = "output:out_type",
           .attrs = "out_type:type{int32,int64}=int32",
           .flags = "stateful",
+          .host = "output",
           .infer = infer,
           .gradient = not_differentiable,
-          .cpu = {.select = kernel_any<cpu>}};
+          .cpu = {.select = kernel_any<cpu>},
+          .effect = Effect::Reads};
 }
 
 }  // namespace weir::ops

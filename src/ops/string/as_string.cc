@@ -91,7 +91,8 @@ OpDef as_string_op() {
               "scientific:bool=False; shortest:bool=False; width:int=-1; fill:string=''",
           .infer = infer,
           .gradient = not_differentiable,
-          .cpu = {.select = kernel_for<PrintedTypes, Cpu>, .prepare = prepared<prepare>}};
+          .cpu = {.select = kernel_for<PrintedTypes, Cpu>, .prepare = prepared<prepare>},
+          .host_only = true};
 }
 
 }  // namespace weir::ops

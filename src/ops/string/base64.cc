@@ -69,7 +69,8 @@ OpDef encode_base64_op() {
           .attrs = "pad:bool=False",
           .infer = infer::unchanged,
           .gradient = not_differentiable,
-          .cpu = {.select = kernel_any<encode>, .prepare = prepared<prepare>}};
+          .cpu = {.select = kernel_any<encode>, .prepare = prepared<prepare>},
+          .host_only = true};
 }
 OpDef decode_base64_op() {
   return {.name = "DecodeBase64",
@@ -77,7 +78,8 @@ OpDef decode_base64_op() {
           .outputs = "output:string",
           .infer = infer::unchanged,
           .gradient = not_differentiable,
-          .cpu = {.select = kernel_any<decode>}};
+          .cpu = {.select = kernel_any<decode>},
+          .host_only = true};
 }
 
 }  // namespace weir::ops

@@ -65,7 +65,8 @@ OpDef decode_raw_op() {
               "little_endian:bool=True",
           .infer = infer,
           .gradient = not_differentiable,
-          .cpu = {.select = kernel_any<cpu>, .prepare = prepared<prepare>}};
+          .cpu = {.select = kernel_any<cpu>, .prepare = prepared<prepare>},
+          .host_only = true};
 }
 
 }  // namespace weir::ops

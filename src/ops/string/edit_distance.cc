@@ -104,7 +104,8 @@ OpDef edit_distance_op() {
           .attrs = "normalize:bool=True; T:type",
           .infer = infer,
           .gradient = not_differentiable,
-          .cpu = {.select = kernel_for<AllTypes, Cpu>, .prepare = prepared<prepare>}};
+          .cpu = {.select = kernel_for<AllTypes, Cpu>, .prepare = prepared<prepare>},
+          .host_only = true};
 }
 
 }  // namespace weir::ops

@@ -90,7 +90,8 @@ OpDef reduce_join_op() {
           .attrs = "keep_dims:bool=False; separator:string=''",
           .infer = infer,
           .gradient = not_differentiable,
-          .cpu = {.select = kernel_any<cpu>, .prepare = prepared<prepare>}};
+          .cpu = {.select = kernel_any<cpu>, .prepare = prepared<prepare>},
+          .host_only = true};
 }
 
 }  // namespace weir::ops

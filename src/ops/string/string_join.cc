@@ -39,7 +39,8 @@ OpDef string_join_op() {
           .attrs = "N:int>=1; separator:string=''",
           .infer = infer,
           .gradient = not_differentiable,
-          .cpu = {.select = kernel_any<cpu>, .prepare = prepared<prepare>}};
+          .cpu = {.select = kernel_any<cpu>, .prepare = prepared<prepare>},
+          .host_only = true};
 }
 
 }  // namespace weir::ops

@@ -33,7 +33,8 @@ OpDef string_length_op() {
           .attrs = "unit:string{BYTE,UTF8_CHAR}='BYTE'",
           .infer = infer::unchanged,
           .gradient = not_differentiable,
-          .cpu = {.select = select}};
+          .cpu = {.select = select},
+          .host_only = true};
 }
 
 }  // namespace weir::ops

@@ -67,7 +67,8 @@ OpDef string_split_op() {
           .attrs = "skip_empty:bool=True",
           .infer = infer,
           .gradient = not_differentiable,
-          .cpu = {.select = kernel_any<cpu>, .prepare = prepared<prepare>}};
+          .cpu = {.select = kernel_any<cpu>, .prepare = prepared<prepare>},
+          .host_only = true};
 }
 
 }  // namespace weir::ops

@@ -23,7 +23,8 @@ OpDef string_strip_op() {
           .outputs = "output:string",
           .infer = infer::unchanged,
           .gradient = not_differentiable,
-          .cpu = {.select = kernel_any<cpu>}};
+          .cpu = {.select = kernel_any<cpu>},
+          .host_only = true};
 }
 
 }  // namespace weir::ops

@@ -43,7 +43,8 @@ OpDef string_to_number_op() {
           .attrs = "out_type:type{float,double,int32,int64}=float",
           .infer = infer::unchanged,
           .gradient = not_differentiable,
-          .cpu = {.select = kernel_for<Types<float, double, int32_t, int64_t>, Cpu, AttrOutType>}};
+          .cpu = {.select = kernel_for<Types<float, double, int32_t, int64_t>, Cpu, AttrOutType>},
+          .host_only = true};
 }
 
 }  // namespace weir::ops

@@ -42,7 +42,8 @@ OpDef substr_op() {
           .attrs = "T:type{int32,int64}; unit:string{BYTE,UTF8_CHAR}='BYTE'",
           .infer = infer,
           .gradient = not_differentiable,
-          .cpu = {.select = select}};
+          .cpu = {.select = select},
+          .host_only = true};
 }
 
 }  // namespace weir::ops

@@ -24,7 +24,8 @@ OpDef audio_summary_op() {
           .flags = "deprecated@15",
           .infer = infer_audio_summary,
           .gradient = not_differentiable,
-          .cpu = {.select = kernel_any<cpu>, .prepare = prepared<prepare>}};
+          .cpu = {.select = kernel_any<cpu>, .prepare = prepared<prepare>},
+          .host_only = true};
 }
 
 }  // namespace weir::ops

@@ -24,7 +24,8 @@ OpDef audio_summary_v2_op() {
           .attrs = "max_outputs:int>=1=3",
           .infer = infer,
           .gradient = not_differentiable,
-          .cpu = {.select = kernel_any<cpu>, .prepare = prepared<prepare>}};
+          .cpu = {.select = kernel_any<cpu>, .prepare = prepared<prepare>},
+          .host_only = true};
 }
 
 }  // namespace weir::ops

@@ -37,7 +37,8 @@ OpDef histogram_summary_op() {
           .attrs = "T:realnumbertype=float",
           .infer = infer_tagged_summary,
           .gradient = not_differentiable,
-          .cpu = {.select = kernel_for<RealTypes, Cpu>}};
+          .cpu = {.select = kernel_for<RealTypes, Cpu>},
+          .host_only = true};
 }
 
 }  // namespace weir::ops

@@ -116,7 +116,8 @@ OpDef image_summary_op() {
               "bad_color:tensor=uint8[255,0,0,255]",
           .infer = infer,
           .gradient = not_differentiable,
-          .cpu = {.select = kernel_for<Types<uint8_t, float, Half, double>, Cpu>, .prepare = prepared<prepare>}};
+          .cpu = {.select = kernel_for<Types<uint8_t, float, Half, double>, Cpu>, .prepare = prepared<prepare>},
+          .host_only = true};
 }
 
 }  // namespace weir::ops

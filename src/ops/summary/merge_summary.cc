@@ -34,7 +34,8 @@ OpDef merge_summary_op() {
           .attrs = "N:int>=1",
           .infer = infer::scalar,
           .gradient = not_differentiable,
-          .cpu = {.select = kernel_any<cpu>}};
+          .cpu = {.select = kernel_any<cpu>},
+          .host_only = true};
 }
 
 }  // namespace weir::ops

@@ -37,7 +37,8 @@ OpDef scalar_summary_op() {
           .attrs = "T:realnumbertype",
           .infer = infer,
           .gradient = not_differentiable,
-          .cpu = {.select = kernel_for<RealTypes, Cpu>}};
+          .cpu = {.select = kernel_for<RealTypes, Cpu>},
+          .host_only = true};
 }
 
 }  // namespace weir::ops

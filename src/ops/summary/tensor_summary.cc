@@ -23,7 +23,8 @@ OpDef tensor_summary_op() {
           .attrs = "T:type; description:string=''; labels:list(string)=[]; display_name:string=''",
           .infer = infer::scalar,
           .gradient = not_differentiable,
-          .cpu = {.select = kernel_moving<cpu>}};
+          .cpu = {.select = kernel_moving<cpu>},
+          .host_only = true};
 }
 
 }  // namespace weir::ops

@@ -30,7 +30,8 @@ OpDef tensor_summary_v2_op() {
           .attrs = "T:type",
           .infer = infer,
           .gradient = not_differentiable,
-          .cpu = {.select = kernel_moving<cpu>}};
+          .cpu = {.select = kernel_moving<cpu>},
+          .host_only = true};
 }
 
 }  // namespace weir::ops
