@@ -2,7 +2,7 @@
 
 import sys
 
-from . import flags
+from weir import flags
 
 __all__ = ["flags", "run"]
 

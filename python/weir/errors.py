@@ -4,6 +4,8 @@
 `message`, `error_code`, `op` and `node_def`.
 """
 
+from weir import protos as _protos
+
 OK = 0
 CANCELLED = 1
 UNKNOWN = 2
@@ -61,9 +63,7 @@ class OpError(Exception):
             if self._op is not None:
                 self._node_def = getattr(self._op, "node_def", None)
             elif self._node is not None:
-                from . import protos  # protobuf is slow to import, and few programs look
-
-                self._node_def = protos.NodeDef(name=self._node[0], op=self._node[1])
+                self._node_def = _protos.NodeDef(name=self._node[0], op=self._node[1])
         return self._node_def
 
     def __str__(self):

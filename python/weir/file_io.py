@@ -2,8 +2,8 @@
 
 import os
 
-from . import errors
-from .gfile import (
+from weir import errors
+from weir.gfile import (
     Copy,
     DeleteRecursively,
     Exists,

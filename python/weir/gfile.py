@@ -7,7 +7,7 @@ import errno
 import os
 import shutil
 
-from . import errors
+from weir import errors
 
 _ERROR_BY_ERRNO = {
     errno.ENOENT: errors.NotFoundError,

@@ -1,15 +1,9 @@
 """tf.graph_util: GraphDefs cut down to what an output needs, with variables as constants."""
 
-from weir import names as _names
-from weir.core.graph import import_graph_def  # noqa: F401
+from weir import file_io as _file_io, names as _names
+from weir.core import tensor_util as _tensor_util
 
 _VARIABLES = ("Variable", "VariableV2", "AutoReloadVariable")
-
-
-def _protos():
-    from weir import protos
-
-    return protos
 
 
 def must_run_on_cpu(node, pin_variables_on_cpu=False):
@@ -31,8 +25,6 @@ def write_graph(graph_or_graph_def, logdir, name, as_text=True):
     """Writes a GraphDef, as text or binary, to the file ``name`` in a folder; gives the path."""
     import os
 
-    from weir import file_io
-
     graph_def = graph_or_graph_def.as_graph_def() if hasattr(graph_or_graph_def, "as_graph_def") else graph_or_graph_def
     os.makedirs(logdir, exist_ok=True)
     path = os.path.join(logdir, name)
@@ -42,7 +34,7 @@ def write_graph(graph_or_graph_def, logdir, name, as_text=True):
         data = text_format.MessageToString(graph_def)
     else:
         data = graph_def.SerializeToString()
-    file_io.atomic_write_string_to_file(path, data)
+    _file_io.atomic_write_string_to_file(path, data)
     return path
 
 
@@ -89,8 +81,6 @@ def convert_variables_to_constants(sess, input_graph_def, output_node_names, var
                 continue
             wanted[name] = _readable(sess, node)
     values = dict(zip(wanted, sess.run(list(wanted.values())))) if wanted else {}
-    from weir.core.tensor_util import make_tensor_proto
-
     result = type(graph)()
     for node in graph.node:
         copy = result.node.add()
@@ -98,7 +88,8 @@ def convert_variables_to_constants(sess, input_graph_def, output_node_names, var
             dtype = node.attr["dtype"].type
             copy.op, copy.name = "Const", node.name
             copy.attr["dtype"].type = dtype
-            copy.attr["value"].tensor.CopyFrom(make_tensor_proto(values[node.name], dtype, values[node.name].shape))
+            copy.attr["value"].tensor.CopyFrom(
+                _tensor_util.make_tensor_proto(values[node.name], dtype, values[node.name].shape))
         elif node.op == "ReadVariableOp" and _source(node.input[0]) in values:
             copy.op, copy.name = "Identity", node.name
             copy.attr["T"].type = node.attr["dtype"].type

@@ -10,6 +10,8 @@ import sys
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
+from weir import _weir
+
 
 def install(allow_pickle=False):
     """Patches the modules of `_PATCHES` now or when they are imported, and provides those of `_MODULES`.
@@ -202,8 +204,6 @@ def _patch_numpy(numpy):
     _patch_fromstring(numpy)
     for name in ("array", "asarray", "asanyarray"):
         setattr(numpy, name, _with_ragged_lists(getattr(numpy, name)))
-    from . import _weir
-
     _weir.arrays_of_one_element_are_numbers()
     if int(numpy.__version__.split(".")[0]) >= 2:
         numpy.set_printoptions(legacy="1.25")  # numbers in lists print as 0.5, not as np.float32(0.5)

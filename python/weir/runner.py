@@ -9,6 +9,9 @@ import sys
 from importlib.machinery import PathFinder, SourceFileLoader
 from types import ModuleType
 
+import weir
+from weir import _weir, old_libraries, python2
+
 _USAGE = """\
 usage: weir run [options] program.py [arguments of the program]
        python -m weir [options] program.py [arguments of the program]
@@ -45,8 +48,8 @@ def main(argv=None):
     args = list(sys.argv[1:] if argv is None else argv)
     if args[:1] == ["run"] and not os.path.isfile("run"):
         del args[0]
-    elif args and not os.path.isfile(args[0]) and args[0] in sys.modules[__package__]._weir.command_names():
-        return sys.modules[__package__]._weir.run_command(args)
+    elif args and not os.path.isfile(args[0]) and args[0] in _weir.command_names():
+        return _weir.run_command(args)
     try:
         options, args = _parse(args)
     except _UsageError as error:
@@ -71,7 +74,7 @@ def _version():
         version = metadata.version("weir")
     except metadata.PackageNotFoundError:
         version = "(not installed)"
-    interface = getattr(sys.modules[__package__], "__version__", "")  # programs expect TensorFlow's there
+    interface = getattr(weir, "__version__", "")  # programs expect TensorFlow's there
     return f"weir {version}, interface of TensorFlow {interface}, Python {sys.version.split()[0]}"
 
 
@@ -126,14 +129,12 @@ def _run_file(path, args, options):
     module.__builtins__ = sys.modules["builtins"]
     sys.modules["__main__"] = module
     sys.excepthook = _ExceptHook(file)
-    sys.modules[__package__].install_as_tensorflow()
+    weir.install_as_tensorflow()
     _execute(data, file, module, options)
     return 0
 
 
 def _execute(data, file, module, options):
-    from . import old_libraries, python2
-
     old_libraries.install(options.allow_pickle)
     finder = _SourceFinder(options.mode)
     sys.meta_path.insert(0, finder)
@@ -153,8 +154,6 @@ class _ExceptHook:
         self._file = file
 
     def __call__(self, kind, error, traceback):
-        from . import python2
-
         if issubclass(kind, python2.MissingConverter):
             sys.stderr.write(f"weir: {error}\n")
             return
@@ -203,15 +202,11 @@ class _ConvertingLoader(SourceFileLoader):
         return self._compile(fullname)[0]
 
     def _compile(self, fullname):
-        from . import python2
-
         # A package is its own parent, any other module lives in one.
         package = fullname if self.is_package(fullname) else fullname.rpartition(".")[0]
         return python2.compile_source(self.get_data(self.path), self.path, self._finder.mode, package)
 
     def exec_module(self, module):
-        from . import old_libraries, python2
-
         code, converted = self._compile(module.__name__)
         if converted:
             old_libraries.install_python2()

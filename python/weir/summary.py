@@ -1,6 +1,6 @@
 """tf.summary: what TensorBoard shows."""
 
-from weir import _weir, names as _names
+from weir import _weir, names as _names, protos as _protos
 from weir.core.stack import get_default_graph as _graph
 
 
@@ -159,10 +159,8 @@ class FileWriterCache:
 
 def summary_iterator(path):
     """The Events of an event file."""
-    from weir import protos
-
     for record in _weir.RecordReader(path, 0):
-        yield protos.Event.FromString(record)
+        yield _protos.Event.FromString(record)
 
 
 __getattr__, __dir__ = _names.namespace(__name__)

@@ -12,15 +12,14 @@ import unittest
 
 import numpy as np
 
-from weir import errors, names
+import weir
+from weir import errors, flags, names
+from weir.core.device import canonical_name
+from weir.core.devices import list_local_devices
 
 _SEED = 87654321  # graphs and generators start from it in each test, as in TensorFlow
 
 _temp_dir = None
-
-
-def _weir():
-    return sys.modules[__package__]
 
 
 def get_temp_dir():
@@ -63,15 +62,11 @@ def is_built_with_gpu_support():
 
 def gpu_device_name():
     """The name of a GPU, or nothing."""
-    from weir.core.devices import list_local_devices
-
     return next((device.name for device in list_local_devices() if device.device_type == "GPU"), "")
 
 
 def main(argv=None):
     """Runs the tests of the program; parses flags first."""
-    from . import flags
-
     argv = flags.FLAGS(list(sys.argv if argv is None else argv))
     unittest.main(module="__main__", argv=argv)
 
@@ -149,7 +144,6 @@ class TestCase(unittest.TestCase):
         self._close_cached_session()
         random.seed(_SEED)
         np.random.seed(_SEED)
-        weir = _weir()
         weir.reset_default_graph()
         weir.set_random_seed(_SEED)
 
@@ -165,7 +159,6 @@ class TestCase(unittest.TestCase):
     @contextlib.contextmanager
     def session(self, graph=None, config=None, use_gpu=False, force_gpu=False):
         """A new session, the default one inside the block, on `graph` or the default graph."""
-        weir = _weir()
         graph = weir.get_default_graph() if graph is None else graph
         with graph.as_default(), weir.Session(graph=graph, config=config) as session:
             yield session
@@ -174,7 +167,6 @@ class TestCase(unittest.TestCase):
     def cached_session(self, graph=None, config=None, use_gpu=False, force_gpu=False):
         """The session of this test: made by the first call, kept until the test ends."""
         if self._cached_session is None:
-            weir = _weir()
             graph = weir.get_default_graph() if graph is None else graph
             self._cached_session = (weir.Session(graph=graph, config=config), graph, config)
         else:
@@ -204,7 +196,7 @@ class TestCase(unittest.TestCase):
 
     def evaluate(self, tensors):
         """The values of tensors, in any nesting, in the default session or that of the test."""
-        session = _weir().get_default_session()
+        session = weir.get_default_session()
         if session is not None:
             return session.run(tensors)
         with self.cached_session() as session:
@@ -459,8 +451,6 @@ def _text(array):
 
 
 def _canonical_device(device):
-    from weir.core.device import canonical_name
-
     return canonical_name(device)
 
 
@@ -479,7 +469,6 @@ def _numbers(array):
 
 def _theoretical_jacobian(x, x_values, y, y_shape, extra_feed):
     """[numbers of x, numbers of y]: column by column of what tf.gradients builds."""
-    weir = _weir()
     dy = weir.placeholder(y.dtype.base_dtype, shape=y_shape)
     dx = weir.gradients(y, x, grad_ys=dy)[0]
     seed = np.zeros(y_shape, y.dtype.base_dtype.as_numpy_dtype)
@@ -502,7 +491,7 @@ def _theoretical_jacobian(x, x_values, y, y_shape, extra_feed):
 
 def _numeric_jacobian(x, x_values, y, y_shape, delta, extra_feed):
     """[numbers of x, numbers of y] by central differences."""
-    session = _weir().get_default_session()
+    session = weir.get_default_session()
     moved = x_values.copy()
     moved_numbers = _numbers(moved)
     y_numbers = _numbers(np.empty(y_shape, y.dtype.base_dtype.as_numpy_dtype)).size
@@ -524,7 +513,6 @@ def compute_gradient(x, x_shape, y, y_shape, x_init_value=None, delta=1e-3, init
     `x` may be a list; then so are `x_shape`, `x_init_value` and the result. A complex number counts as two real ones.
     Needs a default session.
     """
-    weir = _weir()
     session = weir.get_default_session()
     if session is None:
         raise ValueError("compute_gradient needs a default session")
@@ -611,7 +599,7 @@ class Benchmark:
 
 def benchmark_config():
     """A ConfigProto for benchmarks."""
-    return _weir().ConfigProto()
+    return weir.ConfigProto()
 
 
 TensorFlowTestCase = TestCase  # its name in tensorflow.python.framework.test_util

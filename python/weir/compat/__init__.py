@@ -4,7 +4,7 @@ import numbers as _numbers
 
 import numpy as _np
 
-import weir as v1  # noqa: F401: Weir is TensorFlow 1
+from weir import names as _names
 
 integral_types = (_numbers.Integral, _np.integer)
 real_types = (_numbers.Real, _np.integer, _np.floating)
@@ -43,3 +43,6 @@ def path_to_str(path):
 
 def forward_compatible(year, month, day):
     return True
+
+
+__getattr__, __dir__ = _names.namespace(__name__)

@@ -3,23 +3,19 @@
 import re as _re
 
 from weir import names as _names
-from weir.core.graph import GraphKeys as _GraphKeys, add_to_collection as _add, get_collection as _collection
+from weir.core.graph import (GraphKeys as _GraphKeys, add_to_collection as _add, device as _device_scope,
+                             get_collection as _collection)
 from weir.core.variable_scope import get_variable as _get_variable
-from weir.ops.check_ops import (assert_same_float_dtype, assert_scalar, is_non_decreasing,  # noqa: F401
-                                is_numeric_tensor, is_strictly_increasing, is_tensor)
-from weir.train.steps import (assert_global_step, create_global_step, get_global_step,  # noqa: F401
-                                    get_or_create_global_step)
+from weir.core.variables import Variable as _Variable
 
 
 def variable(name, shape=None, dtype=None, initializer=None, regularizer=None, trainable=True, collections=None,
              caching_device=None, device=None, partitioner=None, custom_getter=None, use_resource=None,
              synchronization=None, aggregation=None):
-    from weir.core.graph import device as device_scope
-
     collections = list(collections if collections is not None else [_GraphKeys.GLOBAL_VARIABLES])
     if _GraphKeys.GLOBAL_VARIABLES not in collections and _GraphKeys.LOCAL_VARIABLES not in collections:
         collections.append(_GraphKeys.GLOBAL_VARIABLES)
-    with device_scope(device or ""):
+    with _device_scope(device or ""):
         return _get_variable(name, shape=shape, dtype=dtype, initializer=initializer, regularizer=regularizer,
                              trainable=trainable, collections=collections, use_resource=use_resource,
                              custom_getter=custom_getter, partitioner=partitioner)
@@ -32,10 +28,8 @@ def model_variable(name, shape=None, dtype=None, initializer=None, regularizer=N
 
 
 def local_variable(initial_value, validate_shape=True, name=None, use_resource=None):
-    from weir.core.variables import Variable
-
-    return Variable(initial_value, trainable=False, collections=[_GraphKeys.LOCAL_VARIABLES],
-                    validate_shape=validate_shape, name=name, use_resource=use_resource)
+    return _Variable(initial_value, trainable=False, collections=[_GraphKeys.LOCAL_VARIABLES],
+                     validate_shape=validate_shape, name=name, use_resource=use_resource)
 
 
 def add_model_variable(var):

@@ -5,7 +5,10 @@ import numbers as _numbers
 
 from weir import names as _names
 from weir.core import dtypes as _dtypes
-from weir.core.graph import convert_to_tensor as _tensor, name_scope as _name_scope
+from weir.core.graph import (GraphKeys as _GraphKeys, add_to_collection as _add_to_collection,
+                             convert_to_tensor as _tensor, get_collection as _get_collection,
+                             name_scope as _name_scope)
+from weir.ops import math_ops as _math_ops, nn_ops as _nn_ops, random_ops as _random_ops
 
 
 def xavier_initializer(uniform=True, seed=None, dtype=_dtypes.float32):
@@ -23,8 +26,6 @@ def variance_scaling_initializer(factor=2.0, mode="FAN_IN", uniform=False, seed=
         raise TypeError(f"Unknown mode {mode} [FAN_IN, FAN_OUT, FAN_AVG]")
 
     def initializer(shape, dtype=dtype, partition_info=None):
-        from weir.ops import random_ops
-
         shape = [int(size) for size in shape]
         fan_in = float(shape[-2]) if len(shape) > 1 else float(shape[-1])
         fan_out = float(shape[-1])
@@ -34,9 +35,9 @@ def variance_scaling_initializer(factor=2.0, mode="FAN_IN", uniform=False, seed=
         n = {"FAN_IN": fan_in, "FAN_OUT": fan_out, "FAN_AVG": (fan_in + fan_out) / 2.0}[mode]
         if uniform:
             limit = _math.sqrt(3.0 * factor / n)
-            return random_ops.random_uniform(shape, -limit, limit, dtype, seed=seed)
+            return _random_ops.random_uniform(shape, -limit, limit, dtype, seed=seed)
         # The deviation of a normal distribution cut off at two deviations is smaller by about 1.3.
-        return random_ops.truncated_normal(shape, 0.0, _math.sqrt(1.3 * factor / n), dtype, seed=seed)
+        return _random_ops.truncated_normal(shape, 0.0, _math.sqrt(1.3 * factor / n), dtype, seed=seed)
 
     return initializer
 
@@ -55,26 +56,20 @@ def _regularizer(scale, scope, default, penalty):
         return lambda _: None
 
     def regularize(weights, name=None):
-        from weir.ops import math_ops
-
         with _name_scope(scope, default, [weights]) as name:
             weights = _tensor(weights)
             factor = _tensor(scale, dtype=weights.dtype.base_dtype, name="scale")
-            return math_ops.multiply(factor, penalty(weights), name=name)
+            return _math_ops.multiply(factor, penalty(weights), name=name)
 
     return regularize
 
 
 def l1_regularizer(scale, scope=None):
-    from weir.ops import math_ops
-
-    return _regularizer(scale, scope, "l1_regularizer", lambda w: math_ops.reduce_sum(math_ops.abs(w)))
+    return _regularizer(scale, scope, "l1_regularizer", lambda w: _math_ops.reduce_sum(_math_ops.abs(w)))
 
 
 def l2_regularizer(scale, scope=None):
-    from weir.ops import nn_ops
-
-    return _regularizer(scale, scope, "l2_regularizer", lambda w: nn_ops.l2_loss(w))
+    return _regularizer(scale, scope, "l2_regularizer", lambda w: _nn_ops.l2_loss(w))
 
 
 def l1_l2_regularizer(scale_l1=1.0, scale_l2=1.0, scope=None):
@@ -87,27 +82,22 @@ def sum_regularizer(regularizer_list, scope=None):
         return None
 
     def sum_reg(weights):
-        from weir.ops import math_ops
-
         with _name_scope(scope, "sum_regularizer", [weights]) as name:
             terms = [term for term in (regularizer(weights) for regularizer in regularizer_list) if term is not None]
-            return math_ops.add_n(terms, name=name)
+            return _math_ops.add_n(terms, name=name)
 
     return sum_reg
 
 
 def apply_regularization(regularizer, weights_list=None):
     """The sum of a regularizer over variables, collected as a regularization loss."""
-    from weir.core.graph import GraphKeys, add_to_collection, get_collection
-    from weir.ops import math_ops
-
-    weights_list = weights_list or get_collection(GraphKeys.WEIGHTS)
+    weights_list = weights_list or _get_collection(_GraphKeys.WEIGHTS)
     if not weights_list:
         raise ValueError("No weights to regularize.")
     with _name_scope("get_regularization_penalty", values=weights_list) as scope:
         penalties = [penalty for penalty in (regularizer(w) for w in weights_list) if penalty is not None]
-        total = math_ops.add_n(penalties, name=scope)
-        add_to_collection(GraphKeys.REGULARIZATION_LOSSES, total)
+        total = _math_ops.add_n(penalties, name=scope)
+        _add_to_collection(_GraphKeys.REGULARIZATION_LOSSES, total)
         return total
 
 

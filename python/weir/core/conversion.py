@@ -2,6 +2,7 @@
 
 from weir import _weir
 from weir.core import dtypes, stack
+from weir.core.op_functions import apply
 from weir.core.tensor import IndexedSlices, Tensor
 
 _conversions = []  # (priority, type, function)
@@ -12,12 +13,20 @@ def register_tensor_conversion_function(base_type, conversion_func, priority=100
     _conversions.sort(key=lambda row: row[0])
 
 
+def _densify(slices, name=None):
+    """A dense tensor of IndexedSlices whose dense shape is known."""
+    if slices.dense_shape is None:
+        raise ValueError(f"Tensor conversion requested for IndexedSlices without dense_shape: {slices}")
+    first = slices.dense_shape[0]
+    if first.dtype.base_dtype != slices.indices.dtype.base_dtype:
+        first = _weir.cast(stack.get_default_graph(), first, slices.indices.dtype.base_dtype, None)
+    return apply("UnsortedSegmentSum", (slices.values, slices.indices, first), {}, name)
+
+
 def _convert(value, dtype, name):
     """A Tensor for an object that the extension does not know, or None."""
     if isinstance(value, IndexedSlices):
-        from weir.ops import array_ops
-
-        return array_ops._densify(value, name or None)
+        return _densify(value, name or None)
     for _, base_type, function in _conversions:
         if isinstance(value, base_type):
             result = function(value, dtype=dtype, name=name, as_ref=False)

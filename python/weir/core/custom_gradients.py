@@ -3,7 +3,10 @@
 import functools
 import itertools
 
-from weir import _weir
+from weir import _weir, nest
+from weir.core.graph import GraphKeys, Tensor, convert_to_tensor
+from weir.core.stack import get_default_graph
+from weir.ops import array_ops
 
 _registered = {}  # type: function, or None for what has no gradient; for all graphs
 _custom = itertools.count()
@@ -56,8 +59,6 @@ def _call(op_type, op, output_grads):
 
 def _variables_between(graph, args, results):
     """The variables that the results are computed from, not counting what the arguments are computed from."""
-    from weir.core.graph import GraphKeys, Tensor
-
     seen = {x.op for x in args}
     todo = [x.op for x in results if isinstance(x, Tensor)]
     found = set()
@@ -72,18 +73,17 @@ def _variables_between(graph, args, results):
     return [v for v in graph.get_collection(GraphKeys.GLOBAL_VARIABLES) if getattr(v, "op", None) in found]
 
 
-def _check_signature(grad_fn, variables):
+def _check_signature(graph, grad_fn, variables):
     """Whether ``grad_fn`` takes variables must agree with whether there are any."""
     import inspect  # slow to import, and few programs come here
-
-    from weir.core.variable_scope import get_variable_scope
 
     parameters = inspect.signature(grad_fn).parameters.values()
     kinds = {p.kind for p in parameters if p.name == "variables" or p.kind is p.VAR_KEYWORD}
     if variables and not kinds:
         raise TypeError("If using @custom_gradient with a function that uses variables, then grad_fn must accept a keyword "
                         "argument 'variables'.")
-    if not variables and kinds - {inspect.Parameter.KEYWORD_ONLY} and not get_variable_scope().use_resource:
+    use_resource = graph._variable_scopes and graph._variable_scopes[-1].use_resource
+    if not variables and kinds - {inspect.Parameter.KEYWORD_ONLY} and not use_resource:
         raise TypeError("If using @custom_gradient with a function that uses variables, the enclosing variable scope must "
                         "have use_resource=True.")
 
@@ -97,11 +97,6 @@ def custom_gradient(f):
 
     @functools.wraps(f)
     def decorated(*args, **kwargs):
-        from weir import nest
-        from weir.core.graph import convert_to_tensor
-        from weir.core.stack import get_default_graph
-        from weir.ops import array_ops
-
         if kwargs:
             raise ValueError("The custom_gradient decorator currently supports keywords arguments only when eager "
                              "execution is enabled.")
@@ -110,7 +105,7 @@ def custom_gradient(f):
         result, grad_fn = f(*args)
         results = nest.flatten(result)
         variables = _variables_between(graph, args, results)
-        _check_signature(grad_fn, variables)
+        _check_signature(graph, grad_fn, variables)
 
         def gradient(op, *output_grads):
             output_grads, variable_grads = output_grads[:len(results)], []

@@ -1,6 +1,7 @@
 """The devices of this machine."""
 
 from weir import _weir
+from weir.core.config import session_options
 from weir.core.device import canonical_name
 
 
@@ -28,9 +29,7 @@ def session_devices(options):
 
 
 def list_local_devices(session_config=None):
-    from weir.core.session import _options
-
-    devices = session_devices(_options(session_config))
+    devices = session_devices(session_options(session_config))
     for device in devices:
         device.name = device.name[len(_HOST):]
     return devices

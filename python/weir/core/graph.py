@@ -1,9 +1,10 @@
 """Graph, its scopes and its collections."""
 
-from weir import _weir
+from weir import _weir, protos
 from weir.core import stack
 from weir.core.conversion import (_convert, convert_n_to_tensor, convert_to_tensor,  # noqa: F401: asked for here
                                   convert_to_tensor_or_indexed_slices, register_tensor_conversion_function)
+from weir.core.op_functions import node
 from weir.core.tensor import IndexedSlices, Operation, Tensor, _session_for  # noqa: F401
 
 
@@ -69,8 +70,6 @@ class Graph(_weir.Graph):
 
     def create_op(self, op_type, inputs, dtypes=None, input_types=None, name=None, attrs=None, op_def=None,
                   compute_shapes=True, compute_device=True):
-        from weir.core.op_functions import node
-
         return node(self, op_type, tuple(inputs), {}, name)
 
     # Looking things up.
@@ -207,8 +206,6 @@ class Graph(_weir.Graph):
         return self.as_graph_def().versions
 
     def as_graph_def(self, from_version=None, add_shapes=False):
-        from weir import protos
-
         graph_def = protos.GraphDef()
         graph_def.ParseFromString(self._to_graph_def(add_shapes))
         if from_version:

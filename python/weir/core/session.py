@@ -1,36 +1,12 @@
 """Session and InteractiveSession."""
 
-from weir import _weir
+from weir import _weir, nest
 from weir.core import stack
-from weir.core.graph import Graph
-
-
-def _options(config):
-    """What the extension takes of a ConfigProto."""
-    if config is None:
-        return {}
-    if not hasattr(config, "intra_op_parallelism_threads"):
-        raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
-    return {
-        "intra_op_parallelism_threads": config.intra_op_parallelism_threads,
-        "inter_op_parallelism_threads": config.inter_op_parallelism_threads,
-        "operation_timeout_in_ms": config.operation_timeout_in_ms,
-        "allow_soft_placement": config.allow_soft_placement,
-        "log_device_placement": config.log_device_placement,
-        "device_count": dict(config.device_count),
-        **_gpu_options(config.gpu_options),
-    }
-
-
-def _gpu_options(gpu):
-    """What is said of the virtual GPUs; 0 means TensorFlow's default."""
-    options = {"allow_growth": gpu.allow_growth}
-    if gpu.per_process_gpu_memory_fraction:
-        options["gpu_memory_fraction"] = gpu.per_process_gpu_memory_fraction
-    limits = [limit for devices in gpu.experimental.virtual_devices for limit in devices.memory_limit_mb]
-    if limits:
-        options["gpu_memory_limit"] = int(min(limits) * (1 << 20))
-    return options
+from weir.core.config import session_options
+from weir.core.devices import session_devices
+from weir.core.graph import Graph, IndexedSlices
+from weir.core.values import IndexedSlicesValue
+from weir.errors import NotFoundError
 
 
 _run = _weir.Session.run
@@ -52,11 +28,9 @@ class BaseSession(_weir.Session):
         if target not in ("", b"", None, "local"):
             if str(target).startswith("grpc://"):
                 raise NotImplementedError(f"Sessions on other machines ({target!r}) are not in Weir yet.")
-            from weir.errors import NotFoundError
-
             raise NotFoundError(None, None, "No session factory registered for the given session options: "
                                 f"{{target: {str(target)!r}}}")
-        super().__init__(graph, {**_options(config), "direct_convolutions": direct_convolutions})
+        super().__init__(graph, {**session_options(config), "direct_convolutions": direct_convolutions})
         self._config, self._target = config, ""
 
     sess_str = property(lambda self: self._target)
@@ -101,9 +75,7 @@ class BaseSession(_weir.Session):
     partial_run_setup = partial_run
 
     def list_devices(self):
-        from weir.core.devices import session_devices
-
-        return session_devices(_options(self._config))
+        return session_devices(session_options(self._config))
 
 
 class Session(BaseSession):
@@ -181,15 +153,11 @@ def register_session_run_conversion_functions(tensor_type, fetch_function, feed_
 
 def _expand_fetch(obj):
     """(tensors, function that puts the values together) of an object that is fetched as several tensors, or None."""
-    from weir.core.graph import IndexedSlices
-
     for base_type, fetch, _ in _expansions:
         if isinstance(obj, base_type):
             tensors, function = fetch(obj)
             return list(tensors), function
     if isinstance(obj, IndexedSlices):
-        from weir.core.values import IndexedSlicesValue
-
         parts = [obj.values, obj.indices] + ([] if obj.dense_shape is None else [obj.dense_shape])
         return parts, lambda values: IndexedSlicesValue(*values) if len(values) == 3 else IndexedSlicesValue(*values, None)
     if hasattr(obj, "_fetch_parts"):
@@ -209,8 +177,6 @@ def _expand_feed(key, value):
     if hasattr(key, "_feed_parts"):
         return key._feed_parts(value)
     if isinstance(key, tuple):  # tensors in a structure, and their values in the same one
-        from weir import nest
-
         return list(nest.flatten_dict_items({key: value}).items())
     return None
 

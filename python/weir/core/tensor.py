@@ -1,6 +1,6 @@
 """Tensor, IndexedSlices and Operation: the parts of a graph."""
 
-from weir import _weir
+from weir import _weir, protos
 from weir.core import stack
 from weir.core.tensor_shape import TensorShape
 
@@ -139,14 +139,10 @@ class Operation(_weir.Operation):
 
     @property
     def node_def(self):
-        from weir import protos
-
         return protos.NodeDef.FromString(self._node_def())
 
     @property
     def op_def(self):
-        from weir import protos
-
         inputs, _, outputs = _weir.op_spec(self.type)
         definition = protos.OpDef(name=self.type)
         for name in inputs:

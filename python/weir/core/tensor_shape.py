@@ -1,5 +1,7 @@
 """Static shapes: what is known of a tensor's sizes when the graph is built."""
 
+from weir import protos
+
 
 class Dimension:
     """One size, known or not. Arithmetic and comparisons with an unknown one give an unknown one, or None."""
@@ -171,8 +173,6 @@ class TensorShape:
         return list(self._dims)
 
     def as_proto(self):
-        from weir import protos
-
         if self._dims is None:
             return protos.TensorShapeProto(unknown_rank=True)
         proto = protos.TensorShapeProto()

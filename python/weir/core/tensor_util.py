@@ -1,6 +1,7 @@
 """TensorProto messages and values that the graph alone decides."""
 
-from weir import _weir
+from weir import _weir, protos
+from weir.compat import as_bytes
 from weir.core import dtypes
 from weir.core.tensor_shape import TensorShape
 
@@ -26,8 +27,6 @@ def constant_value_as_shape(tensor):
 
 def make_tensor_proto(values, dtype=None, shape=None, verify_shape=False, allow_broadcast=False):
     """A TensorProto of an array, a number, a string or nested lists of them."""
-    from weir import protos
-
     if isinstance(values, protos.TensorProto):
         return values
     numpy = dtypes._numpy()
@@ -60,8 +59,6 @@ def make_tensor_proto(values, dtype=None, shape=None, verify_shape=False, allow_
             array = numpy.concatenate([flat, numpy.repeat(flat[-1:], size - flat.size)])
     proto = protos.TensorProto(dtype=dtype.as_datatype_enum, tensor_shape=TensorShape(shape).as_proto())
     if dtype == dtypes.as_dtype("string"):
-        from weir.compat import as_bytes
-
         proto.string_val.extend(as_bytes(item) for item in array.ravel())
     elif array.size > 1:
         proto.tensor_content = numpy.ascontiguousarray(array).tobytes()
@@ -111,9 +108,3 @@ def make_ndarray(tensor):
 def from_dlpack(value):
     """An array over the memory of any object with ``__dlpack__`` (torch, jax, numpy): feeds of it are not copied."""
     return dtypes._numpy().from_dlpack(value)
-
-
-def is_tensor(value):
-    from weir.ops import check_ops
-
-    return check_ops.is_tensor(value)

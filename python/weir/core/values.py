@@ -2,6 +2,9 @@
 
 from collections import namedtuple
 
+from weir.core import dtypes
+from weir.core.tensor_shape import TensorShape
+
 IndexedSlicesValue = namedtuple("IndexedSlicesValue", ["values", "indices", "dense_shape"])
 SparseTensorValue = namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
 
@@ -10,9 +13,6 @@ class TensorSpec:
     """A shape, a type and a name."""
 
     def __init__(self, shape, dtype=None, name=None):
-        from weir.core import dtypes
-        from weir.core.tensor_shape import TensorShape
-
         self._shape, self._dtype, self._name = TensorShape(shape), dtypes.as_dtype(dtype or "float32"), name
 
     shape = property(lambda self: self._shape)

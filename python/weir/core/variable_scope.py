@@ -2,9 +2,10 @@
 
 from weir import _weir
 from weir.core import dtypes, stack
-from weir.core.graph import Tensor, name_scope
+from weir.core.graph import Tensor, convert_to_tensor
 from weir.core.tensor_shape import TensorShape
-from weir.core.variables import Variable
+from weir.core.variables import PartitionedVariable, Variable
+from weir.ops import array_ops
 
 
 class _ReuseMode:
@@ -251,8 +252,6 @@ def _get_variable(name, shape=None, dtype=None, initializer=None, regularizer=No
     if value_given:
         if shape is not None and TensorShape(shape).is_fully_defined():
             raise ValueError("If initializer is a constant, do not specify shape.")
-        from weir.core.graph import convert_to_tensor
-
         # The shape and type come from the value, which must not leave a node behind: it is converted inside the scope.
         if isinstance(initializer, (Tensor, Variable)):
             shape = initializer.get_shape()
@@ -266,14 +265,12 @@ def _get_variable(name, shape=None, dtype=None, initializer=None, regularizer=No
     elif shape is None and _takes_nothing(initializer):
         # The value tells the shape: made once to look at it, elsewhere.
         with stack.Pushed("graphs", type(graph)()):
-            value = _convert_to_tensor(initializer())
+            value = convert_to_tensor(initializer())
             shape, dtype = value.shape, value.dtype.base_dtype if dtype is None else dtype
     elif shape is None and graph._variable_scopes and graph._variable_scopes[-1]._scope.reuse == 0 and not callable(initializer):
         raise ValueError(f"Shape of a new variable ({name}) must be fully defined, but instead was <unknown>.")
     if initializer is None and dtype is not None and dtypes.as_dtype(dtype) == dtypes.as_dtype("string"):
-        from weir.ops import init_ops
-
-        initializer = init_ops.zeros_initializer()
+        initializer = array_ops.zeros
     try:
         variable = _weir.get_variable(
             graph, name, None if shape is None else TensorShape(shape)._dims,
@@ -293,17 +290,29 @@ def _takes_nothing(function):
     return code is not None and code.co_argcount == len(defaults) and not code.co_flags & 0x0C
 
 
-def _convert_to_tensor(value):
-    from weir.core.graph import convert_to_tensor
-
-    return convert_to_tensor(value)
+def _slices_of(shape, parts):
+    """(offset, sizes) of each part; the first ones are larger where the division leaves a rest."""
+    cut = [axis for axis, count in enumerate(parts) if count > 1]
+    if len(cut) > 1:
+        raise ValueError(f"partitioner returned {parts}: only one dimension may be cut")
+    if not cut:
+        return [([0] * len(shape), list(shape))]
+    axis, count = cut[0], parts[cut[0]]
+    if count > shape[axis]:
+        raise ValueError(f"cannot cut dimension {axis} of size {shape[axis]} into {count} parts")
+    each, rest = divmod(shape[axis], count)
+    result, begin = [], 0
+    for i in range(count):
+        size = each + (i < rest)
+        offset, sizes = [0] * len(shape), list(shape)
+        offset[axis], sizes[axis] = begin, size
+        result.append((offset, sizes))
+        begin += size
+    return result
 
 
 def _get_partitioned(name, shape, dtype, initializer, partitioner, arguments):
     """Variables name/part_0, name/part_1, ... of the sizes that ``partitioner`` says."""
-    from weir.core.variables import PartitionedVariable
-    from weir.ops import partitioners
-
     scope = get_variable_scope()
     dtype = dtypes.as_dtype(dtype or scope.dtype)
     sizes = shape.as_list()
@@ -311,18 +320,14 @@ def _get_partitioned(name, shape, dtype, initializer, partitioner, arguments):
     if len(partitions) != len(sizes):
         raise ValueError(f"Partitioner returned a partition list that does not match the Variable's rank: {partitions} "
                          f"vs. {shape}")
-    slices = partitioners._slices_of(sizes, partitions)
+    slices = _slices_of(sizes, partitions)
     value = initializer is not None and (not callable(initializer) or isinstance(initializer, (Tensor, Variable)))
     parts = []
     for i, (offset, part) in enumerate(slices):
         begin = initializer
         if value:
-            from weir.core.graph import convert_to_tensor
-
             # Bound now: the loop goes on.
             def begin(*unused, _offset=offset, _size=part, **unused_too):
-                from weir.ops import array_ops
-
                 return array_ops.slice(convert_to_tensor(initializer, dtype), _offset, _size)
         parts.append(_get_variable(f"{name}/part_{i}" if name else f"part_{i}", shape=part, dtype=dtype, initializer=begin, **arguments))
     full = "/".join(part for part in (scope.name, name) if part)

@@ -1,9 +1,10 @@
 """Variables and their collections."""
 
-from weir import _weir
+from weir import _weir, names, protos
 from weir.core import dtypes, stack
-from weir.core.graph import GraphKeys, Tensor, _session_for
+from weir.core.graph import GraphKeys, _session_for, control_dependencies, name_scope
 from weir.core.tensor_shape import TensorShape
+from weir.ops import array_ops, math_ops, state_ops
 
 
 class Variable(_weir.Variable):
@@ -49,8 +50,6 @@ class Variable(_weir.Variable):
         return Variable(variable_def=variable_def, import_scope=import_scope)
 
     def to_proto(self, export_scope=None):
-        from weir import protos
-
         proto = protos.VariableDef()
 
         def strip(name):
@@ -132,15 +131,12 @@ class Variable(_weir.Variable):
         return _weir.read_variable(self, None if self._is_resource else "read")
 
     def initialized_value(self):
-        from weir.ops import control_flow_ops
-
+        control_flow_ops = names.at("weir.ops.control_flow_ops")  # a large part of Weir that few programs need here
         with control_flow_ops.init_scope():
             return control_flow_ops.cond(is_variable_initialized(self), self.read_value, lambda: self.initial_value)
 
     def sparse_read(self, indices, name=None):
         """The rows at ``indices``."""
-        from weir.ops import array_ops
-
         return array_ops.gather(self, indices, name=name)
 
     def eval(self, session=None):
@@ -170,8 +166,6 @@ class Variable(_weir.Variable):
         return _weir.scatter_update(self, sparse_delta.indices, sparse_delta.values, name)
 
     def _scatter(self, how, sparse_delta, use_locking, name):
-        from weir.ops import state_ops
-
         return getattr(state_ops, how)(self, sparse_delta.indices, sparse_delta.values, use_locking, name)
 
     def scatter_mul(self, sparse_delta, use_locking=False, name=None):
@@ -237,9 +231,6 @@ class PartitionedVariable:
     def as_tensor(self):
         """Made once, so that all uses share the node."""
         if self._joined is None:
-            from weir.core.graph import control_dependencies
-            from weir.ops import array_ops
-
             with self.graph.name_scope(f"{self._name}/ConcatPartitions/"), control_dependencies(None):
                 parts = [variable.value() for variable in self._variable_list]
                 joined = parts[0] if len(parts) == 1 else array_ops.concat(parts, self._partition_axes()[0])
@@ -251,8 +242,6 @@ class PartitionedVariable:
         return self.as_tensor()
 
     def assign(self, value, use_locking=False, name=None, read_value=True):
-        from weir.ops import array_ops
-
         sizes = [variable.shape.as_list()[self._partition_axes()[0]] for variable in self._variable_list]
         values = array_ops.split(value, sizes, self._partition_axes()[0])
         return [variable.assign(part) for variable, part in zip(self._variable_list, values)]
@@ -318,9 +307,6 @@ def is_variable_initialized(variable):
 
 def report_uninitialized_variables(var_list=None, name="report_uninitialized_variables"):
     """A string vector with the names of the variables that have no value yet."""
-    from weir.core.graph import name_scope
-    from weir.ops import array_ops, math_ops
-
     if var_list is None:
         var_list = global_variables() + local_variables()
     with name_scope(name):

@@ -3,6 +3,8 @@
 import contextlib
 import unittest
 
+from weir.core import devices
+
 GRAPH_MODE, EAGER_MODE = 0, 1
 
 
@@ -27,8 +29,6 @@ def eager_mode():
 
 
 def num_gpus():
-    from weir.core import devices
-
     return sum(device.device_type == "GPU" for device in devices.list_local_devices())
 
 

@@ -4,8 +4,10 @@ import numpy as np
 
 from weir import test
 from weir.core import stack
+from weir.core.session import Session
+from weir.core.tensor import Tensor
 from weir.core.values import IndexedSlicesValue
-from weir.ops.array_ops import placeholder
+from weir.ops.array_ops import placeholder, shape as shape_of
 
 
 def _to_numpy(value):
@@ -19,18 +21,16 @@ def _to_numpy(value):
 
 def compute_gradient(f, x, delta=None):
     """The Jacobians of ``f(*x)`` by each of the arrays ``x``: a list from its gradients, and one from differences."""
-    import weir
-
     if not isinstance(x, (list, tuple)):
         raise ValueError("`x` must be a list of Tensors (arrays, Python numbers, etc.)")
     session = stack.get_default_session()
     if session is None:
-        with weir.Session() as session:
+        with Session() as session:
             return compute_gradient(f, x, delta)
-    values = [session.run(value) if isinstance(value, weir.Tensor) else np.asarray(value) for value in x]
+    values = [session.run(value) if isinstance(value, Tensor) else np.asarray(value) for value in x]
     inputs = [placeholder(value.dtype, value.shape) for value in values]
     result = f(*inputs)
-    shape = session.run(weir.shape(result), dict(zip(inputs, values)))
+    shape = session.run(shape_of(result), dict(zip(inputs, values)))
     if delta is None:
         delta = 1.0 / 1024
     pairs = test.compute_gradient(inputs, [value.shape for value in values], result, list(shape), values, delta)

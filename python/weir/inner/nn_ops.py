@@ -2,7 +2,7 @@
 the earlier, which its own tests call."""
 
 from weir import _weir
-from weir.ops import array_ops, conv_ops, nn_ops
+from weir.ops import array_ops, candidate_sampling_ops, conv_ops, math_ops, nn_ops
 
 
 def conv2d_v2(input, filters, strides, padding, data_format="NHWC", dilations=None, name=None):
@@ -94,8 +94,6 @@ def l2_normalize_v2(x, axis=None, epsilon=1e-12, name=None):
 def _compute_sampled_logits(weights, biases, labels, inputs, num_sampled, num_classes, num_true=1, sampled_values=None,
                             subtract_log_q=True, remove_accidental_hits=False, partition_strategy="mod", name=None,
                             seed=None):
-    from weir.ops import candidate_sampling_ops
-
     options = dict(num_sampled=num_sampled, num_classes=num_classes, num_true=num_true, sampled_values=sampled_values,
                    remove_accidental_hits=bool(remove_accidental_hits), partition_strategy=partition_strategy, seed=seed,
                    subtract_log_q=bool(subtract_log_q))
@@ -105,8 +103,6 @@ def _compute_sampled_logits(weights, biases, labels, inputs, num_sampled, num_cl
 
 def normalize(tensor, ord="euclidean", axis=None, name=None):
     """(tensor divided by its norm, the norm)."""
-    from weir.ops import math_ops
-
     with array_ops.name_scope(name, "normalize", [tensor]):
         tensor = array_ops.convert_to_tensor(tensor)
         norm = math_ops.norm(tensor, ord, axis, keepdims=True)
@@ -121,15 +117,12 @@ def _embedding_lookup_and_transform(params, ids, partition_strategy="mod", name=
 
 def nce_loss_v2(weights, biases, labels, inputs, num_sampled, num_classes, num_true=1, sampled_values=None,
                 remove_accidental_hits=False, name="nce_loss"):
-    from weir import nn
-
-    return nn.nce_loss(weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values,
-                       remove_accidental_hits, "div", name)
+    return candidate_sampling_ops.nce_loss(weights, biases, labels, inputs, num_sampled, num_classes, num_true,
+                                           sampled_values, remove_accidental_hits, "div", name)
 
 
 def sampled_softmax_loss_v2(weights, biases, labels, inputs, num_sampled, num_classes, num_true=1, sampled_values=None,
                             remove_accidental_hits=True, seed=None, name="sampled_softmax_loss"):
-    from weir import nn
-
-    return nn.sampled_softmax_loss(weights, biases, labels, inputs, num_sampled, num_classes, num_true, sampled_values,
-                                   remove_accidental_hits, "div", name, seed)
+    return candidate_sampling_ops.sampled_softmax_loss(weights, biases, labels, inputs, num_sampled, num_classes,
+                                                       num_true, sampled_values, remove_accidental_hits, "div", name,
+                                                       seed)

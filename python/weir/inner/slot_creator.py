@@ -4,6 +4,7 @@ from weir.core import dtypes
 from weir.core.graph import colocate_with, convert_to_tensor
 from weir.core.variable_scope import variable_scope
 from weir.core.variables import Variable
+from weir.ops import array_ops
 
 
 def _make(primary, initial_value, name, colocate_with_primary, validate_shape=True, use_resource=False):
@@ -36,8 +37,6 @@ def create_slot_with_initializer(primary, initializer, shape, dtype, name, coloc
 
 
 def create_zeros_slot(primary, name, dtype=None, colocate_with_primary=True):
-    from weir.ops import array_ops
-
     dtype = dtypes.as_dtype(primary.dtype if dtype is None else dtype).base_dtype
     shape = primary.get_shape()
     if shape.is_fully_defined():

@@ -12,8 +12,9 @@ import unittest
 from weir.core import stack
 from weir.core.graph import Graph
 from weir.core.tensor import Tensor
-from weir.test import TestCase as TensorFlowTestCase  # noqa: F401
-from weir.test import assert_equal_graph_def, gpu_device_name, is_gpu_available  # noqa: F401
+from weir.ops import array_ops
+from weir.test import (TestCase as TensorFlowTestCase, assert_equal_graph_def, gpu_device_name,  # noqa: F401
+                       is_gpu_available)
 
 
 def _identity_decorator(function=None, *_, **__):
@@ -169,8 +170,6 @@ def is_xla_enabled():
 
 
 def _permuted(value, order):
-    from weir.ops import array_ops
-
     if isinstance(value, Tensor):
         return array_ops.transpose(value, order)
     return type(value)(value[i] for i in order)

@@ -1,5 +1,8 @@
 """Names of tensorflow.python.ops.variables and resource_variable_ops that are not public: the two kinds of variables."""
 
+from weir.core import dtypes
+from weir.core.op_functions import apply
+from weir.core.tensor_shape import TensorShape
 from weir.core.variables import Variable
 
 VariableV1 = Variable
@@ -28,10 +31,6 @@ def is_resource_variable(var):
 
 def variable_op(shape, dtype, name="Variable", set_shape=True, container="", shared_name=""):
     """The reference of a variable that nothing initialises."""
-    from weir.core import dtypes
-    from weir.core.op_functions import apply
-    from weir.core.tensor_shape import TensorShape
-
     return apply("VariableV2", (), {"shape": TensorShape(shape if set_shape else None), "dtype": dtypes.as_dtype(dtype),
                                     "container": container, "shared_name": shared_name}, name)
 

@@ -7,7 +7,8 @@ from weir.core.graph import (GraphKeys as _GraphKeys, add_to_collections as _add
 from weir.core.variable_scope import variable_scope as _variable_scope
 from weir.core.variables import Variable as _Variable
 from weir.inner.weights_broadcast_ops import broadcast_weights as _broadcast_weights
-from weir.ops import array_ops as _array, check_ops as _check, math_ops as _math, state_ops as _state
+from weir.ops import (array_ops as _array, check_ops as _check, math_ops as _math, nn_ops, sparse_ops,
+                      state_ops as _state)
 from weir.ops.confusion_matrix import remove_squeezable_dimensions as _same_rank
 
 _FLOAT, _DOUBLE, _INT64, _BOOL = _dtypes.float32, _dtypes.float64, _dtypes.int64, _dtypes.as_dtype("bool")
@@ -420,8 +421,6 @@ def _at_k_name(name, k=None, class_id=None):
 
 def _rows(labels, predictions_idx):
     """Labels [..., n], dense, of labels or ids that may lack the last dimension; and whether they were sparse."""
-    from weir.ops import sparse_ops
-
     sparse = isinstance(labels, sparse_ops.SparseTensor)
     if sparse:
         labels = sparse_ops.sparse_tensor_to_dense(
@@ -505,8 +504,6 @@ recall_at_top_k = _ratio_at_top_k("recall", "false_negative")
 def _ratio_at_k(default, of_indices):
     def metric(labels, predictions, k, class_id=None, weights=None, metrics_collections=None, updates_collections=None,
                name=None):
-        from weir.ops import nn_ops
-
         with _name_scope(name, _at_k_name(default, k, class_id), [predictions, labels, weights]) as scope:
             best = nn_ops.top_k(predictions, k).indices
             return of_indices(labels, best, k, class_id, weights, metrics_collections, updates_collections, scope)
@@ -522,8 +519,6 @@ recall_at_k = _ratio_at_k("recall", recall_at_top_k)
 def average_precision_at_k(labels, predictions, k, weights=None, metrics_collections=None, updates_collections=None,
                            name=None):
     """The mean, over the examples, of precision averaged over the places of the relevant among the best k."""
-    from weir.ops import nn_ops
-
     if k < 1:
         raise ValueError(f"Invalid k={k}.")
     with _name_scope(name, _at_k_name("average_precision", k), [predictions, labels, weights]):

@@ -2,15 +2,15 @@
 
 from weir import _weir
 from weir.core import dtypes
-from weir.core.graph import (IndexedSlices, Tensor, convert_to_tensor, name_scope)
+from weir.core.graph import Tensor, convert_to_tensor, name_scope
 from weir.core.op_functions import apply
 from weir.core.stack import get_default_graph as _graph
-from weir.core.tensor_shape import TensorShape
-from weir.core.variables import Variable
+from weir.core.tensor_shape import Dimension, TensorShape, as_shape
 from weir.ops import simple
 
 simple.install(globals(), simple.ARRAY)
 newaxis = None
+_TENSORS = (Tensor, _weir.Variable)  # core/variables.py builds on this module
 _py_range, _py_slice = range, slice  # Python's, before tf.slice
 
 
@@ -30,8 +30,8 @@ def placeholder_with_default(input, shape, name=None):
 def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):
     graph = _graph()
     graph._check_not_finalized()
-    if isinstance(value, (Tensor, Variable)) or isinstance(value, (list, tuple)) and any(
-            isinstance(item, (Tensor, Variable)) for item in value):
+    if isinstance(value, _TENSORS) or isinstance(value, (list, tuple)) and any(
+            isinstance(item, _TENSORS) for item in value):
         raise TypeError("List of Tensors when single Tensor expected")
     dtype = None if dtype is None else dtypes.as_dtype(dtype)
     shape = None if shape is None else TensorShape(shape)
@@ -98,9 +98,7 @@ def squeeze(input, axis=None, name=None, squeeze_dims=None):
 
 def transpose(a, perm=None, name="transpose", conjugate=False):
     if conjugate:
-        from weir.ops import math_ops
-
-        a = math_ops.conj(a)
+        a = apply("Conj", (a,), {}, None)
     if perm is None:
         with name_scope(name, "transpose", [a]) as scope:
             a = convert_to_tensor(a, name="a")
@@ -158,9 +156,9 @@ def split(value=None, num_or_size_splits=None, axis=0, num=None, name="split", s
     if split_dim is not None or num_split is not None:
         if split_dim is None:
             split_dim = value if _is_number(value) else 0
-        tensor = value if isinstance(value, (Tensor, Variable)) else axis
+        tensor = value if isinstance(value, _TENSORS) else axis
         value, num_or_size_splits, axis = tensor, num_split if num_split is not None else num_or_size_splits, split_dim
-    elif isinstance(axis, (Tensor, Variable)) and not isinstance(value, (Tensor, Variable)) or _is_number(value):
+    elif isinstance(axis, _TENSORS) and not isinstance(value, _TENSORS) or _is_number(value):
         value, axis = axis, value
     if num_or_size_splits is None:
         raise TypeError("split() needs num_or_size_splits")
@@ -202,8 +200,6 @@ def gather(params, indices, validate_indices=None, name=None, axis=None, batch_d
 
 def batch_gather(params, indices, name=None, batch_dims=None, axis=None):
     """gather for each example: the first ``batch_dims`` dimensions (all but the last of ``indices``) are shared."""
-    from weir.ops import math_ops
-
     with name_scope(name, "BatchGather", [params, indices]):
         params, indices = convert_to_tensor(params, name="params"), convert_to_tensor(indices, name="indices")
         rank = indices.shape.ndims
@@ -216,7 +212,8 @@ def batch_gather(params, indices, name=None, batch_dims=None, axis=None):
         sizes, index_type = shape(params, out_type=indices.dtype.base_dtype), indices.dtype.base_dtype
         width, places, stride = sizes[batch_dims], indices, sizes[batch_dims]
         for i in reversed(_py_range(batch_dims)):
-            steps = math_ops.range(constant(0, index_type), sizes[i], constant(1, index_type)) * stride
+            zero, one = constant(0, index_type), constant(1, index_type)
+            steps = _weir.range(_graph(), zero, sizes[i], one, None, "range") * stride
             places = places + reshape(steps, [-1 if j == i else 1 for j in _py_range(rank)])  # noqa: F821
             stride = stride * sizes[i]
         flat = reshape(params, concat([[stride], sizes[batch_dims + 1:]], 0))  # noqa: F821
@@ -238,36 +235,6 @@ def gather_nd(params, indices, name=None, batch_dims=0):
 
 def split_v(value, size_splits, split_dim=0, name="split_v"):
     return split(value, size_splits, split_dim, name=name)
-
-
-def repeat(input, repeats, axis=None, name=None):
-    """Each element ``repeats`` times: a number for all."""
-    from weir.ops import math_ops
-
-    with name_scope(name, "Repeat", [input, repeats]):
-        input = convert_to_tensor(input, name="data")
-        if axis is None:
-            input, axis = reshape(input, [-1]), 0  # noqa: F821
-        counts = convert_to_tensor(repeats, dtypes.int32 if not isinstance(repeats, Tensor) else None, name="repeats")
-        size = shape(input)[axis]
-        if counts.shape.ndims == 0:
-            counts = fill([size], counts)  # noqa: F821
-        mask = sequence_mask(counts, math_ops.reduce_max(counts))
-        owners = boolean_mask(tile(expand_dims(math_ops.range(size), 1), stack([1, shape(mask)[1]])), mask)  # noqa: F821
-        return gather(input, owners, axis=axis)
-
-
-def unravel_index(indices, dims, name=None):
-    """Coordinates in a tensor of sizes ``dims`` of places in its flattened form."""
-    from weir.ops import math_ops
-
-    with name_scope(name, "unravel_index", [indices, dims]):
-        indices = convert_to_tensor(indices, name="indices")
-        dims = convert_to_tensor(dims, indices.dtype.base_dtype if not isinstance(dims, Tensor) else None, name="dims")
-        strides = math_ops.cumprod(dims, exclusive=True, reverse=True)
-        column = [-1] + [1] * indices.shape.ndims
-        return math_ops.floormod(math_ops.floordiv(expand_dims(indices, 0), reshape(strides, column)),  # noqa: F821
-                                 reshape(dims, column))  # noqa: F821
 
 
 def where_v2(condition, x=None, y=None, name=None):
@@ -300,8 +267,6 @@ def required_space_to_batch_paddings(input_shape, block_shape, base_paddings=Non
 
 
 def dimension_at_index(shape, index):
-    from weir.core.tensor_shape import Dimension
-
     return Dimension(None) if shape.rank is None else shape.dims[index]
 
 
@@ -433,25 +398,11 @@ def string_join(inputs, separator="", name=None):
     return apply("StringJoin", (list(inputs),), {"separator": separator}, name)
 
 
-def _densify(slices, name=None):
-    """A dense tensor of IndexedSlices whose dense shape is known."""
-    if slices.dense_shape is None:
-        raise ValueError(f"Tensor conversion requested for IndexedSlices without dense_shape: {slices}")
-    from weir.ops import math_ops
-
-    first = slices.dense_shape[0]
-    if first.dtype.base_dtype != slices.indices.dtype.base_dtype:
-        first = math_ops.cast(first, slices.indices.dtype.base_dtype)
-    return apply("UnsortedSegmentSum", (slices.values, slices.indices, first), {}, name)
-
-
 def guarantee_const(input, name=None):
     return identity(input, name)
 
 
 def broadcast_static_shape(shape_x, shape_y):
-    from weir.core.tensor_shape import as_shape
-
     x, y = as_shape(shape_x).as_list(), as_shape(shape_y).as_list()
     length = max(len(x), len(y))
     x, y = [1] * (length - len(x)) + x, [1] * (length - len(y)) + y

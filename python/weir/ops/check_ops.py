@@ -1,10 +1,11 @@
 """Claims about tensors: checked when the graph is built where that can be, else when it runs."""
 
-from weir import _weir
+from weir import _weir, errors
 from weir.core import dtypes
-from weir.core.graph import Tensor, convert_to_tensor, name_scope
-from weir.core.variables import Variable
+from weir.core.graph import IndexedSlices, Tensor, control_dependencies, convert_to_tensor, name_scope
+from weir.core.stack import get_default_graph
 from weir.ops import array_ops, control_flow_ops, math_ops
+from weir.ops.sparse_ops import SparseTensor
 
 
 def _static(tensor):
@@ -20,11 +21,10 @@ def _compare(claim, symbol, function):
         message = "" if message is None else message
         with name_scope(name, public, [x, y, data]):
             x = convert_to_tensor(x, name="x")
-            y = convert_to_tensor(y, name="y", dtype=None if isinstance(y, (Tensor, Variable)) else x.dtype.base_dtype)
+            typed = isinstance(y, (Tensor, _weir.Variable))
+            y = convert_to_tensor(y, name="y", dtype=None if typed else x.dtype.base_dtype)
             left, right = _static(x), _static(y)
             if left is not None and right is not None and not _NUMPY[symbol](left, right).all():
-                from weir import errors
-
                 raise errors.InvalidArgumentError(
                     None, None, f"{message}\nCondition x {symbol} y did not hold.\nx = {left}\ny = {right}")
             if data is None:
@@ -150,7 +150,7 @@ def assert_integer(x, message=None, name=None):
 
 
 def assert_proper_iterable(values):
-    if isinstance(values, (Tensor, Variable, str, bytes)) or hasattr(values, "__array__"):
+    if isinstance(values, (Tensor, _weir.Variable, str, bytes)) or hasattr(values, "__array__"):
         raise TypeError("Expected argument \"values\" to be a \"proper\" iterable.  Found: %s" % type(values))
     if not hasattr(values, "__iter__"):
         raise TypeError("Expected argument \"values\" to be iterable.  Found: %s" % type(values))
@@ -174,8 +174,6 @@ def assert_same_float_dtype(tensors=None, dtype=None):
 
 
 def assert_all_finite(t=None, msg=None, name=None, x=None, message=None):
-    from weir.core.graph import control_dependencies
-
     x, message = t if x is None else x, msg if message is None else message
     with name_scope(name, "VerifyFinite", [x]):
         x = convert_to_tensor(x, name="x")
@@ -212,17 +210,11 @@ def is_strictly_increasing(x, name=None):
 
 
 def is_tensor(x):
-    from weir.core.graph import IndexedSlices
-    from weir.ops.sparse_ops import SparseTensor
-
-    return isinstance(x, (Tensor, Variable, IndexedSlices, SparseTensor))
+    return isinstance(x, (Tensor, _weir.Variable, IndexedSlices, SparseTensor))
 
 
 def add_check_numerics_ops():
     """One operation that fails if any floating tensor of the graph has an infinite or undefined element."""
-    from weir.core.graph import control_dependencies
-    from weir.core.stack import get_default_graph
-
     checks = []
     for op in get_default_graph().get_operations():
         for output in op.outputs:

@@ -4,6 +4,7 @@ from weir import _weir
 from weir.core import dtypes
 from weir.core.graph import IndexedSlices, convert_to_tensor, name_scope
 from weir.core.stack import get_default_graph as _graph
+from weir.ops import array_ops, math_ops
 
 
 def clip_by_value(t, clip_value_min, clip_value_max, name=None):
@@ -46,8 +47,6 @@ def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
 
 
 def clip_by_average_norm(t, clip_norm, name=None):
-    from weir.ops import array_ops, math_ops
-
     with name_scope(name, "clip_by_average_norm", [t, clip_norm]) as scope:
         t = convert_to_tensor(t, name="t")
         count = math_ops.cast(array_ops.size(t), dtypes.float32)

@@ -1,10 +1,10 @@
 """Values that are not one tensor, as loops and branches carry them: the parts of each, and back."""
 
+from weir import _weir
 from weir.core import dtypes
 from weir.core.tensor import IndexedSlices, Tensor
 from weir.core.tensor_shape import TensorShape
 from weir.core.values import TensorSpec
-from weir.core.variables import Variable
 from weir.ops.sparse_ops import SparseTensor
 from weir.ops.tensor_array_ops import TensorArray
 
@@ -68,7 +68,7 @@ def invariants(variable, shape):
 
 
 def _dtype(value):
-    if isinstance(value, (Tensor, Variable)):
+    if isinstance(value, (Tensor, _weir.Variable)):
         return value.dtype.base_dtype
     import numpy as np
 
@@ -76,7 +76,7 @@ def _dtype(value):
 
 
 def _own_shape(value):
-    if isinstance(value, (Tensor, Variable)):
+    if isinstance(value, (Tensor, _weir.Variable)):
         return value.shape._dims
     import numpy as np
 

@@ -1,12 +1,11 @@
 """Order and choice."""
 
-from weir import _weir, nest
+from weir import _weir, logging, nest
 from weir.core.graph import (IndexedSlices, Operation, Tensor, colocate_with, control_dependencies,
                              convert_to_tensor, name_scope)
 from weir.core.op_functions import apply
 from weir.core.stack import get_default_graph as _graph
-from weir.core.variables import Variable
-from weir.ops import composites as _composites
+from weir.ops import array_ops, composites as _composites, math_ops
 
 _py_tuple = tuple  # Python's, before tf.tuple
 
@@ -38,7 +37,7 @@ def group(*inputs, name=None, **kwargs):
 
 def _Identity(data, name=None):
     """The value again: of a reference the reference, of IndexedSlices and SparseTensor every part."""
-    if isinstance(data, Variable):
+    if isinstance(data, _weir.Variable):
         data = data._ref()
     parts = _composites.parts(data)
     if len(parts) > 1:
@@ -50,7 +49,7 @@ def _Identity(data, name=None):
 def with_dependencies(dependencies, output_tensor, name=None):
     """``output_tensor`` again, once the dependencies have run."""
     with name_scope(name, "control_dependency", list(dependencies) + [output_tensor]) as scope:
-        if not isinstance(output_tensor, (IndexedSlices, Tensor, Variable)):
+        if not isinstance(output_tensor, (IndexedSlices, Tensor, _weir.Variable)):
             output_tensor = convert_to_tensor(output_tensor)
         with colocate_with(output_tensor), control_dependencies(dependencies):
             if isinstance(output_tensor, IndexedSlices):
@@ -61,7 +60,7 @@ def with_dependencies(dependencies, output_tensor, name=None):
 
 def _value_after(value, name=None):
     """A tensor of the value, read when the control dependencies in force allow."""
-    if isinstance(value, Variable):
+    if isinstance(value, _weir.Variable):
         value = value._as_graph_element()
     return apply("Identity", (convert_to_tensor(value),), {}, name)
 
@@ -243,8 +242,6 @@ def _invariants(loop_vars, shapes):
 
 
 def _at_most_one(predicates, message):
-    from weir.ops import array_ops, math_ops
-
     stacked = array_ops.stack(predicates, name="preds_c")
     true = math_ops.reduce_sum(math_ops.cast(stacked, "int32"), name="num_true_conds")
     names = ", ".join(predicate.name for predicate in predicates)
@@ -259,8 +256,6 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
     if isinstance(pred_fn_pairs, dict):
         pairs = sorted(pred_fn_pairs.items(), key=lambda item: item[0].name)
         if not exclusive:
-            from weir import logging
-
             logging.warn("case: An unordered dictionary of predicate/fn pairs was provided, but exclusive=False. The "
                          "order of conditional tests is deterministic but not guaranteed.")
     else:
@@ -270,7 +265,7 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
     for pair in pairs:
         if not isinstance(pair, _py_tuple) or len(pair) != 2:
             raise TypeError("Each entry in pred_fn_pairs must be a 2-tuple")
-        if not isinstance(pair[0], (Tensor, Variable)):
+        if not isinstance(pair[0], (Tensor, _weir.Variable)):
             raise TypeError(f"pred must be a Tensor, got: {pair[0]}")
         if not callable(pair[1]):
             raise TypeError(f"fn for pred {pair[0].name} must be callable.")
@@ -307,8 +302,6 @@ def _after(value):
 def switch_case(branch_index, branch_fns, default=None, name=None):
     """What ``branch_fns[branch_index]()`` gives; ``default()``, or the last of them, when there is no such branch."""
     functions = _branches(branch_index, branch_fns, default)
-    from weir.ops import math_ops
-
     def choose(begin, end):
         """One of these branches; the last of all stands for every index that none has."""
         if end - begin == 1:
@@ -326,7 +319,7 @@ def switch_case(branch_index, branch_fns, default=None, name=None):
 
 def _branches(branch_index, branch_fns, default):
     """The functions in the order of their indices, the default behind them."""
-    if not isinstance(branch_index, (Tensor, Variable)):
+    if not isinstance(branch_index, (Tensor, _weir.Variable)):
         raise TypeError(f"branch_index must be a Tensor, got {type(branch_index)}")
     if not branch_fns:
         raise ValueError("Must provide at least one item in branch_fns")

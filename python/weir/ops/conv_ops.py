@@ -1,9 +1,9 @@
 """Convolutions and pools: tf.nn's functions for signals, images and volumes over the operations of each rank."""
 
-from weir.core.graph import Tensor, convert_to_tensor, name_scope
-from weir.core.op_functions import apply
-from weir.core.stack import get_default_graph as _graph
 from weir import _weir
+from weir.core.graph import Tensor, convert_to_tensor, name_scope
+from weir.core.op_functions import apply, op_function
+from weir.core.stack import get_default_graph as _graph
 from weir.ops import array_ops, simple
 
 simple.install(globals(), simple.CONVOLUTIONS)
@@ -395,8 +395,6 @@ def pool(input, window_shape, pooling_type, padding, dilation_rate=None, strides
 def max_pool_with_argmax(input, ksize, strides, padding, data_format="NHWC", Targmax=None, name=None,
                          output_dtype=None, include_batch_in_index=False):
     """(maxima, places): each place counts in its image, or in the batch with ``include_batch_in_index``."""
-    from weir.core.op_functions import op_function
-
     if data_format is not None and not isinstance(data_format, str):  # TensorFlow 1.0: Targmax stood here
         data_format, Targmax = "NHWC", data_format
     if data_format not in (None, "NHWC"):

@@ -6,6 +6,7 @@ from weir.core.graph import convert_to_tensor, name_scope
 from weir.core.tensor_shape import TensorShape
 from weir.ops import array_ops
 from weir.ops.control_flow_ops import while_loop
+from weir.ops.sparse_ops import SparseTensor
 from weir.ops.tensor_array_ops import TensorArray
 
 
@@ -13,8 +14,6 @@ class _Sequences:
     """Tensors of one length, read element by element in the structure that they were given in."""
 
     def __init__(self, elems):
-        from weir.ops.sparse_ops import SparseTensor
-
         self._structure = elems
         flat = nest.flatten(elems)
         if any(isinstance(elem, SparseTensor) for elem in flat):

@@ -3,7 +3,9 @@
 from weir import _weir
 from weir.core.graph import IndexedSlices, Tensor
 from weir.core.stack import get_default_graph as _graph
-from weir.core.variables import Variable
+from weir.ops import array_ops
+from weir.ops.control_flow_ops import while_loop
+from weir.ops.tensor_array_ops import TensorArray
 
 
 class AggregationMethod:
@@ -27,11 +29,11 @@ def gradients(ys, xs, grad_ys=None, name="gradients", colocate_gradients_with_op
     if unconnected_gradients not in ("none", "zero"):
         raise ValueError(f"Unknown value for unconnected_gradients: {unconnected_gradients!r}")
     ys, xs = _as_list(ys), _as_list(xs)
-    graph = next((v.graph for v in ys + xs if isinstance(v, (Tensor, Variable, IndexedSlices))), _graph())
+    graph = next((v.graph for v in ys + xs if isinstance(v, (Tensor, _weir.Variable, IndexedSlices))), _graph())
     graph._check_not_finalized()
     ys = [y.values if isinstance(y, IndexedSlices) else y for y in ys]
     for x in xs:
-        if not isinstance(x, (Tensor, Variable, IndexedSlices)):
+        if not isinstance(x, (Tensor, _weir.Variable, IndexedSlices)):
             raise TypeError(f"xs must be tensors or variables, got {x!r}")
     if grad_ys is not None:
         grad_ys = [g.values if isinstance(g, IndexedSlices) else g for g in _as_list(grad_ys)]
@@ -41,18 +43,12 @@ def gradients(ys, xs, grad_ys=None, name="gradients", colocate_gradients_with_op
                              None if stop_gradients is None else _as_list(stop_gradients),
                              bool(colocate_gradients_with_ops), name)
     if unconnected_gradients in (UnconnectedGradients.ZERO, "zero"):
-        from weir.ops import array_ops
-
         result = [array_ops.zeros_like(x) if g is None else g for x, g in zip(xs, result)]
     return result
 
 
 def hessians(ys, xs, name="hessians", colocate_gradients_with_ops=False, gate_gradients=False, aggregation_method=None):
     """For each x the second derivatives of the sum of ys: of shape ``x.shape + x.shape``."""
-    from weir.ops import array_ops
-    from weir.ops.control_flow_ops import while_loop
-    from weir.ops.tensor_array_ops import TensorArray
-
     options = {"colocate_gradients_with_ops": colocate_gradients_with_ops, "gate_gradients": gate_gradients,
                "aggregation_method": aggregation_method}
     xs, results = _as_list(xs), []

@@ -3,6 +3,8 @@
 import math
 
 from weir.core import dtypes
+from weir.core.graph import get_seed
+from weir.ops import array_ops, random_ops
 
 
 class Initializer:
@@ -41,16 +43,12 @@ class _ZerosOrOnes(Initializer):
 class Zeros(_ZerosOrOnes):
     @staticmethod
     def _make(shape, dtype):
-        from weir.ops import array_ops
-
         return array_ops.zeros(shape, dtype)
 
 
 class Ones(_ZerosOrOnes):
     @staticmethod
     def _make(shape, dtype):
-        from weir.ops import array_ops
-
         return array_ops.ones(shape, dtype)
 
 
@@ -60,8 +58,6 @@ class Constant(Initializer):
         self.value, self._verify_shape = value, verify_shape
 
     def __call__(self, shape, dtype=None, partition_info=None, verify_shape=None):
-        from weir.ops import array_ops
-
         return array_ops.constant(self.value, self.dtype if dtype is None else dtype, shape,
                                   verify_shape=self._verify_shape if verify_shape is None else verify_shape)
 
@@ -72,8 +68,6 @@ class RandomUniform(Initializer):
         self.minval, self.maxval, self.seed = minval, maxval, seed
 
     def __call__(self, shape, dtype=None, partition_info=None):
-        from weir.ops import random_ops
-
         return random_ops.random_uniform(shape, self.minval, self.maxval, self.dtype if dtype is None else dtype, self.seed)
 
 
@@ -83,15 +77,11 @@ class RandomNormal(Initializer):
         self.mean, self.stddev, self.seed = mean, stddev, seed
 
     def __call__(self, shape, dtype=None, partition_info=None):
-        from weir.ops import random_ops
-
         return random_ops.random_normal(shape, self.mean, self.stddev, self.dtype if dtype is None else dtype, seed=self.seed)
 
 
 class TruncatedNormal(RandomNormal):
     def __call__(self, shape, dtype=None, partition_info=None):
-        from weir.ops import random_ops
-
         return random_ops.truncated_normal(shape, self.mean, self.stddev, self.dtype if dtype is None else dtype, seed=self.seed)
 
 
@@ -123,8 +113,6 @@ class VarianceScaling(Initializer):
         self.scale, self.mode, self.distribution, self.seed = scale, mode, distribution, seed
 
     def __call__(self, shape, dtype=None, partition_info=None):
-        from weir.ops import random_ops
-
         dtype = self.dtype if dtype is None else dtype
         fan_in, fan_out = _fans([int(size) for size in shape])
         n = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2.0}[self.mode]
@@ -171,8 +159,6 @@ class UniformUnitScaling(Initializer):
         self.factor, self.seed = factor, seed
 
     def __call__(self, shape, dtype=None, partition_info=None):
-        from weir.ops import random_ops
-
         size = 1.0
         for dim in list(shape)[:-1]:
             size *= float(dim)
@@ -187,9 +173,6 @@ class Orthogonal(Initializer):
 
     def __call__(self, shape, dtype=None, partition_info=None):
         """Orthogonal rows or columns. They are computed when the graph is built, from a seeded stream of numpy."""
-        from weir.core.graph import get_seed
-        from weir.ops import array_ops
-
         numpy = dtypes._numpy()
         if len(shape) < 2:
             raise ValueError("The tensor to initialize must be at least two-dimensional")
@@ -210,8 +193,6 @@ class Identity(Initializer):
         self.gain = gain
 
     def __call__(self, shape, dtype=None, partition_info=None):
-        from weir.ops import array_ops
-
         if len(shape) != 2:
             raise ValueError("Identity matrix initializer can only be used for 2D matrices.")
         return array_ops.constant(dtypes._numpy().eye(*[int(s) for s in shape]) * self.gain,

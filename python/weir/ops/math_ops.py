@@ -5,8 +5,7 @@ from weir.core import dtypes
 from weir.core.graph import IndexedSlices, Tensor, convert_to_tensor, name_scope
 from weir.core.op_functions import apply
 from weir.core.stack import get_default_graph as _graph
-from weir.core.variables import Variable
-from weir.ops import simple
+from weir.ops import array_ops, simple
 
 simple.install(globals(), simple.MATH)
 
@@ -27,7 +26,7 @@ def cast(x, dtype, name=None):
     if isinstance(x, IndexedSlices):
         return IndexedSlices(cast(x.values, dtype), x.indices, x.dense_shape)
     dtype = dtypes.as_dtype(dtype).base_dtype
-    if isinstance(x, (Tensor, Variable)):
+    if isinstance(x, (Tensor, _weir.Variable)):
         return _weir.cast(_graph(), x, dtype, name)
     with name_scope(name, "Cast", [x]) as scope:
         x = convert_to_tensor(x, name="x")
@@ -61,7 +60,7 @@ to_complex64, to_complex128 = _to(dtypes.as_dtype("complex64"), "ToComplex64"), 
 
 def _division(function, x, y, name, default):
     """A first argument that is a value becomes a constant of the second one's type, inside the operation's scope."""
-    if isinstance(x, (Tensor, Variable)) or not isinstance(y, (Tensor, Variable)):
+    if isinstance(x, (Tensor, _weir.Variable)) or not isinstance(y, (Tensor, _weir.Variable)):
         return function(_graph(), x, y, name)
     with name_scope(name, default, [y]) as scope:
         return function(_graph(), convert_to_tensor(x, y.dtype.base_dtype, name="x"), y, scope)
@@ -161,8 +160,6 @@ def count_nonzero(input_tensor=None, axis=None, keepdims=None, dtype=dtypes.int6
     keep = keep_dims if keepdims is None else keepdims
     with name_scope(name, "count_nonzero", [value]):
         value = convert_to_tensor(value)
-        from weir.ops import array_ops
-
         zero = array_ops.zeros([], dtype=value.dtype.base_dtype)
         return cast(reduce_sum(cast(not_equal(value, zero), dtypes.int64), axis=axis, keepdims=keep), dtype)  # noqa: F821
 
@@ -232,10 +229,8 @@ def trace(x, name=None):
 
 def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name=None):
     """Ones on the diagonal; with ``batch_shape`` a matrix for each of its elements."""
-    from weir.ops import array_ops
-
     dtype, batch_shape = dtypes.as_dtype(dtype), [] if batch_shape is None else batch_shape
-    if not any(isinstance(size, (Tensor, Variable)) for size in (num_rows, num_columns, batch_shape)):
+    if not any(isinstance(size, (Tensor, _weir.Variable)) for size in (num_rows, num_columns, batch_shape)):
         return _weir.eye(_graph(), num_rows, -1 if num_columns in (None, num_rows) else num_columns, batch_shape, dtype, name)
     with name_scope(name, "eye", [num_rows, num_columns, batch_shape]):
         columns = num_rows if num_columns is None else num_columns
@@ -296,8 +291,6 @@ def unsorted_segment_sqrt_n(data, segment_ids, num_segments, name=None):
 
 def _unsorted_count(data, segment_ids, num_segments):
     """How many rows each segment has, one for an empty one, shaped to divide the sums by."""
-    from weir.ops import array_ops
-
     ones = array_ops.ones(array_ops.shape(segment_ids), dtype=data.dtype.base_dtype)
     count = unsorted_segment_sum(ones, segment_ids, num_segments)  # noqa: F821
     return maximum(array_ops.reshape(count, [-1] + [1] * (data.shape.ndims - segment_ids.shape.ndims)), 1)  # noqa: F821

@@ -1,12 +1,12 @@
 """Neural networks."""
 
-from weir import _weir
+from weir import _weir, errors
 from weir.core import dtypes
 from weir.core.graph import Tensor, convert_to_tensor, name_scope
 from weir.core.op_functions import apply
 from weir.core.stack import get_default_graph as _graph
-from weir.core.variables import Variable
-from weir.ops import simple
+from weir.ops import array_ops, math_ops, simple
+from weir.ops.sparse_ops import SparseTensor
 
 simple.install(globals(), simple.NN)
 
@@ -18,15 +18,11 @@ def bias_add(value, bias, data_format=None, name=None):
 def leaky_relu(features, alpha=0.2, name=None):
     features = convert_to_tensor(features, name="features")
     if features.dtype.base_dtype.is_integer:
-        from weir.ops import math_ops
-
         features = math_ops.cast(features, dtypes.float32)
     return apply("LeakyRelu", (features,), {"alpha": alpha}, name)
 
 
 def crelu(features, name=None, axis=-1):
-    from weir.ops import array_ops
-
     with name_scope(name, "CRelu", [features]) as scope:
         features = convert_to_tensor(features, name="features")
         return relu(array_ops.concat([features, -features], axis, name=scope))  # noqa: F821
@@ -34,8 +30,6 @@ def crelu(features, name=None, axis=-1):
 
 def _swapped_with_last(axis, rank):
     """The order of dimensions that exchanges ``axis`` with the last, as a tensor, of tensors."""
-    from weir.ops import array_ops, math_ops
-
     order = math_ops.range(rank)
     same = order * 0
     return array_ops.where(math_ops.equal(order, axis), same + (rank - 1),
@@ -44,8 +38,6 @@ def _swapped_with_last(axis, rank):
 
 def _along_last(op, logits, axis, name):
     """Softmax and its logarithm work on the last dimension; others are moved there and back."""
-    from weir.ops import array_ops
-
     logits = convert_to_tensor(logits)
     rank = logits.shape.ndims
     axis = -1 if axis is None else axis
@@ -57,8 +49,6 @@ def _along_last(op, logits, axis, name):
     else:
         axis = int(known)
         if rank is not None and not -rank <= axis < rank:
-            from weir import errors
-
             raise errors.of_building(errors.INVALID_ARGUMENT,
                                      f"Dimension must be in the range [{-rank}, {rank}) but is {axis}")
         if axis == -1 or axis == rank - 1:
@@ -91,7 +81,7 @@ def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None
     """Keeps each element with probability ``keep_prob``, scaled by its inverse; others become zero."""
     if keep_prob is None and rate is None:
         raise ValueError("You must provide a rate to dropout.")
-    if not (x if isinstance(x, (Tensor, Variable)) else convert_to_tensor(x)).dtype.base_dtype.is_floating:
+    if not (x if isinstance(x, (Tensor, _weir.Variable)) else convert_to_tensor(x)).dtype.base_dtype.is_floating:
         raise ValueError("x has to be a floating point tensor since it's going to be scaled.")
     if keep_prob is None:
         keep_prob = 1 - rate
@@ -127,8 +117,6 @@ def _labels_and_logits(function, sentinel, labels, logits, targets=None):
 
 
 def _moved_to_last(labels, logits, dim):
-    from weir.ops import array_ops
-
     rank = convert_to_tensor(logits).shape.ndims
     if dim in (-1, None) or rank is not None and dim == rank - 1:
         return labels, logits, None
@@ -190,15 +178,11 @@ def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
 
 
 def swish(features):
-    from weir.ops import math_ops
-
     features = convert_to_tensor(features, name="features")
     return features * math_ops.sigmoid(features)
 
 
 def scale_regularization_loss(regularization_loss):
-    from weir.ops import math_ops
-
     return math_ops.reduce_sum(regularization_loss)
 
 
@@ -256,8 +240,6 @@ def embedding_lookup(params, ids, partition_strategy="mod", name=None, validate_
 def embedding_lookup_sparse(params, sp_ids, sp_weights, partition_strategy="mod", name=None, combiner=None,
                             max_norm=None):
     """For each row of the SparseTensor ``sp_ids`` the embeddings of its ids, combined."""
-    from weir.ops.sparse_ops import SparseTensor
-
     params, div = _parts(params, partition_strategy)
     if not isinstance(sp_ids, SparseTensor):
         raise TypeError("sp_ids must be SparseTensor")
@@ -275,9 +257,6 @@ def safe_embedding_lookup_sparse(embedding_weights, sparse_ids, sparse_weights=N
                                  name=None, partition_strategy="div", max_norm=None):
     """embedding_lookup_sparse that passes over negative ids and, unless summing, weights that are not positive. Rows
     without an id give the embedding of ``default_id``, or zeros."""
-    from weir.ops import array_ops, math_ops
-    from weir.ops.sparse_ops import SparseTensor
-
     params, _ = _parts(embedding_weights, partition_strategy)
     with name_scope(name, "embedding_lookup", params):
         sizes = math_ops.cast(sparse_ids.dense_shape, dtypes.int64)

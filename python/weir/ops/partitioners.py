@@ -4,6 +4,7 @@ import math
 
 from weir.core import dtypes
 from weir.core.tensor_shape import TensorShape
+from weir.core.variable_scope import _get_partitioned, variable_scope
 
 
 def fixed_size_partitioner(num_shards, axis=0):
@@ -55,32 +56,9 @@ def min_max_variable_partitioner(max_partitions=1, axis=0, min_slice_size=256 <<
     return partitioner
 
 
-def _slices_of(shape, parts):
-    """(offset, sizes) of each part; the first ones are larger where the division leaves a rest."""
-    cut = [axis for axis, count in enumerate(parts) if count > 1]
-    if len(cut) > 1:
-        raise ValueError(f"partitioner returned {parts}: only one dimension may be cut")
-    if not cut:
-        return [([0] * len(shape), list(shape))]
-    axis, count = cut[0], parts[cut[0]]
-    if count > shape[axis]:
-        raise ValueError(f"cannot cut dimension {axis} of size {shape[axis]} into {count} parts")
-    each, rest = divmod(shape[axis], count)
-    result, begin = [], 0
-    for i in range(count):
-        size = each + (i < rest)
-        offset, sizes = [0] * len(shape), list(shape)
-        offset[axis], sizes[axis] = begin, size
-        result.append((offset, sizes))
-        begin += size
-    return result
-
-
 def create_partitioned_variables(shape, slicing, initializer, dtype=dtypes.float32, trainable=True, collections=None,
                                  name=None, reuse=None):
     """A list of variables, the parts of one of ``shape`` cut as ``slicing`` says."""
-    from weir.core.variable_scope import _get_partitioned, variable_scope
-
     if len(shape) != len(slicing):
         raise ValueError(f"The 'shape' and 'slicing' of a partitioned Variable must have the length: shape: {shape}, "
                          f"slicing: {slicing}")

@@ -2,9 +2,11 @@
 
 from weir import _weir
 from weir.core import dtypes
-from weir.core.graph import convert_to_tensor, get_seed, name_scope
+from weir.core.graph import control_dependencies, convert_to_tensor, get_seed, name_scope
 from weir.core.op_functions import apply
 from weir.core.stack import get_default_graph as _graph
+from weir.ops import array_ops, math_ops
+from weir.ops.control_flow_ops import Assert
 
 
 def random_uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=None):
@@ -36,15 +38,9 @@ categorical = multinomial
 
 def random_crop(value, size, seed=None, name=None):
     """A piece of ``size`` from a random place of ``value``."""
-    from weir.ops import array_ops
-
     with name_scope(name, "random_crop", [value, size]) as scope:
         value = convert_to_tensor(value, name="value")
         size = convert_to_tensor(size, dtype=dtypes.int32, name="size")
-        from weir.core.graph import control_dependencies
-        from weir.ops import math_ops
-        from weir.ops.control_flow_ops import Assert
-
         shape = array_ops.shape(value)
         fits = math_ops.reduce_all(shape >= size)
         with name_scope("Assert"):

@@ -1,11 +1,11 @@
 """Tensors of which few elements are not zero: their places and values."""
 
+from weir import _weir
 from weir.core import dtypes
-from weir.core.graph import Tensor, convert_to_tensor, name_scope
+from weir.core.graph import IndexedSlices, Tensor, _session_for, convert_to_tensor, name_scope
 from weir.core.op_functions import apply
 from weir.core.tensor_shape import TensorShape
 from weir.core.values import SparseTensorValue
-from weir.core.variables import Variable
 from weir.ops import array_ops
 from weir.ops.simple import either
 
@@ -43,8 +43,6 @@ class SparseTensor:
         return self.get_shape()
 
     def get_shape(self):
-        from weir import _weir
-
         dims = _weir.constant_value_as_shape(self._dense_shape)
         return TensorShape(dims)
 
@@ -53,11 +51,9 @@ class SparseTensor:
                                   for op in part.consumers()))
 
     def eval(self, feed_dict=None, session=None):
-        from weir.core.graph import _session_for
-
         return _session_for(self.graph, session, "evaluate tensor", "eval(session=sess)").run(self, feed_dict)
 
-    # What Session.run does with one: see framework/session.py.
+    # What Session.run does with one: see core/session.py.
 
     def _fetch_parts(self):
         return [self._indices, self._values, self._dense_shape], lambda values: SparseTensorValue(*values)
@@ -78,7 +74,7 @@ def sparse_placeholder(dtype, shape=None, name=None):
     rank = None
     if shape is None:
         dense_shape = array_ops.placeholder(dtypes.int64, [None], name=f"{prefix}shape" if prefix else None)
-    elif isinstance(shape, (Tensor, Variable)):
+    elif isinstance(shape, (Tensor, _weir.Variable)):
         rank = shape.get_shape()[0].value
         dense_shape = shape
     else:
@@ -152,8 +148,6 @@ def string_split(source, sep=None, skip_empty=True, delimiter=None, result_type=
 
 def sparse_mask(a, mask_indices, name=None):
     """IndexedSlices without the rows ``mask_indices``."""
-    from weir.core.graph import IndexedSlices
-
     with name_scope(name, "sparse_mask", [a, mask_indices]) as scope:
         indices, kept = array_ops.setdiff1d(a.indices, mask_indices)
         return IndexedSlices(array_ops.gather(a.values, kept, name=scope), indices, a.dense_shape)

@@ -3,23 +3,22 @@
 from weir import _weir
 from weir.core.graph import control_dependencies, convert_to_tensor
 from weir.core.op_functions import apply
-from weir.core.variables import Variable, is_variable_initialized  # noqa: F401
 
 
 def assign(ref, value, validate_shape=None, use_locking=None, name=None):
-    if isinstance(ref, Variable):
+    if isinstance(ref, _weir.Variable):
         return _weir.assign(ref, value, validate_shape is not False, use_locking is not False, name)
     return apply("Assign", (ref, value), {"validate_shape": validate_shape, "use_locking": use_locking}, name)
 
 
 def assign_add(ref, value, use_locking=None, name=None):
-    if isinstance(ref, Variable):
+    if isinstance(ref, _weir.Variable):
         return _weir.assign_add(ref, value, name)
     return apply("AssignAdd", (ref, value), {"use_locking": use_locking}, name)
 
 
 def assign_sub(ref, value, use_locking=None, name=None):
-    if isinstance(ref, Variable):
+    if isinstance(ref, _weir.Variable):
         return _weir.assign_sub(ref, value, name)
     return apply("AssignSub", (ref, value), {"use_locking": use_locking}, name)
 
@@ -37,7 +36,7 @@ def scatter_sub(ref, indices, updates, use_locking=False, name=None):
 
 
 def _scatter(op, ref, indices, updates, use_locking, name):
-    if not isinstance(ref, Variable) or not ref._is_resource:
+    if not isinstance(ref, _weir.Variable) or not ref._is_resource:
         return apply(op, (ref, indices, updates), {"use_locking": use_locking}, name)
     write = apply(f"Resource{op}", (ref.handle, indices, convert_to_tensor(updates, dtype=ref.dtype)), {}, name)
     with control_dependencies([write]):

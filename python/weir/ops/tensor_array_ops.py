@@ -1,9 +1,10 @@
 """tf.TensorArray: a list of tensors that loops read and write one by one."""
 
-from weir.core import dtypes
+from weir.core import dtypes, tensor_util
 from weir.core.graph import Tensor, convert_to_tensor, name_scope
 from weir.core.op_functions import apply
 from weir.core.tensor_shape import TensorShape, as_shape
+from weir.ops import array_ops, math_ops
 
 
 def _sizes(shape):
@@ -137,8 +138,6 @@ class TensorArray:
 
     def unstack(self, value, name=None):
         """The array with the rows of ``value`` from index 0 on."""
-        from weir.ops import array_ops, math_ops
-
         with name_scope(name, "TensorArrayUnstack", [value]):
             value = self._value(value)
             return self.scatter(math_ops.range(0, array_ops.shape(value)[0]), value)
@@ -150,8 +149,6 @@ class TensorArray:
 
     def scatter(self, indices, value, name=None):
         """The array with row i of ``value`` at ``indices[i]``."""
-        from weir.ops import math_ops
-
         with name_scope(name, "TensorArrayScatter", [value, indices]):
             value = self._value(value)
             self._merge_element_shape(value.shape[1:])
@@ -163,9 +160,6 @@ class TensorArray:
 
     def split(self, value, lengths, name=None):
         """The array whose elements are successive pieces of ``value``, of so many rows each."""
-        from weir.core import tensor_util
-        from weir.ops import math_ops
-
         with name_scope(name, "TensorArraySplit", [value, lengths]):
             value = self._value(value)
             lengths = math_ops.cast(lengths, "int64")

@@ -2,7 +2,10 @@
 
 import os
 
-from weir import _weir
+from weir import _weir, protos
+from weir.core.stack import get_default_graph
+from weir.core.variables import Variable
+from weir.ops import state_ops
 
 
 class CheckpointReader:
@@ -59,10 +62,6 @@ def list_variables(ckpt_dir_or_file):
 
 def init_from_checkpoint(ckpt_dir_or_file, assignment_map):
     """Makes variables begin with values of a checkpoint: name or scope there -> variable, name or scope here."""
-    from weir.core.stack import get_default_graph
-    from weir.core.variables import Variable
-    from weir.ops import state_ops
-
     reader = load_checkpoint(ckpt_dir_or_file)
     by_name = {v.op.name: v for v in get_default_graph().get_collection("variables")}
     pairs = []
@@ -98,8 +97,6 @@ def latest_checkpoint(checkpoint_dir, latest_filename=None):
 
 def get_checkpoint_state(checkpoint_dir, latest_filename=None):
     """The CheckpointState of a directory, or None: ``model_checkpoint_path``, ``all_model_checkpoint_paths``."""
-    from weir import protos
-
     found = _weir.get_checkpoint_state(_text(checkpoint_dir), latest_filename or "checkpoint")
     if found is None:
         return None
@@ -119,8 +116,6 @@ def update_checkpoint_state(save_dir, model_checkpoint_path, all_model_checkpoin
 
 
 def generate_checkpoint_state_proto(save_dir, model_checkpoint_path, all_model_checkpoint_paths=None, **kwargs):
-    from weir import protos
-
     paths = list(all_model_checkpoint_paths or [])
     if not paths or paths[-1] != model_checkpoint_path:
         paths.append(model_checkpoint_path)

@@ -6,7 +6,7 @@ from weir import _weir
 from weir.core.graph import IndexedSlices, Tensor, control_dependencies, convert_to_tensor
 from weir.core.stack import get_default_graph as _graph
 from weir.core.variables import Variable
-from weir.ops.gradients import AggregationMethod, gradients
+from weir.ops.gradients import gradients
 
 
 def _constrained(variable, sparse, update):

@@ -2,7 +2,7 @@
 
 import os
 
-from weir import _weir
+from weir import _weir, logging, protos
 from weir.core.stack import get_default_graph
 from weir.core.variables import Variable
 from weir.train.checkpoints import _text
@@ -101,8 +101,6 @@ class Saver:
         save_path = _text(save_path)
         if not saver.empty and not _weir.checkpoint_exists(save_path):
             raise ValueError(f"The passed save_path is not a valid checkpoint: {save_path}")
-        from weir import logging
-
         logging.info("Restoring parameters from %s", save_path)
         saver.restore(sess, save_path)
 
@@ -111,8 +109,6 @@ class Saver:
         return self.as_saver_def()
 
     def as_saver_def(self):
-        from weir import protos
-
         return protos.SaverDef.FromString(self._built().saver_def())
 
     def to_proto(self, export_scope=None):
@@ -144,8 +140,6 @@ class Saver:
 
 def _foreign_collections(graph, collection_list):
     """Collections of Python objects with ``to_proto`` (queue runners and the like), as (name, CollectionDef)."""
-    from weir import protos
-
     rows = []
     for name in graph.get_all_collection_keys():
         if collection_list is not None and name not in collection_list:
@@ -174,8 +168,6 @@ def export_meta_graph(filename=None, meta_info_def=None, graph_def=None, saver_d
                       as_text=False, graph=None, export_scope=None, clear_devices=False, clear_extraneous_savers=False,
                       strip_default_attrs=False, save_debug_info=False, **kwargs):
     """The MetaGraphDef of a graph; written to ``filename`` when one is given."""
-    from weir import protos
-
     if export_scope:
         raise NotImplementedError("export_meta_graph(export_scope=...) is not in Weir yet.")
     graph = get_default_graph() if graph is None else graph

@@ -1,9 +1,11 @@
 """Learning rates that change with the step, and moving averages."""
 
 from weir import _weir
+from weir.core import variable_scope
 from weir.core.graph import Tensor, convert_to_tensor
 from weir.core.stack import get_default_graph as _graph
 from weir.core.variables import Variable
+from weir.ops import array_ops, init_ops, math_ops
 
 
 def _step(global_step, function):
@@ -111,9 +113,6 @@ def assign_moving_average(variable, value, decay, zero_debias=True, name=None):
 
 def weighted_moving_average(value, decay, weight, truediv=True, collections=None, name=None):
     """The moving average of ``value`` with weights that come with it: averages of value * weight and of weight."""
-    from weir.core import variable_scope
-    from weir.ops import array_ops, init_ops, math_ops
-
     with variable_scope.variable_scope(name, "WeightedMovingAvg", [value, weight, decay]):
         value = convert_to_tensor(value, name="value")
         parts = {}

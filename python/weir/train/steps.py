@@ -3,6 +3,8 @@
 from weir.core import dtypes
 from weir.core.graph import GraphKeys
 from weir.core.stack import get_default_graph
+from weir.core.variable_scope import get_variable
+from weir.ops import init_ops
 
 
 def _graph(graph):
@@ -24,9 +26,6 @@ def get_global_step(graph=None):
 
 
 def create_global_step(graph=None):
-    from weir.core.variable_scope import get_variable
-    from weir.ops import init_ops
-
     graph = _graph(graph)
     if get_global_step(graph) is not None:
         raise ValueError('"global_step" already exists.')

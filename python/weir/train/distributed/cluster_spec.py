@@ -1,5 +1,7 @@
 """tf.train.ClusterSpec: the addresses of a cluster's tasks, by job."""
 
+from weir import protos
+
 
 class ClusterSpec:
     """Made of a dictionary {job: [address, ...]} or {job: {task: address}}, a ClusterDef, or another ClusterSpec."""
@@ -41,8 +43,6 @@ class ClusterSpec:
                 for job, tasks in self._jobs.items()}
 
     def as_cluster_def(self):
-        from weir import protos
-
         cluster = protos.ClusterDef()
         for name, tasks in self._jobs.items():
             job = cluster.job.add()

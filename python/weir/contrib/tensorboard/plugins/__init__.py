@@ -1,1 +1,5 @@
-from weir.contrib.tensorboard.plugins import projector  # noqa: F401
+"""tf.contrib.tensorboard.plugins."""
+
+from weir import names as _names
+
+__getattr__, __dir__ = _names.namespace(__name__)

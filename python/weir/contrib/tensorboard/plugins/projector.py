@@ -3,7 +3,6 @@
 import os as _os
 
 from weir import names as _names
-from weir.protos import EmbeddingInfo, ProjectorConfig, SpriteMetadata  # noqa: F401
 
 
 def visualize_embeddings(summary_writer, config):

@@ -1,5 +1,5 @@
 """tensorflow.examples.tutorials.mnist: the digits and the network of the first tutorial."""
 
-from . import input_data, mnist
+from weir.examples.tutorials.mnist import input_data, mnist
 
 __all__ = ["input_data", "mnist"]

@@ -10,6 +10,8 @@ import sys
 
 import numpy
 
+from weir import errors
+
 TRAIN_IMAGES = "train-images-idx3-ubyte.gz"
 TRAIN_LABELS = "train-labels-idx1-ubyte.gz"
 TEST_IMAGES = "t10k-images-idx3-ubyte.gz"
@@ -37,8 +39,6 @@ def maybe_download(filename, work_directory, source_url=None):
 
     Raises tf.errors.NotFoundError, which says where was looked.
     """
-    from .... import errors
-
     shipped = shipped_folder()
     folders = [os.fsdecode(work_directory)] + ([shipped] if shipped else [])
     for folder in folders:

@@ -1,0 +1,29 @@
+"""What of a ConfigProto reaches the engine."""
+
+
+def session_options(config):
+    """What the extension takes of a ConfigProto."""
+    if config is None:
+        return {}
+    if not hasattr(config, "intra_op_parallelism_threads"):
+        raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
+    return {
+        "intra_op_parallelism_threads": config.intra_op_parallelism_threads,
+        "inter_op_parallelism_threads": config.inter_op_parallelism_threads,
+        "operation_timeout_in_ms": config.operation_timeout_in_ms,
+        "allow_soft_placement": config.allow_soft_placement,
+        "log_device_placement": config.log_device_placement,
+        "device_count": dict(config.device_count),
+        **_gpu_options(config.gpu_options),
+    }
+
+
+def _gpu_options(gpu):
+    """What is said of the virtual GPUs; 0 means TensorFlow's default."""
+    options = {"allow_growth": gpu.allow_growth}
+    if gpu.per_process_gpu_memory_fraction:
+        options["gpu_memory_fraction"] = gpu.per_process_gpu_memory_fraction
+    limits = [limit for devices in gpu.experimental.virtual_devices for limit in devices.memory_limit_mb]
+    if limits:
+        options["gpu_memory_limit"] = int(min(limits) * (1 << 20))
+    return options
