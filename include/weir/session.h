@@ -158,7 +158,8 @@ class WEIR_API Session {
   };
   Callable make_callable(const CallableSpec& spec);
 
-  // Ends running steps with Cancelled and refuses further ones. The destructor closes too.
+  // Ends runs with Cancelled and refuses further ones: those that wait at once, those that compute when their present
+  // step has ended. Returns without waiting for long steps; the destructor closes too, and waits for them.
   void close();
 
   void run_into(std::span<const Output> fetches, std::span<const Feed> feeds, std::span<const Operation> targets,

@@ -21,6 +21,7 @@
 #include "weir/nn_functions.h"
 #include "weir/ops.h"
 #include "weir/optimizers.h"
+#include "weir/queue_ops.h"
 #include "weir/records.h"
 #include "weir/saver.h"
 #include "weir/schedules.h"

@@ -53,4 +53,10 @@ ComputeFn kernel_any(const NodeView&) {
   return Fn;
 }
 
+// The same for one that waits: Kernel::start.
+template <StartFn Fn>
+StartFn start_any(const NodeView&) {
+  return Fn;
+}
+
 }  // namespace weir

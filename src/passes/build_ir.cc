@@ -14,15 +14,18 @@ struct OutputHash {
   }
 };
 
-bool writes_variables(const Body& body) {
-  return std::any_of(body.nodes.begin(), body.nodes.end(), [](const Node* node) {
-    if (is_if(*node->op) || is_while(*node->op)) {
-      auto [first, second] = bodies_of(*node);
-      return writes_variables(*first) || writes_variables(*second);
-    }
-    return node->op->effect == Effect::Writes;
+// Whether a node of the body, or of one inside it, is such.
+bool any_node(const Body& body, FunctionRef<bool(const Node&)> is_such) {
+  return std::any_of(body.nodes.begin(), body.nodes.end(), [&](const Node* node) {
+    if (!is_if(*node->op) && !is_while(*node->op)) return is_such(*node);
+    auto [first, second] = bodies_of(*node);
+    return any_node(*first, is_such) || any_node(*second, is_such);
   });
 }
+
+constexpr auto kWritesVariable = [](const Node& node) { return node.op->effect == Effect::Writes; };
+
+constexpr auto kWaits = [](const Node& node) { return node.op->def->waits; };
 
 class Builder {
  public:
@@ -138,7 +141,8 @@ class Builder {
     flow->is_loop = is_while(*node.op);
     flow->scalar = !flow->is_loop && node.inputs[0].shape().is_scalar();
     auto [first, second] = bodies_of(node);
-    flow->writes = writes_variables(*first) || writes_variables(*second);
+    flow->writes = any_node(*first, kWritesVariable) || any_node(*second, kWritesVariable);
+    flow->waits = any_node(*first, kWaits) || any_node(*second, kWaits);
     const Body* bodies[2] = {first, second};
     for (int b = 0; b < 2; ++b) {
       const Body& body = *bodies[b];

@@ -33,6 +33,7 @@ struct Flow {
   bool is_loop = false;
   FlowBody bodies[2];        // then and else, or condition and body
   bool writes = false;       // a body, or one inside it, changes variables
+  bool waits = false;        // ... or holds a node that waits
   int selected = -1;         // the branch, when the predicate is known
   bool scalar = false;       // the graph says that the predicate is one; it need not be in a run
   std::vector<int> outputs;  // of the node, one for every result (of a loop's body: for every parameter, too)
@@ -59,7 +60,8 @@ struct IrNode {
   bool dead = false;
 
   bool is_feed() const { return feed >= 0; }
-  bool is_constant() const;                             // every output has a value
+  bool is_constant() const;  // every output has a value
+  bool waits() const { return !is_feed() && (flow ? flow->waits : op->def->waits); }
   int memory() const { return to >= 0 ? to : device; }  // the device whose memory its outputs are in
 };
 

@@ -60,10 +60,28 @@ std::vector<std::vector<int>> soft_predecessors(const Ir& ir) {
   return soft;
 }
 
+// Puts nodes that wait, and what they need, before all others: what is waited for should be under way early.
+void wait_early(const Ir& ir, std::vector<int>& position) {
+  std::vector<int> stack;
+  for (int i = 0; i < ir.size(); ++i) {
+    if (!ir[i].dead && ir[i].waits()) stack.push_back(i);
+  }
+  while (!stack.empty()) {
+    const int node = stack.back();
+    stack.pop_back();
+    int& at = position[static_cast<size_t>(node)];
+    if (at < 0) continue;
+    at -= ir.size();
+    for (const IrEdge& input : ir[node].inputs) stack.push_back(input.node);
+    stack.insert(stack.end(), ir[node].control.begin(), ir[node].control.end());
+  }
+}
+
 }  // namespace
 
 std::vector<int> schedule(const Ir& ir) {
   std::vector<int> position = depth_first_positions(ir);
+  wait_early(ir, position);
   std::vector<std::vector<int>> hard(ir.nodes.size()), soft_readers(ir.nodes.size());
   std::vector<int> waiting(ir.nodes.size(), 0), soft_waiting(ir.nodes.size(), 0);
   size_t live = 0;

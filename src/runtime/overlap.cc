@@ -74,7 +74,8 @@ std::vector<StepFacts> Plan::Builder::step_facts() const {
     facts[static_cast<size_t>(i)].microseconds =
         estimate_microseconds(*step.op, all.first(inputs), all.subspan(inputs));
 
-    facts[static_cast<size_t>(i)].alone = step.kind == Step::Kind::Flow;  // its bodies read and write variables unseen
+    // The bodies of control flow read and write variables unseen; what waits is only started here.
+    facts[static_cast<size_t>(i)].alone = step.kind == Step::Kind::Flow || step.kind == Step::Kind::Waiting;
     const Flow* flow = ir_[step_nodes_[static_cast<size_t>(i)]].flow.get();
     for (int control : ir_[step_nodes_[static_cast<size_t>(i)]].control) {
       const auto& list = steps_behind[static_cast<size_t>(control)];
@@ -112,7 +113,19 @@ std::vector<StepFacts> Plan::Builder::step_facts() const {
 }
 
 void Plan::Builder::find_overlaps(int threads) {
-  if (threads > 1) plan_.regions_ = find_regions(step_facts(), threads);
+  if (threads < 2) return;
+  std::vector<StepFacts> facts;
+  for (Stretch& stretch : plan_.stretches_) {
+    stretch.first_region = static_cast<int>(plan_.regions_.size());
+    if (stretch.parts.size() != 1) continue;
+    if (facts.empty()) facts = step_facts();
+    const Part& part = stretch.parts[0];
+    for (Region& region : find_regions(
+             std::span(facts).subspan(static_cast<size_t>(part.begin), static_cast<size_t>(part.end - part.begin)),
+             part.begin, threads)) {
+      plan_.regions_.push_back(std::move(region));
+    }
+  }
 }
 
 }  // namespace weir

@@ -1,4 +1,4 @@
-// Cuts a plan into parts, one for each device.
+// Cuts a plan into stretches, and those into parts, one for each device.
 
 #include <algorithm>
 #include <queue>
@@ -93,106 +93,137 @@ class Rehearsal {
 
 }  // namespace
 
-int Plan::Builder::part_of(int step) const {
-  for (size_t p = 0; p < plan_.parts_.size(); ++p) {
-    if (step < plan_.parts_[p].end) return static_cast<int>(p);
-  }
-  return -1;
-}
-
-// The devices that have steps or memory in this plan become its parts, the home device's first; steps are put into the
-// order of their parts, and learn what they have to wait for.
-void Plan::Builder::form_parts() {
-  std::vector<Step>& steps = plan_.steps_;
+// The devices that have steps or memory in this plan get an arena each, the home device first; each stretch is cut into
+// a part for every device.
+void Plan::Builder::form_stretches() {
+  const std::vector<Step>& steps = plan_.steps_;
   const PlanEnvironment& environment = plan_.environment_;
-  std::vector<int> number(static_cast<size_t>(environment.devices.size()), -1);  // device -> part
   std::set<int> used;
   for (const Step& step : steps) used.insert({step.device, step.to});
   std::vector<int> devices(used.begin(), used.end());
   if (devices.empty()) devices.push_back(environment.home);
   auto home = std::find(devices.begin(), devices.end(), environment.home);
   if (home != devices.end()) std::rotate(devices.begin(), home, home + 1);
-  for (size_t p = 0; p < devices.size(); ++p) {
-    number[static_cast<size_t>(devices[p])] = static_cast<int>(p);
-    plan_.parts_.push_back({.device = devices[p]});
+  memory_of_device_.assign(static_cast<size_t>(environment.devices.size()), -1);
+  for (size_t m = 0; m < devices.size(); ++m) {
+    memory_of_device_[static_cast<size_t>(devices[m])] = static_cast<int>(m);
+    plan_.memories_.push_back({.device = devices[m]});
   }
-  incoming_.resize(devices.size());
   for (const Step& step : steps) {
-    const int part = number[static_cast<size_t>(step.to)];
     for (int o = 0; o < step.view.output_count; ++o) {
-      memory(step.view.outputs[o]).part = part;
-      if (step.to != step.device) incoming_[static_cast<size_t>(part)].push_back(step.view.outputs[o]);
+      memory(step.view.outputs[o]).memory = memory_of_device_[static_cast<size_t>(step.to)];
     }
   }
-  if (devices.size() == 1) {
-    plan_.parts_[0].end = static_cast<int>(steps.size());
-    plan_.active_parts_ = {0};
+  plan_.stretches_.resize(static_cast<size_t>(stretches_.size()));
+  const int count = static_cast<int>(steps.size());
+  const bool waits =
+      std::any_of(steps.begin(), steps.end(), [](const Step& s) { return s.kind == Step::Kind::Waiting; });
+  if (devices.size() == 1 && !waits) {  // nothing to cut
+    if (count > 0) plan_.stretches_[0] = {.parts = {{.end = count}}, .numbers = {0}};
     return;
   }
-
   const std::vector<StepFacts> facts = step_facts();
-  std::vector<int> parts;
-  std::vector<bool> copies;
-  for (const Step& step : steps) {
-    parts.push_back(number[static_cast<size_t>(step.device)]);
-    copies.push_back(step.to != step.device);
+  connect_stretches(facts);
+  for (int begin = 0; begin < count;) {
+    const int stretch = stretch_of(begin);
+    int end = begin;
+    while (end < count && stretch_of(end) == stretch) ++end;
+    form_parts(plan_.stretches_[static_cast<size_t>(stretch)], begin, end, facts);
+    begin = end;
   }
-  const std::vector<std::vector<int>> order = Rehearsal(facts, parts, copies, devices.size()).run();
+  for (int i = 0; i < count; ++i) {
+    Step& step = plan_.steps_[static_cast<size_t>(i)];
+    if (step.kind == Step::Kind::Waiting) plan_.waiting_steps_[static_cast<size_t>(step.waiting)] = i;
+  }
+}
 
-  std::vector<Step> sorted;
-  std::vector<int> nodes, place(steps.size());  // place: old number -> new number
-  for (size_t p = 0; p < order.size(); ++p) {
-    Part& part = plan_.parts_[p];
-    part.begin = static_cast<int>(sorted.size());
-    for (int old : order[p]) {
-      place[static_cast<size_t>(old)] = static_cast<int>(sorted.size());
-      sorted.push_back(std::move(steps[static_cast<size_t>(old)]));
-      nodes.push_back(step_nodes_[static_cast<size_t>(old)]);
+// Numbers the steps that wait, and finds out what each stretch waits for.
+void Plan::Builder::connect_stretches(const std::vector<StepFacts>& facts) {
+  WaitingGraph& graph = plan_.waiting_;
+  std::vector<int> number(ir_.nodes.size(), -1);  // node -> waiting step
+  for (size_t i = 0; i < plan_.steps_.size(); ++i) {
+    Step& step = plan_.steps_[i];
+    if (step.kind != Step::Kind::Waiting) continue;
+    step.waiting = static_cast<int>(plan_.waiting_steps_.size());
+    number[static_cast<size_t>(step_nodes_[i])] = step.waiting;
+    plan_.waiting_steps_.push_back(static_cast<int>(i));
+  }
+  graph.stretches.resize(plan_.stretches_.size());
+  graph.after.resize(plan_.waiting_steps_.size());
+  for (int s = 0; s < stretches_.size(); ++s) {
+    for (int node : stretches_.needs[static_cast<size_t>(s)]) {
+      graph.after[static_cast<size_t>(number[static_cast<size_t>(node)])].push_back(s);
+      ++graph.stretches[static_cast<size_t>(s)].waits_for;
     }
-    part.end = static_cast<int>(sorted.size());
-    if (part.begin < part.end) plan_.active_parts_.push_back(static_cast<int>(p));
   }
-  steps = std::move(sorted);
-  step_nodes_ = std::move(nodes);
-
-  for (size_t p = 0; p < order.size(); ++p) {
-    std::vector<int> known(order.size(), 0);  // steps of each part that this one has waited for
-    for (int old : order[p]) {
-      Step& step = steps[static_cast<size_t>(place[static_cast<size_t>(old)])];
-      std::vector<int> wanted = known;
-      for (int before : facts[static_cast<size_t>(old)].before) {
-        const auto other = static_cast<size_t>(parts[static_cast<size_t>(before)]);
-        const int at = place[static_cast<size_t>(before)];
-        if (other != p) wanted[other] = std::max(wanted[other], at + 1 - plan_.parts_[other].begin);
-      }
-      for (size_t other = 0; other < order.size(); ++other) {
-        if (wanted[other] == known[other]) continue;
-        step.waits.push_back({static_cast<int>(other), wanted[other]});
-        steps[static_cast<size_t>(plan_.parts_[other].begin + wanted[other] - 1)].awaited = true;
-      }
-      known = std::move(wanted);
+  std::set<std::pair<int, int>> known;
+  for (int i = 0; i < static_cast<int>(facts.size()); ++i) {
+    const int later = stretch_of(i);
+    for (int before : facts[static_cast<size_t>(i)].before) {
+      const int sooner = stretch_of(before);
+      // Of two that wait for different things neither waits for the other, even if they use the same variables: one
+      // runs after the other in any case.
+      if (sooner == later || !stretches_.follows(sooner, later) || !known.emplace(sooner, later).second) continue;
+      graph.stretches[static_cast<size_t>(sooner)].successors.push_back(later);
+      ++graph.stretches[static_cast<size_t>(later)].waits_for;
     }
   }
 }
 
-// Lets a held value go when the last part that reads it has done so.
-void Plan::Builder::release(int s) {
-  std::vector<int> last(plan_.parts_.size(), -1);  // the step of each part that uses it last
-  for (size_t p = 0; p < plan_.parts_.size(); ++p) {
-    for (int i = plan_.parts_[p].begin; i < plan_.parts_[p].end; ++i) {
-      const std::vector<int>& slots = plan_.steps_[static_cast<size_t>(i)].slots;
-      if (std::find(slots.begin(), slots.end(), s) != slots.end()) last[p] = i;
-    }
+// Steps [begin, end) are the stretch: they are put into the order of their parts, and learn what they have to wait for.
+void Plan::Builder::form_parts(Stretch& stretch, int begin, int end, const std::vector<StepFacts>& all_facts) {
+  const auto first = static_cast<size_t>(begin), count = static_cast<size_t>(end - begin);
+  std::vector<Step>& steps = plan_.steps_;
+  // Numbered from the stretch's first step: what is before has ended.
+  std::vector<StepFacts> facts(all_facts.begin() + begin, all_facts.begin() + end);
+  for (StepFacts& step : facts) {
+    std::erase_if(step.before, [&](int before) { return before < begin; });
+    for (int& before : step.before) before -= begin;
   }
-  const auto users = static_cast<int>(std::count_if(last.begin(), last.end(), [](int step) { return step >= 0; }));
-  if (users > 1) plan_.shared_held_.push_back({s, users});
-  for (int step : last) {
-    if (step < 0) continue;
-    Step& reader = plan_.steps_[static_cast<size_t>(step)];
-    if (users > 1) {
-      reader.shared_releases.push_back(static_cast<int>(plan_.shared_held_.size()) - 1);
-    } else {
-      reader.releases.push_back(s);
+  std::vector<int> parts;
+  std::vector<bool> copies;
+  for (size_t i = 0; i < count; ++i) {
+    const Step& step = steps[first + i];
+    parts.push_back(memory_of_device_[static_cast<size_t>(step.device)]);
+    copies.push_back(step.to != step.device);
+  }
+  const std::vector<std::vector<int>> order = Rehearsal(facts, parts, copies, plan_.memories_.size()).run();
+
+  std::vector<Step> sorted;
+  std::vector<int> nodes, place(count);  // place: old number -> new number
+  std::vector<int> begins(order.size());
+  for (size_t p = 0; p < order.size(); ++p) {
+    begins[p] = static_cast<int>(sorted.size());
+    for (int old : order[p]) {
+      place[static_cast<size_t>(old)] = static_cast<int>(sorted.size());
+      sorted.push_back(std::move(steps[first + static_cast<size_t>(old)]));
+      nodes.push_back(step_nodes_[first + static_cast<size_t>(old)]);
+    }
+    if (order[p].empty()) continue;
+    stretch.parts.push_back(
+        {.memory = static_cast<int>(p), .begin = begin + begins[p], .end = begin + static_cast<int>(sorted.size())});
+    stretch.numbers.push_back(static_cast<int>(p));
+  }
+  std::move(sorted.begin(), sorted.end(), steps.begin() + begin);
+  std::copy(nodes.begin(), nodes.end(), step_nodes_.begin() + begin);
+  if (stretch.parts.size() < 2) return;
+  plan_.in_parts_ = true;
+
+  for (size_t p = 0; p < order.size(); ++p) {
+    std::vector<int> known(order.size(), 0);  // steps of each part that this one has waited for
+    for (int old : order[p]) {
+      Step& step = steps[first + static_cast<size_t>(place[static_cast<size_t>(old)])];
+      std::vector<int> wanted = known;
+      for (int before : facts[static_cast<size_t>(old)].before) {
+        const auto other = static_cast<size_t>(parts[static_cast<size_t>(before)]);
+        if (other != p) wanted[other] = std::max(wanted[other], place[static_cast<size_t>(before)] + 1 - begins[other]);
+      }
+      for (size_t other = 0; other < order.size(); ++other) {
+        if (wanted[other] == known[other]) continue;
+        step.waits.push_back({static_cast<int>(other), wanted[other]});
+        steps[first + static_cast<size_t>(begins[other] + wanted[other] - 1)].awaited = true;
+      }
+      known = std::move(wanted);
     }
   }
 }

@@ -74,9 +74,9 @@ bool Plan::accepts(std::span<const Tensor* const> feed_values) const {
 
 std::vector<Tensor> Plan::allocate_arenas() const {
   std::vector<Tensor> arenas;
-  for (const Part& part : parts_) {
-    const Shape bytes{static_cast<int64_t>(part.arena_bytes)};
-    arenas.push_back(environment_.devices[part.device].allocate(DType::UInt8, bytes, holder_));
+  for (const ArenaSpec& memory : memories_) {
+    const Shape bytes{static_cast<int64_t>(memory.bytes)};
+    arenas.push_back(environment_.devices[memory.device].allocate(DType::UInt8, bytes, holder_));
   }
   return arenas;
 }
@@ -99,9 +99,11 @@ std::unique_ptr<Frame> Plan::acquire() {
     environment_.reclaim();
     frame->arenas = allocate_arenas();
   }
-  if (active_parts_.size() > 1) {
-    frame->parts = std::make_unique<PartRun>(static_cast<int>(parts_.size()));
-    frame->readers = std::make_unique<std::atomic<int>[]>(shared_held_.size());
+  if (in_parts_) frame->parts = std::make_unique<PartRun>(static_cast<int>(memories_.size()));
+  frame->readers = std::make_unique<std::atomic<int>[]>(shared_held_.size());
+  if (waiting_.waits()) {
+    frame->waiting = std::make_unique<WaitingRun>(waiting_);
+    frame->started.resize(waiting_steps_.size());
   }
   frame->slots.resize(slots_.size());
   for (size_t i = 0; i < slots_.size(); ++i) {
@@ -109,7 +111,7 @@ std::unique_ptr<Frame> Plan::acquire() {
     Value& v = frame->slots[i];
     v.dtype = slot.dtype;
     if (slot.shape.is_known()) v.shape = &slot.shape;
-    if (slot.place == Place::Arena) v.data = frame->arena(static_cast<size_t>(slot.part)) + slot.offset;
+    if (slot.place == Place::Arena) v.data = frame->arena(slot.memory) + slot.offset;
     if (slot.place == Place::Constant) {
       // The plan's own reference serves: constants are never released by a run.
       v.data = const_cast<void*>(slot.constant.raw());
@@ -249,74 +251,128 @@ const Value& Plan::Call::result(size_t fetch) const {
   return frame_->slots[static_cast<size_t>(plan_.fetch_slots_[fetch])];
 }
 
+// What a run of a plan with steps that wait does, for WaitingRun.
+class Plan::Waits final : public WaitingRun::Work {
+ public:
+  Waits(const Plan& plan, Frame& frame, Tracer* tracer) : plan_(plan), frame_(frame), tracer_(tracer) {}
+  void run_stretch(int stretch, const RunControl& control) override {
+    plan_.run_stretch(plan_.stretches_[static_cast<size_t>(stretch)], frame_, control, tracer_);
+  }
+  void finish(int waiting) override {
+    if (step(waiting).charged) plan_.charge_outputs(step(waiting), frame_.slots.data());
+    if (tracer_) {
+      RunTrace::Event event = plan_.trace_event(step(waiting));
+      event.start_ns = tracer_->since_begin(frame_.started[static_cast<size_t>(waiting)]->begin);
+      event.end_ns = tracer_->since_begin(std::chrono::steady_clock::now());
+      tracer_->add(std::move(event));
+    }
+    plan_.release_inputs(step(waiting), frame_);
+  }
+  void blame(int waiting, std::exception_ptr error) override {
+    try {
+      std::rethrow_exception(std::move(error));
+    } catch (...) {
+      plan_.rethrow(step(waiting));
+    }
+  }
+  std::string describe(int waiting) const override {
+    const Node& node = *step(waiting).origin;
+    std::string text = fmt::format("{} '{}'", node.op->name, node.name);
+    if (!node.line.file.empty()) text += fmt::format(" ({}:{})", node.line.file, node.line.line);
+    const StepView& view = step(waiting).view;
+    for (int i = 0; i < view.input_count; ++i) {
+      const Resource* resource = frame_.slots[static_cast<size_t>(view.inputs[i])].resource;
+      if (resource) text += " on " + resource->describe();
+    }
+    return text;
+  }
+
+ private:
+  const Step& step(int waiting) const {
+    return plan_.steps_[static_cast<size_t>(plan_.waiting_steps_[static_cast<size_t>(waiting)])];
+  }
+  const Plan& plan_;
+  Frame& frame_;
+  Tracer* tracer_;
+};
+
 void Plan::execute(Frame& frame, const RunControl& control, Tracer* tracer) const {
-  if (active_parts_.size() > 1) {
-    for (size_t i = 0; i < shared_held_.size(); ++i)
-      frame.readers[i].store(shared_held_[i].parts, std::memory_order_relaxed);
-    frame.parts->run(environment_.lanes, active_parts_, [&](int part) { run_part(part, frame, control, tracer); });
-  } else if (tracer) {
-    run_part(active_parts_[0], frame, control, tracer);
+  for (size_t i = 0; i < shared_held_.size(); ++i)
+    frame.readers[i].store(shared_held_[i].readers, std::memory_order_relaxed);
+  if (frame.waiting) {
+    Waits waits(*this, frame, tracer);
+    frame.waiting->run(control, waits);
   } else {
-    run_alone(frame, control);
+    run_stretch(stretches_[0], frame, control, tracer);
   }
 }
 
-// The only part that has steps, with its overlapping regions.
-void Plan::run_alone(Frame& frame, const RunControl& control) const {
-  Value* slots = frame.slots.data();
-  char* arena = frame.arena(static_cast<size_t>(active_parts_[0]));
-  size_t region = 0;
-  for (int i = 0; i < static_cast<int>(steps_.size()); ++i) {
+void Plan::run_stretch(const Stretch& stretch, Frame& frame, const RunControl& control, Tracer* tracer) const {
+  if (stretch.parts.size() > 1) {
+    auto part = [&](int number) -> const Part& {
+      return *std::find_if(stretch.parts.begin(), stretch.parts.end(),
+                           [&](const Part& p) { return p.memory == number; });
+    };
+    frame.parts->run(environment_.lanes, stretch.numbers,
+                     [&](int number) { run_part(part(number), frame.parts.get(), frame, control, tracer); });
+  } else if (stretch.parts.empty()) {
+    control.check();
+  } else if (tracer) {
+    run_part(stretch.parts[0], nullptr, frame, control, tracer);
+  } else {
+    run_alone(stretch, frame, control);
+  }
+}
+
+// The only part of a stretch, with its overlapping regions.
+void Plan::run_alone(const Stretch& stretch, Frame& frame, const RunControl& control) const {
+  const Part& part = stretch.parts[0];
+  char* arena = frame.arena(part.memory);
+  auto region = static_cast<size_t>(stretch.first_region);
+  for (int i = part.begin; i < part.end; ++i) {
     control.check();
     if (region < regions_.size() && regions_[region].begin == i) {
-      i = run_region(region++, frame, control) - 1;
+      i = run_region(region++, part.memory, frame, control) - 1;
     } else {
-      run_step(steps_[static_cast<size_t>(i)], slots, arena, control, nullptr);
+      run_step(steps_[static_cast<size_t>(i)], frame, arena, control, nullptr);
     }
   }
 }
 
-int Plan::run_region(size_t region, Frame& frame, const RunControl& control) const {
-  Value* slots = frame.slots.data();
-  const auto part = static_cast<size_t>(active_parts_[0]);
-  char* arena = frame.arena(part);
-  ThreadPool& pool = environment_.devices[parts_[part].device].pool();
+int Plan::run_region(size_t region, int memory, Frame& frame, const RunControl& control) const {
+  char* arena = frame.arena(memory);
+  ThreadPool& pool = environment_.devices[memories_[static_cast<size_t>(memory)].device].pool();
   frame.regions[region]->run(
       pool, environment_.options.inter_op_threads,
       [&](int i) {
         control.check();
-        run_step(steps_[static_cast<size_t>(i)], slots, arena, control, nullptr);
+        run_step(steps_[static_cast<size_t>(i)], frame, arena, control, nullptr);
       },
-      [&](int s) { let_go(slots[s]); });
+      [&](int s) { let_go(frame.slots[static_cast<size_t>(s)]); });
   return regions_[region].end;
 }
 
 // One part among others, or a traced one.
-void Plan::run_part(int number, Frame& frame, const RunControl& control, Tracer* tracer) const {
-  const Part& part = parts_[static_cast<size_t>(number)];
-  Value* slots = frame.slots.data();
-  char* arena = frame.arena(static_cast<size_t>(number));
+void Plan::run_part(const Part& part, PartRun* others, Frame& frame, const RunControl& control, Tracer* tracer) const {
+  char* arena = frame.arena(part.memory);
   for (int i = part.begin; i < part.end; ++i) {
     const Step& step = steps_[static_cast<size_t>(i)];
     for (const Wait& wait : step.waits) {
-      if (!frame.parts->wait(wait.part, wait.steps)) return;
+      if (!others->wait(wait.part, wait.steps)) return;
     }
-    if (frame.parts && frame.parts->failed()) return;
+    if (others && others->failed()) return;
     control.check();
     if (tracer) {
-      run_traced(step, slots, arena, control, *tracer);
+      run_traced(step, frame, arena, control, *tracer);
     } else {
-      run_step(step, slots, arena, control, nullptr);
+      run_step(step, frame, arena, control, nullptr);
     }
-    for (int held : step.shared_releases) {
-      auto at = static_cast<size_t>(held);
-      if (frame.readers[at].fetch_sub(1, std::memory_order_acq_rel) == 1) let_go(slots[shared_held_[at].slot]);
-    }
-    if (step.awaited) frame.parts->publish(number, i + 1 - part.begin);
+    if (step.awaited) others->publish(part.memory, i + 1 - part.begin);
   }
 }
 
-void Plan::run_step(const Step& step, Value* slots, char* arena, const RunControl& control, Tracer* tracer) const {
+void Plan::run_step(const Step& step, Frame& frame, char* arena, const RunControl& control, Tracer* tracer) const {
+  Value* slots = frame.slots.data();
   try {
     if (step.kind == Step::Kind::Static) {
       KernelContext c(step.view, slots, arena + step.scratch_offset, *step.pool, &control);
@@ -325,6 +381,9 @@ void Plan::run_step(const Step& step, Value* slots, char* arena, const RunContro
       run_alias(step, slots);
     } else if (step.kind == Step::Kind::Flow) {
       step.flow->run(step.view, slots, control, tracer);
+    } else if (step.kind == Step::Kind::Waiting) {
+      start(step, frame, control, tracer);
+      return;  // the rest happens when it has ended
     } else {
       run_dynamic(step, slots, control);
     }
@@ -332,7 +391,48 @@ void Plan::run_step(const Step& step, Value* slots, char* arena, const RunContro
   } catch (...) {
     rethrow(step);
   }
+  release_inputs(step, frame);
+}
+
+void Plan::release_inputs(const Step& step, Frame& frame) const {
+  Value* slots = frame.slots.data();
   for (int s : step.releases) let_go(slots[s]);
+  for (int held : step.shared_releases) {
+    auto at = static_cast<size_t>(held);
+    if (frame.readers[at].fetch_sub(1, std::memory_order_acq_rel) == 1) let_go(slots[shared_held_[at].slot]);
+  }
+}
+
+// A step that waits goes on by itself, by way of its kernel or on a lane. `control` lives as long as the run.
+void Plan::start(const Step& step, Frame& frame, const RunControl& control, Tracer* tracer) const {
+  const Completion done = frame.waiting->begin(step.waiting);
+  try {
+    std::optional<StartedStep>& started = frame.started[static_cast<size_t>(step.waiting)];
+    KernelContext context(step.view, frame.slots.data(), nullptr, *step.pool, &control);
+    started.emplace(StartedStep{step, frame.slots.data(), context, control, tracer, done});
+    if (step.start) {
+      step.start(started->context, done);
+    } else {
+      environment_.lanes.start(*started);
+    }
+  } catch (...) {
+    done(std::current_exception());
+  }
+}
+
+void StartedStep::operator()() const {
+  std::exception_ptr error;
+  try {
+    if (step.flow) {
+      step.flow->run(step.view, slots, control, tracer);
+    } else {
+      KernelContext c = context;
+      step.compute(c);
+    }
+  } catch (...) {
+    error = std::current_exception();
+  }
+  done(std::move(error));
 }
 
 // Puts what the run allocated on the account of the device's memory.

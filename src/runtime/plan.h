@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "runtime/fetch_pool.h"
 #include "runtime/part_run.h"
 #include "runtime/region.h"
+#include "runtime/waiting_run.h"
 #include "weir/session.h"
 
 namespace weir {
@@ -32,13 +34,14 @@ struct Slot {
   Shape shape;
   Place place = Place::Nowhere;
   size_t offset = 0, bytes = 0;  // Arena
-  int part = 0;                  // whose arena
+  int memory = 0;                // whose arena
   Tensor constant;
 };
 
 class FlowStep;
+struct Tracer;
 
-// Steps of another part that must have been done before a step begins.
+// Steps of another part of the same stretch that must have been done before a step begins.
 struct Wait {
   int part;
   int steps;
@@ -46,14 +49,16 @@ struct Wait {
 
 // One kernel call. Everything it needs is worked out; running it follows pointers only.
 struct Step {
-  enum class Kind { Static, Alias, Dynamic, Flow };
+  enum class Kind { Static, Alias, Dynamic, Flow, Waiting };
   Kind kind = Kind::Static;
   ComputeFn compute = nullptr;
+  StartFn start = nullptr;  // of kind Waiting; null: a flow or `compute`, which block a lane of their own
+  int waiting = -1;         // of kind Waiting: its number among the plan's
   StepView view;
   KernelState state{nullptr, nullptr};
   size_t scratch_offset = 0, scratch_bytes = 0;
   std::vector<int> releases;         // slots whose last reader this is
-  std::vector<int> shared_releases;  // values held by several parts (Plan::shared_held_) whose last reader here this is
+  std::vector<int> shared_releases;  // values that steps of several parts read (Plan::shared_held_), this one too
   std::vector<Wait> waits;
   bool awaited = false;             // steps of other parts wait for this one
   int device = 0, to = 0;           // that runs it, and whose memory its outputs are in
@@ -66,29 +71,59 @@ struct Step {
   std::string name;
   std::unique_ptr<NodeView> node;
   const Node* origin = nullptr;
-  std::shared_ptr<FlowStep> flow;  // of kind Flow: an If or While, see flow.h
+  std::shared_ptr<FlowStep> flow;  // of kind Flow, or one that waits: an If or While, see flow.h
 };
 
-// What one device does: its steps in order, on a lane of their own, and the memory for the values that live there.
-struct Part {
+// The memory for the values that live on a device.
+struct ArenaSpec {
   int device = 0;
+  size_t bytes = 0;
+};
+
+// What one device does in a stretch: its steps in order, on a lane of their own.
+struct Part {
+  int memory = 0;          // its device's arena, which is also the part's number
   int begin = 0, end = 0;  // steps [begin, end)
-  size_t arena_bytes = 0;
+};
+
+// Steps that run in a fixed order once what they wait for has ended (WaitingGraph): all steps of a plan in which
+// nothing waits. Side by side on several devices, or on one with overlapping regions.
+struct Stretch {
+  std::vector<Part> parts;   // those that have steps; the home device's first, which the caller's thread runs
+  std::vector<int> numbers;  // of the parts
+  int first_region = 0;      // of its regions, which follow each other
+};
+
+// A step that waits, while it is under way.
+struct StartedStep {
+  const Step& step;
+  Value* slots;
+  KernelContext context;
+  const RunControl& control;
+  Tracer* tracer;
+  Completion done;
+  std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
+
+  // Runs a kernel that blocks, or control flow whose bodies wait; for a lane. `done` is the last that it touches.
+  void operator()() const;
 };
 
 // The memory of one run at a time. Made for a plan, used by one run after the other.
 struct Frame {
   std::vector<Value> slots;
-  std::vector<Tensor> arenas;  // one for each part
+  std::vector<Tensor> arenas;  // one for each memory
   // What Plan::once_ found, and the manager's generation then: a frame of an older one is not used again.
   std::vector<KernelState> handles;
   uint64_t generation = 0;
   std::vector<std::unique_ptr<RegionRun>> regions;
   // Of a plan in several parts:
   std::unique_ptr<PartRun> parts;
-  std::unique_ptr<std::atomic<int>[]> readers;  // parts that still read each of Plan::shared_held_
+  std::unique_ptr<std::atomic<int>[]> readers;  // steps that still read each of Plan::shared_held_
+  // Of a plan with steps that wait:
+  std::unique_ptr<WaitingRun> waiting;
+  std::vector<std::optional<StartedStep>> started;  // by number
 
-  char* arena(size_t part) { return static_cast<char*>(arenas[part].mutable_raw()); }
+  char* arena(int memory) { return static_cast<char*>(arenas[static_cast<size_t>(memory)].mutable_raw()); }
 };
 
 // A run that is being traced. Thread-safe.
@@ -97,6 +132,9 @@ struct Tracer {
   std::chrono::steady_clock::time_point begin;
   std::mutex mutex = {};
 
+  int64_t since_begin(std::chrono::steady_clock::time_point when) const {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(when - begin).count();
+  }
   void add(RunTrace::Event event) {
     std::lock_guard lock(mutex);
     trace.events.push_back(std::move(event));
@@ -137,7 +175,7 @@ class Plan {
            RunTrace* trace);
 
   size_t arena_bytes() const { return arena_bytes_; }  // of all parts
-  const std::vector<Part>& parts() const { return parts_; }
+  const std::vector<Stretch>& stretches() const { return stretches_; }
   const std::vector<Step>& steps() const { return steps_; }
   const std::vector<Region>& regions() const { return regions_; }
   // A plan for a body of one of this plan's nodes, which stands on `device`: it has the same session and options.
@@ -177,17 +215,23 @@ class Plan {
   void look_up_handles(Frame& frame) const;
   void begin(Frame& frame, std::span<const Tensor* const> feed_values) const;
   void take_fetch_buffers(Frame& frame) const;
+  class Waits;
   void execute(Frame& frame, const RunControl& control, Tracer* tracer) const;
-  void run_alone(Frame& frame, const RunControl& control) const;
-  void run_part(int part, Frame& frame, const RunControl& control, Tracer* tracer) const;
-  void run_traced(const Step& step, Value* slots, char* arena, const RunControl& control, Tracer& tracer) const;
-  void run_step(const Step& step, Value* slots, char* arena, const RunControl& control, Tracer* tracer) const;
-  int run_region(size_t region, Frame& frame, const RunControl& control) const;
+  void run_stretch(const Stretch& stretch, Frame& frame, const RunControl& control, Tracer* tracer) const;
+  void run_alone(const Stretch& stretch, Frame& frame, const RunControl& control) const;
+  // `others` is null for the only part of a stretch.
+  void run_part(const Part& part, PartRun* others, Frame& frame, const RunControl& control, Tracer* tracer) const;
+  void run_traced(const Step& step, Frame& frame, char* arena, const RunControl& control, Tracer& tracer) const;
+  void run_step(const Step& step, Frame& frame, char* arena, const RunControl& control, Tracer* tracer) const;
+  void start(const Step& step, Frame& frame, const RunControl& control, Tracer* tracer) const;
+  void release_inputs(const Step& step, Frame& frame) const;
+  int run_region(size_t region, int memory, Frame& frame, const RunControl& control) const;
   void run_alias(const Step& step, Value* slots) const;
   void run_dynamic(const Step& step, Value* slots, const RunControl& control) const;
   void charge_outputs(const Step& step, Value* slots) const;
   void clear(Frame& frame) const;
   [[noreturn]] void rethrow(const Step& step) const;
+  RunTrace::Event trace_event(const Step& step) const;  // without its times
 
   const PlanEnvironment environment_;
   ThreadPool& pool_;
@@ -195,13 +239,16 @@ class Plan {
   std::vector<Slot> slots_;
   std::vector<Step> once_;  // when a frame is made: variables and other handles
   std::vector<Step> steps_;
-  std::vector<Region> regions_;  // stretches of steps_ that run overlapped
-  std::vector<Part> parts_;
-  std::vector<int> active_parts_;  // those that have steps, or the only one; the first is the caller's
+  std::vector<Stretch> stretches_;
+  std::vector<Region> regions_;  // steps of a stretch that run overlapped
+  std::vector<ArenaSpec> memories_;
+  WaitingGraph waiting_;
+  std::vector<int> waiting_steps_;  // by their numbers
+  bool in_parts_ = false;           // some stretch has several
   std::vector<int> feed_slots_, fetch_slots_, held_slots_;
   struct SharedHeld {
     int slot;
-    int parts;  // that read it
+    int readers;
   };
   std::vector<SharedHeld> shared_held_;
   struct FetchBuffer {

@@ -24,15 +24,20 @@ bool has_constructor(DType dtype) { return dtype == DType::String || dtype == DT
 
 void Plan::Builder::build(int inter_op_threads) {
   std::vector<int> order = schedule(ir_);
+  stretches_ = find_stretches(ir_);
+  if (stretches_.size() > 1) {
+    auto stretch = [&](int node) { return stretches_.of_node[static_cast<size_t>(node)]; };
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return stretch(a) < stretch(b); });
+  }
   number_slots();
   make_steps(order);
   place_values();
   drop_arena_aliases();
-  form_parts();
+  form_stretches();
   find_last_uses();
   prepare_steps();
   prepare_flow();
-  if (plan_.active_parts_.size() == 1) find_overlaps(inter_op_threads);
+  find_overlaps(inter_op_threads);
   lay_out_arenas();
   list_releases();
 }
@@ -80,7 +85,9 @@ Step Plan::Builder::make_step(int id) {
   };
   // Strings and variants have constructors, so they are allocated by the run and not laid out in the arena.
   bool strings = std::any_of(node.types.begin(), node.types.end(), has_constructor);
-  if (node.flow) {
+  if (node.waits()) {
+    step.kind = Step::Kind::Waiting;
+  } else if (node.flow) {
     step.kind = Step::Kind::Flow;
   } else if (node.op->def->alias >= 0) {
     step.kind = is_fixed_view(ir_, node) ? Step::Kind::Alias : Step::Kind::Dynamic;
@@ -89,7 +96,8 @@ Step Plan::Builder::make_step(int id) {
     step.kind = Step::Kind::Dynamic;
   }
   // Reads of variables share what is on the variable's account already.
-  const bool allocates = step.kind == Step::Kind::Dynamic || step.kernel->gives_outputs;
+  const bool allocates =
+      step.kind == Step::Kind::Dynamic || step.kind == Step::Kind::Waiting || step.kernel->gives_outputs;
   if (allocates && node.op->role != Role::Read) step.charged = plan_.environment_.devices[step.to].memory();
   return step;
 }
@@ -137,6 +145,10 @@ void Plan::Builder::place_values() {
     if (s.constant.valid()) s.place = Place::Constant;
   }
   for (const Step& step : plan_.steps_) {
+    // What a waiting step reads is in a buffer that it can keep: it may still want it when others have gone on.
+    for (int n = 0; step.kind == Step::Kind::Waiting && n < step.view.input_count; ++n) {
+      if (memory(step.view.inputs[n]).place == Place::Arena) life(step.view.inputs[n]).fetched = true;
+    }
     for (int o = 0; o < step.view.output_count; ++o) {
       int s = step.view.outputs[o];
       Slot& out = memory(s);
@@ -145,8 +157,8 @@ void Plan::Builder::place_values() {
       if (step.kind == Step::Kind::Alias) alias_of_[static_cast<size_t>(s)] = step.view.inputs[step.op->def->alias];
       if (is_ref || is_handle_type(out.dtype)) {
         out.place = Place::Nowhere;
-      } else if (step.kind == Step::Kind::Dynamic || step.kind == Step::Kind::Flow || step.kernel->gives_outputs ||
-                 has_constructor(out.dtype)) {
+      } else if (step.kind == Step::Kind::Dynamic || step.kind == Step::Kind::Flow ||
+                 step.kind == Step::Kind::Waiting || step.kernel->gives_outputs || has_constructor(out.dtype)) {
         out.place = Place::Held;
       } else if (step.kind == Step::Kind::Alias) {
         int in = step.view.inputs[step.op->def->alias];
@@ -187,36 +199,45 @@ void Plan::Builder::drop_arena_aliases() {
 }
 
 void Plan::Builder::find_last_uses() {
+  std::vector<int> stretch(plan_.slots_.size(), -1);  // of the steps that use a value, by its root
   for (int i = 0; i < static_cast<int>(plan_.steps_.size()); ++i) {
     const Step& step = plan_.steps_[static_cast<size_t>(i)];
-    for (size_t n = 0; n < step.slots.size(); ++n) {
-      const int r = root(step.slots[n]);
-      const bool reads = n < static_cast<size_t>(step.view.input_count);
-      if (memory(r).place != Place::Arena || memory(r).part == part_of(i)) {
-        life(r).last_use = std::max(life(r).last_use, i);
-      } else if (reads) {
-        life(r).last_use = kNever;
-      }
+    const int own = memory_of_device_[static_cast<size_t>(step.device)];
+    for (int s : step.slots) {
+      const int r = root(s);
+      Life& value = life(r);
+      int& used_in = stretch[static_cast<size_t>(r)];
+      const bool elsewhere = used_in >= 0 && used_in != stretch_of(i);
+      used_in = stretch_of(i);
+      // What other parts copy to a memory may come there at any time, and what they read may be read at any time.
+      const bool crosses = memory(r).place == Place::Arena && memory(r).memory != own;
+      value.last_use = crosses || (elsewhere && memory(r).place == Place::Arena) ? kNever : std::max(value.last_use, i);
     }
   }
 }
 
 void Plan::Builder::prepare_steps() {
   for (std::vector<Step>* steps : {&plan_.once_, &plan_.steps_}) {
-    for (Step& step : *steps) {
+    for (size_t i = 0; i < steps->size(); ++i) {
       // Steps have their final addresses by now.
+      Step& step = (*steps)[i];
       step.node = std::make_unique<NodeView>(*step.op, step.attrs, step.name);
       step.view.node = step.node.get();
-      if (step.op->def->alias >= 0 || step.kind == Step::Kind::Flow) continue;  // nothing is computed
+      const bool is_flow = steps == &plan_.steps_ && ir_[step_nodes_[i]].flow;
+      if (step.op->def->alias >= 0 || is_flow) continue;  // nothing is computed
       try {
-        step.compute = select_kernel(*step.kernel, *step.node);
+        if (step.kernel->start) {
+          step.start = step.kernel->start(*step.node);
+        } else {
+          step.compute = select_kernel(*step.kernel, *step.node);
+        }
         // Handles are prepared for each frame.
         if (step.kind == Step::Kind::Dynamic || steps == &plan_.once_) continue;
         std::vector<const Shape*> shapes;
         for (int s : step.slots) shapes.push_back(&plan_.slots_[static_cast<size_t>(s)].shape);
         std::span<const Shape* const> all(shapes);
         auto inputs = static_cast<size_t>(step.view.input_count);
-        if (computes_nothing(*step.op, *step.kernel, all.subspan(inputs))) {
+        if (step.kind != Step::Kind::Waiting && computes_nothing(*step.op, *step.kernel, all.subspan(inputs))) {
           step.compute = [](KernelContext&) {};
           continue;
         }
@@ -240,7 +261,7 @@ void Plan::Builder::prepare_flow() {
   }
   for (size_t i = 0; i < plan_.steps_.size(); ++i) {
     Step& step = plan_.steps_[i];
-    if (step.kind != Step::Kind::Flow) continue;
+    if (!ir_[step_nodes_[i]].flow) continue;
     const Flow& flow = *ir_[step_nodes_[i]].flow;
     std::vector<FeedSpec> inputs;
     for (int n = flow.is_loop ? 0 : 1; n < step.view.input_count; ++n) {
@@ -295,17 +316,21 @@ bool Plan::Builder::try_in_place(int index) {
   return false;
 }
 
-void Plan::Builder::lay_out_part(int number) {
-  Part& part = plan_.parts_[static_cast<size_t>(number)];
-  ArenaLayout layout;
+// Values that more than one part or stretch uses have places of their own for the whole run.
+void Plan::Builder::place_lasting_values(ArenaLayout& layout, int number) {
+  for (int s = 0; s < static_cast<int>(plan_.slots_.size()); ++s) {
+    const bool here = memory(s).place == Place::Arena && memory(s).memory == number && root(s) == s;
+    if (here && !is_local(s)) memory(s).offset = layout.allocate(memory(s).bytes);
+  }
+}
+
+void Plan::Builder::lay_out_part(ArenaLayout& layout, const Part& part) {
   std::vector<std::pair<size_t, size_t>> scratch;  // of the steps in the present region
   std::vector<std::vector<int>> ending(plan_.steps_.size());
   std::vector<bool> freed(plan_.slots_.size(), false);
-  auto belongs = [&](int s) { return memory(s).place == Place::Arena && memory(s).part == number; };
-  // What other parts copy here may come at any time, so it has a place from the beginning.
-  for (int s : incoming_[static_cast<size_t>(number)]) {
-    if (belongs(s)) memory(s).offset = layout.allocate(memory(s).bytes);
-  }
+  auto belongs = [&](int s) {
+    return memory(s).place == Place::Arena && memory(s).memory == part.memory && is_local(s);
+  };
   for (int i = part.begin; i < part.end; ++i) {
     Step& step = plan_.steps_[static_cast<size_t>(i)];
     try_in_place(i);
@@ -331,45 +356,70 @@ void Plan::Builder::lay_out_part(int number) {
       freed[static_cast<size_t>(r)] = true;
     }
   }
-  part.arena_bytes = layout.size();
 }
 
 void Plan::Builder::lay_out_arenas() {
-  for (int p = 0; p < static_cast<int>(plan_.parts_.size()); ++p) lay_out_part(p);
+  for (int m = 0; m < static_cast<int>(plan_.memories_.size()); ++m) {
+    ArenaLayout lasting;
+    place_lasting_values(lasting, m);
+    size_t& bytes = plan_.memories_[static_cast<size_t>(m)].bytes;
+    bytes = lasting.size();
+    // Stretches run one after the other, in whatever order, and nothing else of one is there when another runs: they
+    // share the rest.
+    for (const Stretch& stretch : plan_.stretches_) {
+      for (const Part& part : stretch.parts) {
+        if (part.memory != m) continue;
+        ArenaLayout layout = lasting;
+        lay_out_part(layout, part);
+        bytes = std::max(bytes, layout.size());
+      }
+    }
+    plan_.arena_bytes_ += bytes;
+  }
   for (size_t s = 0; s < plan_.slots_.size(); ++s) {
     if (plan_.slots_[s].place != Place::Arena) continue;
     const Slot& whole = memory(root(static_cast<int>(s)));
     plan_.slots_[s].offset = whole.offset;
-    plan_.slots_[s].part = whole.part;
+    plan_.slots_[s].memory = whole.memory;
   }
-  for (const Part& part : plan_.parts_) plan_.arena_bytes_ += part.arena_bytes;
 }
 
 // Held values are let go after their last reader, so that variables can be written in place again.
 void Plan::Builder::list_releases() {
+  std::vector<std::vector<int>> readers(plan_.slots_.size());
+  for (int i = 0; i < static_cast<int>(plan_.steps_.size()); ++i) {
+    for (int s : plan_.steps_[static_cast<size_t>(i)].slots) {
+      std::vector<int>& list = readers[static_cast<size_t>(s)];
+      if (list.empty() || list.back() != i) list.push_back(i);
+    }
+  }
+  auto part_of = [&](int step) { return std::pair(stretch_of(step), plan_.steps_[static_cast<size_t>(step)].device); };
   for (int s = 0; s < static_cast<int>(plan_.slots_.size()); ++s) {
     Place place = memory(s).place;
     if (place != Place::Held && place != Place::Fetch) continue;
     plan_.held_slots_.push_back(s);
-    int last = life(s).last_use;
-    if (place == Place::Fetch || life(s).fetched || last < 0) continue;
-    if (plan_.active_parts_.size() > 1) {
-      release(s);
-      continue;
-    }
-    if (!region_of(last)) {
+    const std::vector<int>& steps = readers[static_cast<size_t>(s)];
+    if (place == Place::Fetch || life(s).fetched || steps.empty()) continue;
+    const bool several = std::any_of(steps.begin(), steps.end(), [&](int i) {
+      return part_of(i) != part_of(steps[0]) || plan_.steps_[static_cast<size_t>(i)].kind == Step::Kind::Waiting;
+    });
+    const int last = steps.back();
+    if (several) {
+      for (int i : steps) {
+        plan_.steps_[static_cast<size_t>(i)].shared_releases.push_back(static_cast<int>(plan_.shared_held_.size()));
+      }
+      plan_.shared_held_.push_back({s, static_cast<int>(steps.size())});
+    } else if (Region* region = region_of(last)) {
+      Region::Held held{s, 0};
+      for (int i : steps) {
+        if (i < region->begin) continue;
+        region->reads[static_cast<size_t>(i - region->begin)].push_back(static_cast<int>(region->held.size()));
+        ++held.readers;
+      }
+      region->held.push_back(held);
+    } else {
       plan_.steps_[static_cast<size_t>(last)].releases.push_back(s);
-      continue;
     }
-    Region& region = *region_of(last);
-    Region::Held held{s, 0};
-    for (int i = region.begin; i < region.end; ++i) {
-      const std::vector<int>& slots = plan_.steps_[static_cast<size_t>(i)].slots;
-      if (std::find(slots.begin(), slots.end(), s) == slots.end()) continue;
-      region.reads[static_cast<size_t>(i - region.begin)].push_back(static_cast<int>(region.held.size()));
-      ++held.readers;
-    }
-    region.held.push_back(held);
   }
 }
 

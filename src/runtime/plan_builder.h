@@ -3,6 +3,7 @@
 #include <limits>
 #include <vector>
 
+#include "passes/stretches.h"
 #include "runtime/arena.h"
 #include "runtime/plan.h"
 #include "runtime/region.h"
@@ -20,7 +21,7 @@ class Plan::Builder {
   // reads any of them.
   struct Life {
     int root = -1;
-    int last_use = -1;  // kNever: read by other parts, so that it keeps its place for the whole run
+    int last_use = -1;  // kNever: used by other parts or stretches, so that it keeps its place for the whole run
     bool fetched = false;
   };
   static constexpr int kNever = std::numeric_limits<int>::max();
@@ -30,22 +31,28 @@ class Plan::Builder {
   Step make_step(int node);
   void place_values();
   void drop_arena_aliases();
-  void form_parts();
+  void form_stretches();
+  void form_parts(Stretch& stretch, int begin, int end, const std::vector<StepFacts>& facts);
+  void connect_stretches(const std::vector<StepFacts>& facts);
   void find_last_uses();
   void prepare_steps();
   void prepare_flow();
   void find_overlaps(int threads);
-  void lay_out_part(int part);
+  void place_lasting_values(ArenaLayout& layout, int memory);
+  void lay_out_part(ArenaLayout& layout, const Part& part);
   void lay_out_arenas();
   bool try_in_place(int step);
   void list_releases();
-  void release(int slot);
 
   int slot(const IrEdge& edge) const { return first_slot_[static_cast<size_t>(edge.node)] + edge.output; }
   int root(int slot) const;
   Slot& memory(int slot) { return plan_.slots_[static_cast<size_t>(slot)]; }
   Life& life(int slot) { return lives_[static_cast<size_t>(slot)]; }
-  int part_of(int step) const;        // the part that the step is in
+  int stretch_of(int step) const {
+    return stretches_.of_node[static_cast<size_t>(step_nodes_[static_cast<size_t>(step)])];
+  }
+  // Whether a value in the arena belongs to one part of one stretch: to steps that follow each other.
+  bool is_local(int slot) { return life(slot).last_use != kNever; }
   Region* region_of(int step) const;  // the region that the step is in, or null
   // The last step before which nothing that `step` reads may be overwritten: the end of its region.
   int end_of_use(int step) const;
@@ -57,9 +64,10 @@ class Plan::Builder {
   const Ir& ir_;
   std::vector<int> first_slot_;
   std::vector<Life> lives_;
-  std::vector<int> alias_of_;               // slot -> the slot it is another view of, or -1
-  std::vector<int> step_nodes_;             // step -> Ir node
-  std::vector<std::vector<int>> incoming_;  // part -> slots in its memory that other parts write
+  std::vector<int> alias_of_;    // slot -> the slot it is another view of, or -1
+  std::vector<int> step_nodes_;  // step -> Ir node
+  Stretches stretches_;
+  std::vector<int> memory_of_device_;
 };
 
 }  // namespace weir

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/spin.h"
+
 namespace weir {
 namespace {
 
@@ -12,19 +14,19 @@ constexpr double kHandOver = 1;
 constexpr double kLeastGain = 15;
 
 // Bounds the time that planning takes.
-constexpr int kMostSteps = 256;
+constexpr size_t kMostSteps = 256;
 
-// The time of a stretch on `threads` threads: whoever is free takes the step that can begin first.
-double makespan(const std::vector<StepFacts>& steps, int begin, int end, int threads) {
-  auto count = static_cast<size_t>(end - begin);
+// The time of steps, numbered from `first`, on `threads` threads: whoever is free takes the step that can begin first.
+double makespan(std::span<const StepFacts> steps, int first, int threads) {
+  const size_t count = steps.size();
   std::vector<double> ready(count, 0), free_at(static_cast<size_t>(threads), 0);
   std::vector<int> waiting(count, 0);
   std::vector<std::vector<size_t>> successors(count);
   for (size_t i = 0; i < count; ++i) {
-    for (int before : steps[static_cast<size_t>(begin) + i].before) {
-      if (before < begin) continue;
+    for (int before : steps[i].before) {
+      if (before < first) continue;
       ++waiting[i];
-      successors[static_cast<size_t>(before - begin)].push_back(i);
+      successors[static_cast<size_t>(before - first)].push_back(i);
     }
   }
   double total = 0;
@@ -35,7 +37,7 @@ double makespan(const std::vector<StepFacts>& steps, int begin, int end, int thr
       if (waiting[i] != 0) continue;
       if (next == count || std::max(ready[i], *thread) < std::max(ready[next], *thread)) next = i;
     }
-    double finish = std::max(ready[next], *thread) + steps[static_cast<size_t>(begin) + next].microseconds + kHandOver;
+    double finish = std::max(ready[next], *thread) + steps[next].microseconds + kHandOver;
     waiting[next] = -1;
     *thread = finish;
     total = std::max(total, finish);
@@ -47,43 +49,36 @@ double makespan(const std::vector<StepFacts>& steps, int begin, int end, int thr
   return total;
 }
 
-Region make_region(const std::vector<StepFacts>& steps, int begin, int end) {
+Region make_region(std::span<const StepFacts> steps, int first) {
   Region region;
-  region.begin = begin;
-  region.end = end;
-  region.dependencies.assign(static_cast<size_t>(end - begin), 0);
-  region.successors.resize(static_cast<size_t>(end - begin));
-  region.reads.resize(static_cast<size_t>(end - begin));
-  for (int i = begin; i < end; ++i) {
-    for (int before : steps[static_cast<size_t>(i)].before) {
-      if (before < begin) continue;
-      ++region.dependencies[static_cast<size_t>(i - begin)];
-      region.successors[static_cast<size_t>(before - begin)].push_back(i - begin);
+  region.begin = first;
+  region.end = first + static_cast<int>(steps.size());
+  region.dependencies.assign(steps.size(), 0);
+  region.successors.resize(steps.size());
+  region.reads.resize(steps.size());
+  for (size_t i = 0; i < steps.size(); ++i) {
+    for (int before : steps[i].before) {
+      if (before < first) continue;
+      ++region.dependencies[i];
+      region.successors[static_cast<size_t>(before - first)].push_back(static_cast<int>(i));
     }
   }
   return region;
 }
 
-void pause() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#endif
-}
-
 }  // namespace
 
-std::vector<Region> find_regions(const std::vector<StepFacts>& steps, int threads) {
+std::vector<Region> find_regions(std::span<const StepFacts> steps, int first, int threads) {
   std::vector<Region> regions;
   if (threads < 2) return regions;
-  int count = static_cast<int>(steps.size());
-  for (int begin = 0; begin < count;) {
-    int end = begin;
+  for (size_t begin = 0; begin < steps.size();) {
+    size_t end = begin;
     double serial = 0;
     auto fits = [&](const StepFacts& step) { return !step.alone && step.microseconds < kLargeStep; };
-    while (end < count && end - begin < kMostSteps && fits(steps[static_cast<size_t>(end)])) {
-      serial += steps[static_cast<size_t>(end++)].microseconds;
-    }
-    if (serial - makespan(steps, begin, end, threads) >= kLeastGain) regions.push_back(make_region(steps, begin, end));
+    while (end < steps.size() && end - begin < kMostSteps && fits(steps[end])) serial += steps[end++].microseconds;
+    const std::span<const StepFacts> some = steps.subspan(begin, end - begin);
+    const int number = first + static_cast<int>(begin);
+    if (serial - makespan(some, number, threads) >= kLeastGain) regions.push_back(make_region(some, number));
     begin = std::max(end, begin + 1);
   }
   return regions;
@@ -111,16 +106,19 @@ void RegionRun::run(ThreadPool& pool, int threads, FunctionRef<void(int)> run_st
 }
 
 void RegionRun::work(FunctionRef<void(int)> run_step, FunctionRef<void(int)> let_go) {
-  while (left_.load(std::memory_order_acquire) > 0 && !failed_.load(std::memory_order_relaxed)) {
+  for (;;) {
+    const uint32_t seen = changes_.load(std::memory_order_acquire);
+    if (left_.load(std::memory_order_acquire) == 0 || failed_.load(std::memory_order_relaxed)) return;
     int step = take();
     if (step < 0) {
-      pause();
+      await_change(seen);
       continue;
     }
     try {
       run_step(region_.begin + step);
     } catch (...) {
       failed_.store(true);
+      note_change();
       throw;
     }
     for (int held : region_.reads[static_cast<size_t>(step)]) {
@@ -131,8 +129,19 @@ void RegionRun::work(FunctionRef<void(int)> run_step, FunctionRef<void(int)> let
     for (int next : region_.successors[static_cast<size_t>(step)]) {
       if (waiting_[static_cast<size_t>(next)].fetch_sub(1, std::memory_order_acq_rel) == 1) offer(next);
     }
-    left_.fetch_sub(1, std::memory_order_acq_rel);
+    if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) note_change();
   }
+}
+
+// A step may be slow, or not Weir's own (a program's function): whoever has nothing to do meanwhile sleeps.
+void RegionRun::await_change(uint32_t seen) {
+  auto changed = [&] { return changes_.load(std::memory_order_acquire) != seen; };
+  if (!spin_until(changed)) changes_.wait(seen, std::memory_order_acquire);
+}
+
+void RegionRun::note_change() {
+  changes_.fetch_add(1, std::memory_order_release);
+  changes_.notify_all();
 }
 
 int RegionRun::take() {
@@ -153,6 +162,7 @@ void RegionRun::offer(int step) {
   while (lock_.test_and_set(std::memory_order_acquire)) pause();
   ready_.push_back(step);
   lock_.clear(std::memory_order_release);
+  note_change();
 }
 
 }  // namespace weir

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/thread_pool.h"
@@ -33,8 +34,8 @@ struct StepFacts {
   bool alone = false;       // nothing may run beside it
 };
 
-// Finds the stretches where overlap pays: none on one thread.
-std::vector<Region> find_regions(const std::vector<StepFacts>& steps, int threads);
+// Finds the regions among `steps`, which are numbered from `first`, where overlap pays: none on one thread.
+std::vector<Region> find_regions(std::span<const StepFacts> steps, int first, int threads);
 
 // The progress of one run through a region; reused from run to run.
 class RegionRun {
@@ -48,6 +49,8 @@ class RegionRun {
   void work(FunctionRef<void(int)> run_step, FunctionRef<void(int)> let_go);
   int take();
   void offer(int step);
+  void await_change(uint32_t seen);
+  void note_change();
 
   const Region& region_;
   std::unique_ptr<std::atomic<int>[]> waiting_, readers_;
@@ -55,6 +58,7 @@ class RegionRun {
   std::atomic_flag lock_;
   std::atomic<int> left_{0};
   std::atomic<bool> failed_{false};
+  std::atomic<uint32_t> changes_{0};  // steps offered, and the region's end
 };
 
 }  // namespace weir

@@ -23,21 +23,21 @@ std::vector<StepFacts> two_chains(int length, double microseconds) {
 }
 
 TEST(Regions, AreFoundWhereBranchesAreIndependent) {
-  std::vector<Region> regions = find_regions(two_chains(10, 10), 2);
+  std::vector<Region> regions = find_regions(two_chains(10, 10), 0, 2);
   ASSERT_EQ(regions.size(), 1u);
   EXPECT_EQ(regions[0].steps(), 20);
 }
 
 TEST(Regions, AreNotMadeOfOneThreadTinyOrLargeSteps) {
-  EXPECT_TRUE(find_regions(two_chains(10, 10), 1).empty());
-  EXPECT_TRUE(find_regions(two_chains(3, 0.3), 2).empty());
-  EXPECT_TRUE(find_regions(two_chains(3, 500), 2).empty());
+  EXPECT_TRUE(find_regions(two_chains(10, 10), 0, 1).empty());
+  EXPECT_TRUE(find_regions(two_chains(3, 0.3), 0, 2).empty());
+  EXPECT_TRUE(find_regions(two_chains(3, 500), 0, 2).empty());
 }
 
 TEST(Regions, RunEveryStepOnceAfterItsDependencies) {
   std::vector<StepFacts> facts = two_chains(20, 10);
   facts.push_back({10, {19, 39}});
-  std::vector<Region> regions = find_regions(facts, 4);
+  std::vector<Region> regions = find_regions(facts, 0, 4);
   ASSERT_EQ(regions.size(), 1u);
   regions[0].held.push_back({7, 2});
   regions[0].reads[0].push_back(0);
@@ -65,7 +65,7 @@ TEST(Regions, RunEveryStepOnceAfterItsDependencies) {
 }
 
 TEST(Regions, ForwardTheFirstException) {
-  std::vector<Region> regions = find_regions(two_chains(10, 10), 2);
+  std::vector<Region> regions = find_regions(two_chains(10, 10), 0, 2);
   ThreadPool pool(2);
   RegionRun run(regions[0]);
   EXPECT_THROW(run.run(

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <thread>
 #include <unordered_map>
 
 #include "base/errors.h"
@@ -204,14 +205,26 @@ struct Session::Impl {
     for (Signature* signature : callables) signature->trim();
   }
 
+  // Runs that wait end at once; those that compute, at their next step. A caller of close() does not wait long for
+  // them.
   void close() {
     closing.request_stop();
+    constexpr std::chrono::milliseconds kPatience{20};
+    constexpr std::chrono::microseconds kBetweenLooks{100};
+    const auto end = std::chrono::steady_clock::now() + kPatience;
+    while (running.load() > 0 && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(kBetweenLooks);
+  }
+
+  void await_runs() {
     for (int n = running.load(); n > 0; n = running.load()) running.wait(n);
   }
 };
 
 Session::Session(Graph& graph, const SessionOptions& options) : impl_(std::make_unique<Impl>(graph, options)) {}
-Session::~Session() { close(); }
+Session::~Session() {
+  impl_->close();
+  impl_->await_runs();
+}
 void Session::close() { impl_->close(); }
 
 void Session::run_into(std::span<const Output> fetches, std::span<const Feed> feeds, std::span<const Operation> targets,

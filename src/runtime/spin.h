@@ -5,6 +5,13 @@
 
 namespace weir {
 
+// What a thread does between two looks at something that is about to change.
+inline void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
 // Polls for a few microseconds, which bridges what happens between two steps without a sleep; says whether `ready` came
 // true. On a machine with one core there is nothing to poll for.
 template <class Ready>
@@ -17,9 +24,7 @@ bool spin_until(Ready ready) {
   for (const auto end = Clock::now() + kSpin; Clock::now() < end;) {
     for (int i = 0; i < 16; ++i) {
       if (ready()) return true;
-#if defined(__x86_64__)
-      __builtin_ia32_pause();
-#endif
+      pause();
     }
   }
   return false;

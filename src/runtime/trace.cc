@@ -33,20 +33,26 @@ Tracer start_trace(RunTrace& trace, size_t arena_bytes) {
   return {trace, std::chrono::steady_clock::now()};
 }
 
-void Plan::run_traced(const Step& step, Value* slots, char* arena, const RunControl& control, Tracer& tracer) const {
-  auto since_begin = [&] {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - tracer.begin)
-        .count();
-  };
+RunTrace::Event Plan::trace_event(const Step& step) const {
   RunTrace::Event event;
   event.node = step.name;
   event.op = step.op->name;
   event.device = environment_.devices[step.device].short_name();
   event.thread = step.device;  // a device's steps follow each other on one lane
-  event.start_ns = since_begin();
-  run_step(step, slots, arena, control, &tracer);
-  event.end_ns = since_begin();
-  count_work(step, slots, event);
+  return event;
+}
+
+void Plan::run_traced(const Step& step, Frame& frame, char* arena, const RunControl& control, Tracer& tracer) const {
+  using Clock = std::chrono::steady_clock;
+  if (step.kind == Step::Kind::Waiting) {  // noted when it has ended
+    run_step(step, frame, arena, control, &tracer);
+    return;
+  }
+  RunTrace::Event event = trace_event(step);
+  event.start_ns = tracer.since_begin(Clock::now());
+  run_step(step, frame, arena, control, &tracer);
+  event.end_ns = tracer.since_begin(Clock::now());
+  count_work(step, frame.slots.data(), event);
   tracer.add(std::move(event));
 }
 
