@@ -10,7 +10,6 @@ the table of names (python/weir/names/names.tsv) has a place for it, seen throug
 """
 
 import argparse
-import importlib
 import os
 import sys
 
@@ -26,23 +25,12 @@ def symbols():
 
 def present(symbol):
     """Whether Weir has ``symbol``, such as "tf.nn.relu"."""
-    from weir import names
+    from weir.names import is_absent, tensorflow_alias
 
-    owner, _, last = symbol.rpartition(".")
     try:
-        module = importlib.import_module("tensorflow" + owner[len("tf"):])
-    except ImportError:  # the attribute of a class, or nothing at all
-        try:
-            return not names.is_absent(names.find(symbol))
-        except AttributeError:
-            return False
-    try:
-        return not names.is_absent(getattr(module, last))
-    except AttributeError:  # may be a module that has to be imported
-        try:
-            return not names.is_absent(importlib.import_module("tensorflow" + symbol[len("tf"):]))
-        except ImportError:
-            return False
+        return not is_absent(tensorflow_alias.find(symbol))
+    except (AttributeError, ImportError):
+        return False
 
 
 def area(symbol):
@@ -54,9 +42,6 @@ def area(symbol):
 
 def coverage():
     """[(symbol, repositories, present)]."""
-    import weir
-
-    weir.install_as_tensorflow()
     return [(symbol, repos, present(symbol)) for symbol, repos in symbols()]
 
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes type stubs of the Python package: tools/stubs.py FOLDER makes FOLDER/__init__.pyi, math.pyi, nn/__init__.pyi, ...
+"""Writes type stubs of the Python package: tools/stubs.py FOLDER makes FOLDER/__init__.pyi, math.pyi, nn/__init__.pyi.
 
-There is one for each module whose names come from the table (python/weir/names/names.tsv) alone; an editor sees them only
-here. What a source file defines is imported from there, so that the editor finds the definition; functions that are made
-when the program runs, most from an operation, get a signature: the result is said to be a tensor where an operation gives
-one tensor, and left open elsewhere. What the other modules define can be read from their sources.
+There is one for each module whose names come from the table (python/weir/names/names.tsv) alone; an editor sees them
+only here. What a source file defines is imported from there, so that the editor finds the definition; functions that
+are made when the program runs, most from an operation, get a signature: the result is said to be a tensor where an
+operation gives one tensor, and left open elsewhere. What the other modules define can be read from their sources.
 """
 
 import ast

@@ -1,6 +1,7 @@
 """The modules of the package import each other in one direction only, and where a reader looks for it: at the top.
 
-A name that is to be imported late, to keep `import weir` quick, is asked of the table: ``names.at("weir.ops.script_ops")``.
+A name that is to be imported late, to keep `import weir` quick, is asked of the table of names:
+``names.at("weir.ops.script_ops:py_func")``.
 """
 
 import ast

@@ -11,7 +11,7 @@ import pytest
 
 import weir as tf
 from weir import _weir, names
-from weir.names import modules, table
+from weir.names import table
 from weir.ops import simple
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -94,7 +94,8 @@ except ImportError as error:
     print(error)
 """
     environment = dict(os.environ, PYTHONPATH=PYTHON_PATH)
-    result = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
+    result = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True,
+                            check=False)
     assert result.returncode == 0, result.stderr
     assert result.stdout == ("Weir has no tensorflow.contrib.no_such_module yet\n"
                              "Weir has no tensorflow.models.no_such_model yet\n")
@@ -129,7 +130,8 @@ for name, place in table.rows():
 print(count)
 """
     environment = dict(os.environ, PYTHONPATH=PYTHON_PATH)
-    result = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
+    result = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True,
+                            check=False)
     assert result.returncode == 0, result.stderr[-2000:]
     assert int(result.stdout) == sum(1 for _ in table.rows()) > 3000
 

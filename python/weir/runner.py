@@ -10,7 +10,7 @@ from importlib.machinery import PathFinder, SourceFileLoader
 from types import ModuleType
 
 import weir
-from weir import _weir, old_libraries, python2
+from weir import _weir, names, old_libraries, python2
 
 _USAGE = """\
 usage: weir run [options] program.py [arguments of the program]
@@ -28,6 +28,7 @@ options:
 
 Networks of the tutorials: weir train mnist, weir train cifar10.
 Files: weir checkpoint FILE, weir records FILE, weir graph FILE -o PAGE; where a graph's time goes: weir profile FILE.
+Where a name of TensorFlow is defined: weir where tf.nn.conv2d.
 `weir checkpoint --help` and so on tell more.
 """
 
@@ -48,6 +49,8 @@ def main(argv=None):
     args = list(sys.argv[1:] if argv is None else argv)
     if args[:1] == ["run"] and not os.path.isfile("run"):
         del args[0]
+    elif args[:1] == ["where"] and not os.path.isfile("where"):
+        return names.at("weir.names.where:main")(args[1:])
     elif args and not os.path.isfile(args[0]) and args[0] in _weir.command_names():
         return _weir.run_command(args)
     try:

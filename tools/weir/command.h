@@ -9,7 +9,7 @@
 
 namespace weir::tool {
 
-// A subcommand: one file in this folder, one row of the table in main.cc.
+// A subcommand: one file in this folder, one row of the table in commands.cc.
 struct Command {
   const char* name;
   const char* usage;                                   // what follows the name: "FILE [--tensor NAME]"
@@ -25,10 +25,15 @@ extern const Command kCheckpoint;
 extern const Command kGraph;
 extern const Command kRecords;
 extern const Command kProfile;
+extern const Command kWhere;
 
 // `weir COMMAND ...` without the first word; returns the exit code.
 int run_command(std::span<const std::string> arguments);
 std::vector<std::string> command_names();
+
+// Replaces this process by the Python package, `python3 -m weir ARGUMENTS`. Returns an exit code when Python cannot be
+// started, which it reports in the name of `command`.
+int run_python_package(const char* command, std::span<const std::string> arguments);
 
 // The command was called in a way that it does not understand: exit code 2.
 class UsageError : public std::runtime_error {

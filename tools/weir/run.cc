@@ -8,10 +8,8 @@
 #include "command.h"
 
 namespace weir::tool {
-namespace {
 
-// The Python package runs programs; it replaces this process.
-int run(std::span<const std::string> arguments) {
+int run_python_package(const char* command, std::span<const std::string> arguments) {
   const char* chosen = std::getenv("WEIR_PYTHON");
   const std::string python = chosen && *chosen ? chosen : "python3";
   std::vector<std::string> words = {python, "-m", "weir"};
@@ -20,18 +18,16 @@ int run(std::span<const std::string> arguments) {
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   execvp(argv[0], argv.data());
-  fmt::print(stderr, "weir run: cannot start {}: {}\n", python, std::strerror(errno));
+  fmt::print(stderr, "weir {}: cannot start {}: {}\n", command, python, std::strerror(errno));
   return 127;
 }
-
-}  // namespace
 
 const Command kRun = {
     .name = "run",
     .usage = "[options] program.py [arguments of the program]",
     .summary = "Runs a program that is written for TensorFlow 0.x or 1.x",
     .help = "Uses the Python package weir of python3, or of the interpreter that WEIR_PYTHON names.\n",
-    .run = run,
+    .run = [](std::span<const std::string> arguments) { return run_python_package("run", arguments); },
     .own_help = true,
 };
 

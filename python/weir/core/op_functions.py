@@ -73,7 +73,7 @@ def op_function(op, public_name=None, renamed=None):
     function.__name__ = function.__qualname__ = public_name or op
     function.__doc__ = (f"{op}({', '.join(parameters)}) -> {', '.join(output_names) or 'the Operation'}\n\n"
                         f"The operation {op}, as in TensorFlow.")
-    function._parameters, function._defaults = tuple(parameters), default_of
+    function._op, function._parameters, function._defaults = op, tuple(parameters), default_of
     return function
 
 

@@ -1,9 +1,9 @@
 """Stand-ins for what TensorFlow has and Weir has not.
 
 A program may mention a name that is absent: import it, keep it in a dictionary, a default argument or an annotation,
-derive a class from it, ask with ``is`` whether something is it. Whoever uses it (calls it, compares it, takes it for true
-or false, computes with it, makes an object of a class that is derived from it) gets a NotImplementedError that names it,
-since any answer would be a guess: `mode == tf.estimator.ModeKeys.TRAIN` is neither true nor false.
+derive a class from it, ask with ``is`` whether something is it. Whoever uses it (calls it, compares it, takes it for
+true or false, computes with it, makes an object of a class that is derived from it) gets a NotImplementedError that
+names it, since any answer would be a guess: `mode == tf.estimator.ModeKeys.TRAIN` is neither true nor false.
 """
 
 from types import ModuleType
@@ -37,7 +37,7 @@ class Absent:
 
     def __eq__(self, other):
         # typing compares what stands in an annotation with its own forms, `Optional[tf.RaggedTensor]` for one.
-        if getattr(other, "__module__", None) == "typing":
+        if other is type(None) or getattr(other, "__module__", None) == "typing":
             return False
         return self._fail()
 

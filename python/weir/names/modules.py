@@ -1,7 +1,7 @@
 """Modules whose names come from the table.
 
-`weir.math` and its like have no file: their names are defined elsewhere (tf.math.abs in weir/ops/math_ops.py), and the table
-makes the module. A module that has a file, and names that are defined in others or absent, ends with
+`weir.math` and its like have no file: their names are defined elsewhere (tf.math.abs in weir/ops/math_ops.py), and the
+table makes the module. A module that has a file, and names that are defined in others or absent, ends with
 ``__getattr__, __dir__ = names.namespace(__name__)``. Either way a name is imported when it is first asked for.
 """
 
@@ -46,8 +46,8 @@ def member(module, name):
         return Absent(full)
     if "**" in rows:
         return _made(full)
-    # tensorflow.contrib.layers.python.layers.initializers has what weir.contrib.layers.initializers has, if there is such
-    # a module, and what weir.contrib.layers has.
+    # tensorflow.contrib.layers.python.layers.initializers has what weir.contrib.layers.initializers has, if there is
+    # such a module, and what weir.contrib.layers has.
     last = module.rpartition(".")[2]
     for place in places:
         inner = getattr(at(place), last, None)
@@ -57,7 +57,7 @@ def member(module, name):
 
 
 def find(name):
-    """What a public name is, "tf.nn.relu" for one, attributes of classes included; AttributeError when it is nothing."""
+    """What a public name is, "tf.nn.relu" for one, attributes of classes too; AttributeError when it is nothing."""
     value = importlib.import_module("weir")
     for part in name.split(".")[1:]:
         value = getattr(value, part)

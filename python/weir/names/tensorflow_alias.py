@@ -6,6 +6,7 @@ programs reach into TensorFlow for are there too: `tensorflow.python.framework.o
 `Weir has no tensorflow.x.y yet`.
 """
 
+import importlib
 import sys
 from types import ModuleType
 
@@ -28,6 +29,21 @@ def install():
         raise RuntimeError("another tensorflow has been imported before Weir was installed under its name")
     sys.modules[_ROOT] = weir
     sys.meta_path.insert(0, _Finder)
+
+
+def find(name):
+    """What "tf.a.b" is, with inner modules imported on the way; AttributeError or ImportError when it is nothing."""
+    install()
+    value, path = sys.modules["weir"], _ROOT
+    for part in name.split(".")[1:]:
+        path = f"{path}.{part}"
+        try:
+            value = getattr(value, part)
+        except AttributeError:
+            if not isinstance(value, ModuleType):
+                raise
+            value = importlib.import_module(path)
+    return value
 
 
 class _Finder:
