@@ -203,15 +203,18 @@ void Plan::Builder::find_last_uses() {
   for (int i = 0; i < static_cast<int>(plan_.steps_.size()); ++i) {
     const Step& step = plan_.steps_[static_cast<size_t>(i)];
     const int own = memory_of_device_[static_cast<size_t>(step.device)];
-    for (int s : step.slots) {
-      const int r = root(s);
-      Life& value = life(r);
+    for (size_t n = 0; n < step.slots.size(); ++n) {
+      const int r = root(step.slots[n]);
+      const bool in_arena = memory(r).place == Place::Arena, reads = n < static_cast<size_t>(step.view.input_count);
       int& used_in = stretch[static_cast<size_t>(r)];
       const bool elsewhere = used_in >= 0 && used_in != stretch_of(i);
       used_in = stretch_of(i);
-      // What other parts copy to a memory may come there at any time, and what they read may be read at any time.
-      const bool crosses = memory(r).place == Place::Arena && memory(r).memory != own;
-      value.last_use = crosses || (elsewhere && memory(r).place == Place::Arena) ? kNever : std::max(value.last_use, i);
+      const bool crosses = in_arena && memory(r).memory != own;
+      if ((in_arena && elsewhere) || (crosses && reads)) {
+        life(r).last_use = kNever;
+      } else if (!crosses) {  // what is copied to another memory has its place there from the beginning
+        life(r).last_use = std::max(life(r).last_use, i);
+      }
     }
   }
 }
@@ -324,13 +327,29 @@ void Plan::Builder::place_lasting_values(ArenaLayout& layout, int number) {
   }
 }
 
-void Plan::Builder::lay_out_part(ArenaLayout& layout, const Part& part) {
+// Values that other parts of a stretch write into a memory.
+std::vector<int> Plan::Builder::copied_to(int number, const Stretch& stretch) const {
+  std::vector<int> slots;
+  for (const Part& part : stretch.parts) {
+    for (int i = part.begin; part.memory != number && i < part.end; ++i) {
+      const StepView& view = plan_.steps_[static_cast<size_t>(i)].view;
+      slots.insert(slots.end(), view.outputs, view.outputs + view.output_count);
+    }
+  }
+  return slots;
+}
+
+void Plan::Builder::lay_out_part(ArenaLayout& layout, const Part& part, const std::vector<int>& incoming) {
   std::vector<std::pair<size_t, size_t>> scratch;  // of the steps in the present region
   std::vector<std::vector<int>> ending(plan_.steps_.size());
   std::vector<bool> freed(plan_.slots_.size(), false);
   auto belongs = [&](int s) {
     return memory(s).place == Place::Arena && memory(s).memory == part.memory && is_local(s);
   };
+  // What other parts copy here may come at any time.
+  for (int s : incoming) {
+    if (belongs(s) && root(s) == s) memory(s).offset = layout.allocate(memory(s).bytes);
+  }
   for (int i = part.begin; i < part.end; ++i) {
     Step& step = plan_.steps_[static_cast<size_t>(i)];
     try_in_place(i);
@@ -367,12 +386,12 @@ void Plan::Builder::lay_out_arenas() {
     // Stretches run one after the other, in whatever order, and nothing else of one is there when another runs: they
     // share the rest.
     for (const Stretch& stretch : plan_.stretches_) {
-      for (const Part& part : stretch.parts) {
-        if (part.memory != m) continue;
-        ArenaLayout layout = lasting;
-        lay_out_part(layout, part);
-        bytes = std::max(bytes, layout.size());
-      }
+      const std::vector<int> incoming = copied_to(m, stretch);
+      auto part =
+          std::find_if(stretch.parts.begin(), stretch.parts.end(), [&](const Part& p) { return p.memory == m; });
+      ArenaLayout layout = lasting;
+      lay_out_part(layout, part != stretch.parts.end() ? *part : Part{.memory = m}, incoming);
+      bytes = std::max(bytes, layout.size());
     }
     plan_.arena_bytes_ += bytes;
   }

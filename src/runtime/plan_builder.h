@@ -39,7 +39,8 @@ class Plan::Builder {
   void prepare_flow();
   void find_overlaps(int threads);
   void place_lasting_values(ArenaLayout& layout, int memory);
-  void lay_out_part(ArenaLayout& layout, const Part& part);
+  std::vector<int> copied_to(int memory, const Stretch& stretch) const;
+  void lay_out_part(ArenaLayout& layout, const Part& part, const std::vector<int>& incoming);
   void lay_out_arenas();
   bool try_in_place(int step);
   void list_releases();
