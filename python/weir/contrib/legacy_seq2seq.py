@@ -9,7 +9,7 @@ from weir.core.variable_scope import (get_variable as _get_variable, get_variabl
                                       variable_scope as _variable_scope)
 from weir.ops import array_ops as _array_ops, control_flow_ops as _control_flow_ops, math_ops as _math_ops
 from weir.ops import conv_ops as _conv_ops, nn_ops as _nn_ops
-from weir.rnn import cells as _rnn_cell, rnn as _rnn
+from weir.rnn import cells as _rnn_cell, rnn as _rnn, wrappers as _wrappers
 
 
 def _next_input(loop_function, previous, i, given):
@@ -109,11 +109,11 @@ def embedding_rnn_seq2seq(encoder_inputs, decoder_inputs, cell, num_encoder_symb
     with _variable_scope(scope or "embedding_rnn_seq2seq") as scope:
         if dtype is not None:
             scope.set_dtype(dtype)
-        encoder = _rnn_cell.EmbeddingWrapper(_rnn_cell._with_own_weights(cell), embedding_classes=num_encoder_symbols,
+        encoder = _wrappers.EmbeddingWrapper(_rnn_cell._with_own_weights(cell), embedding_classes=num_encoder_symbols,
                                              embedding_size=embedding_size)
         _, state = _rnn.static_rnn(encoder, encoder_inputs, dtype=dtype or scope.dtype)
         if output_projection is None:
-            cell = _rnn_cell.OutputProjectionWrapper(cell, num_decoder_symbols)
+            cell = _wrappers.OutputProjectionWrapper(cell, num_decoder_symbols)
         return _with_feeding(feed_previous, lambda feed: embedding_rnn_decoder(
             decoder_inputs, state, cell, num_decoder_symbols, embedding_size, output_projection=output_projection,
             feed_previous=feed))
@@ -200,14 +200,14 @@ def embedding_attention_seq2seq(encoder_inputs, decoder_inputs, cell, num_encode
                                 scope=None, initial_state_attention=False):
     """``embedding_rnn_seq2seq`` with a decoder that looks at the encoder's outputs."""
     with _variable_scope(scope or "embedding_attention_seq2seq", dtype=dtype) as scope:
-        encoder = _rnn_cell.EmbeddingWrapper(_rnn_cell._with_own_weights(cell), embedding_classes=num_encoder_symbols,
+        encoder = _wrappers.EmbeddingWrapper(_rnn_cell._with_own_weights(cell), embedding_classes=num_encoder_symbols,
                                              embedding_size=embedding_size)
         encoded, state = _rnn.static_rnn(encoder, encoder_inputs, dtype=dtype or scope.dtype)
         attention_states = _array_ops.concat(
             [_array_ops.reshape(output, [-1, 1, cell.output_size]) for output in encoded], 1)
         output_size = None
         if output_projection is None:
-            cell = _rnn_cell.OutputProjectionWrapper(cell, num_decoder_symbols)
+            cell = _wrappers.OutputProjectionWrapper(cell, num_decoder_symbols)
             output_size = num_decoder_symbols
         return _with_feeding(feed_previous, lambda feed: embedding_attention_decoder(
             decoder_inputs, state, attention_states, cell, num_decoder_symbols, embedding_size, num_heads=num_heads,
