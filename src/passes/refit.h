@@ -15,6 +15,9 @@ class Refit {
  public:
   explicit Refit(std::shared_ptr<const Ir> ir);
 
+  bool is_empty() const { return order_.empty(); }  // nothing varies
+  size_t nodes() const { return ir_->nodes.size(); }
+
   // What differs from the Ir.
   class Facts {
    public:

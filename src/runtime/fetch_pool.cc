@@ -5,6 +5,11 @@
 #include "tensor/allocate.h"
 
 namespace weir {
+namespace {
+
+constexpr size_t kSmall = 4096;  // what a buffer may always be too large
+
+}  // namespace
 
 class FetchPool::Pooled final : public Buffer {
  public:
@@ -18,7 +23,11 @@ class FetchPool::Pooled final : public Buffer {
  private:
   void destroy() override {
     std::shared_ptr<FetchPool> pool = std::move(pool_);
-    if (!pool || !pool->take_back(this)) delete this;
+    if (pool) {
+      pool->take_back(this);
+    } else {
+      delete this;
+    }
   }
   std::shared_ptr<FetchPool> pool_;  // set while the buffer is out
 };
@@ -27,27 +36,37 @@ FetchPool::~FetchPool() {
   for (Pooled* buffer : free_) delete buffer;
 }
 
-Buffer* FetchPool::acquire() {
+Buffer* FetchPool::acquire(size_t bytes) {
   Pooled* buffer = nullptr;
   {
     std::lock_guard lock(mutex_);
-    if (!free_.empty()) {
-      buffer = free_.back();
-      free_.pop_back();
+    auto best = free_.end();
+    for (auto it = free_.begin(); it != free_.end(); ++it) {
+      const size_t size = (*it)->bytes();
+      const bool suits = size >= bytes && size / 2 <= bytes + kSmall;
+      if (suits && (best == free_.end() || size < (*best)->bytes())) best = it;
+    }
+    if (best != free_.end()) {
+      buffer = *best;
+      free_.erase(best);
     }
   }
-  if (!buffer) {
-    buffer = new Pooled(bytes_);
-  }
+  if (!buffer) buffer = new Pooled(bytes);
   buffer->lend(shared_from_this());
   return buffer;
 }
 
-bool FetchPool::take_back(Pooled* buffer) {
-  std::lock_guard lock(mutex_);
-  if (free_.size() >= kKept) return false;
-  free_.push_back(buffer);
-  return true;
+void FetchPool::take_back(Pooled* buffer) {
+  Pooled* oldest = nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    if (free_.size() >= kept_) {
+      oldest = free_.front();
+      free_.erase(free_.begin());
+    }
+    free_.push_back(buffer);
+  }
+  delete oldest;
 }
 
 }  // namespace weir

@@ -8,21 +8,22 @@
 
 namespace weir {
 
-// Buffers for one fetched value. When the caller drops a fetched tensor its buffer comes back here, so that a loop of
-// runs allocates nothing; buffers that are still held outlive the pool. Thread-safe.
+// Buffers for values that a run hands on: one that is fetched, or those whose sizes only the run knows. When the last
+// reference to a buffer is dropped it comes back here, so that a loop of runs allocates nothing; buffers that are still
+// held outlive the pool. Thread-safe.
 class FetchPool : public std::enable_shared_from_this<FetchPool> {
  public:
-  explicit FetchPool(size_t bytes) : bytes_(bytes) { free_.reserve(kKept); }
+  // At most `kept` buffers are kept, the oldest of them going first.
+  explicit FetchPool(size_t kept = 4) : kept_(kept) { free_.reserve(kept); }
   ~FetchPool();
-  // One reference to a buffer of the pool's size.
-  Buffer* acquire();
+  // One reference to a buffer of at least this size, and not much more.
+  Buffer* acquire(size_t bytes);
 
  private:
   class Pooled;
-  static constexpr size_t kKept = 4;
-  bool take_back(Pooled* buffer);
+  void take_back(Pooled* buffer);
 
-  size_t bytes_;
+  const size_t kept_;
   std::mutex mutex_;
   std::vector<Pooled*> free_;
 };

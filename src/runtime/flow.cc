@@ -85,24 +85,6 @@ FlowStep::Plans& FlowStep::plans_for(std::span<const Value> values) {
   return *plans_.back();
 }
 
-size_t FlowStep::trim() {
-  std::lock_guard lock(mutex_);
-  size_t freed = 0;
-  for (const auto& plans : plans_) {
-    for (const auto& plan : plans->bodies) freed += plan ? plan->trim() : 0;
-  }
-  return freed;
-}
-
-size_t FlowStep::frame_bytes() {
-  std::lock_guard lock(mutex_);
-  size_t bytes = 0;
-  for (const auto& plans : plans_) {
-    for (const auto& plan : plans->bodies) bytes += plan ? plan->frame_bytes() : 0;
-  }
-  return bytes;
-}
-
 std::unique_ptr<FlowStep::Iteration> FlowStep::acquire() {
   {
     std::lock_guard lock(mutex_);
@@ -203,10 +185,10 @@ void FlowStep::give(const Value& value, int output, const StepView& step, Value*
   {
     std::lock_guard lock(mutex_);
     std::shared_ptr<FetchPool>& kept = pools_[static_cast<size_t>(output)];
-    if (!kept) kept = std::make_shared<FetchPool>(bytes);
+    if (!kept) kept = std::make_shared<FetchPool>();
     pool = kept;
   }
-  out.owner = pool->acquire();
+  out.owner = pool->acquire(bytes);
   out.data = out.owner->data();
   copy_elements(value.dtype, value.data, out.data, value.shape->elements());
 }

@@ -20,10 +20,6 @@ class FlowStep {
 
   void run(const StepView& step, Value* slots, const RunControl& control, Tracer* tracer);
 
-  // Of the bodies' plans; see Plan.
-  size_t trim();
-  size_t frame_bytes();
-
  private:
   // The bodies' plans for certain shapes of the parameters.
   struct Plans {

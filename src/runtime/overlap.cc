@@ -30,9 +30,10 @@ struct Accesses {
 std::vector<StepFacts> Plan::Builder::step_facts() const {
   const std::vector<Step>& steps = plan_.steps_;
   std::vector<StepFacts> facts(steps.size());
-  std::vector<int> producer(plan_.slots_.size(), -1);  // step of each slot
-  std::vector<int> variable(plan_.slots_.size(), -1);  // slot -> slot of the handle it refers to, or was read from
-  std::vector<Accesses> accesses(plan_.slots_.size());
+  std::vector<int> producer(plan_.first_.slots.size(), -1);  // step of each slot
+  std::vector<int> variable(plan_.first_.slots.size(),
+                            -1);  // slot -> slot of the handle it refers to, or was read from
+  std::vector<Accesses> accesses(plan_.first_.slots.size());
   Accesses in_bodies;                                            // of control flow
   std::vector<std::vector<int>> steps_behind(ir_.nodes.size());  // node -> the steps that its readers wait for
   for (const Step& step : plan_.once_) {
@@ -68,7 +69,7 @@ std::vector<StepFacts> Plan::Builder::step_facts() const {
     const Step& step = steps[static_cast<size_t>(i)];
     std::vector<int>& before = facts[static_cast<size_t>(i)].before;
     std::vector<const Shape*> shapes;
-    for (int s : step.slots) shapes.push_back(&plan_.slots_[static_cast<size_t>(s)].shape);
+    for (int s : step.slots) shapes.push_back(&plan_.first_.slots[static_cast<size_t>(s)].shape);
     std::span<const Shape* const> all(shapes);
     auto inputs = static_cast<size_t>(step.view.input_count);
     facts[static_cast<size_t>(i)].microseconds =
@@ -87,7 +88,8 @@ std::vector<StepFacts> Plan::Builder::step_facts() const {
       int handle = variable[static_cast<size_t>(s)];
       if (handle < 0) continue;
       Accesses& access = accesses[static_cast<size_t>(handle)];
-      bool writes = plan_.slots_[static_cast<size_t>(s)].place == Place::Nowhere && step.op->effect == Effect::Writes;
+      bool writes =
+          plan_.first_.slots[static_cast<size_t>(s)].place == Place::Nowhere && step.op->effect == Effect::Writes;
       if (!flow) access.add(i, writes, before);
     }
     if (flow) {
@@ -100,8 +102,8 @@ std::vector<StepFacts> Plan::Builder::step_facts() const {
     for (int o = 0; o < step.view.output_count; ++o) {
       auto out = static_cast<size_t>(step.view.outputs[o]);
       producer[out] = i;
-      bool passes_on =
-          plan_.slots_[out].place == Place::Nowhere || step.op->role == Role::Read || step.kind == Step::Kind::Alias;
+      bool passes_on = plan_.first_.slots[out].place == Place::Nowhere || step.op->role == Role::Read ||
+                       step.kind == Step::Kind::Alias;
       if (passes_on && step.view.input_count > 0)
         variable[out] = variable[static_cast<size_t>(source(step.view.inputs[0]))];
     }

@@ -107,7 +107,7 @@ void Plan::Builder::form_stretches() {
   memory_of_device_.assign(static_cast<size_t>(environment.devices.size()), -1);
   for (size_t m = 0; m < devices.size(); ++m) {
     memory_of_device_[static_cast<size_t>(devices[m])] = static_cast<int>(m);
-    plan_.memories_.push_back({.device = devices[m]});
+    plan_.memories_.push_back(devices[m]);
   }
   for (const Step& step : steps) {
     for (int o = 0; o < step.view.output_count; ++o) {

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <new>
+#include <numeric>
 
 #include "base/errors.h"
 #include "graph/infer_context.h"
 #include "ops/evaluate.h"
 #include "ops/state/variable_state.h"
+#include "runtime/dynamic.h"
 #include "runtime/flow.h"
 #include "runtime/plan_builder.h"
 #include "runtime/values.h"
@@ -31,8 +33,9 @@ Plan::Plan(const PlanRequest& request, const PlanEnvironment& environment)
     : environment_(environment), pool_(environment.devices[environment.home].pool()) {
   const PlanOptions& options = environment_.options;
   const PassOptions& passes = options.passes;
-  for (const FeedSpec& feed : request.feed_specs) feed_shapes_.push_back(feed.shape);
-  Ir ir = build_ir(request);
+  auto shared = std::make_shared<Ir>(build_ir(request));
+  Ir& ir = *shared;
+  declared_ = ir.declared;
   PassContext context{passes, pool_};
   infer_ir(ir, context);
   place(ir, environment_.devices,
@@ -49,7 +52,12 @@ Plan::Plan(const PlanRequest& request, const PlanEnvironment& environment)
   ir.sweep();
   insert_copies(ir, environment_.devices, environment_.home);
   holder_ = name_of(request);
+  first_.plan = this;
+  for (const FeedSpec& feed : request.feed_specs) first_.feeds.push_back(feed.shape);
   Builder(*this, ir, request.feeds.size()).build(options.inter_op_threads);
+  if (request.body) return;  // bodies get a plan for each shape
+  refit_ = std::make_unique<Refit>(std::move(shared));
+  if (refit_->is_empty()) refit_.reset();
 }
 
 std::unique_ptr<Plan> Plan::make_body_plan(const PlanRequest& request, int device) const {
@@ -65,66 +73,74 @@ std::vector<FeedSpec> Plan::loop_specs(const Flow& flow, std::vector<FeedSpec> f
 
 Plan::~Plan() = default;
 
-bool Plan::accepts(std::span<const Tensor* const> feed_values) const {
-  for (size_t i = 0; i < feed_values.size(); ++i) {
-    if (feed_values[i]->shape() != feed_shapes_[i]) return false;
-  }
-  return true;
-}
-
-std::vector<Tensor> Plan::allocate_arenas() const {
-  std::vector<Tensor> arenas;
-  for (const ArenaSpec& memory : memories_) {
-    const Shape bytes{static_cast<int64_t>(memory.bytes)};
-    arenas.push_back(environment_.devices[memory.device].allocate(DType::UInt8, bytes, holder_));
-  }
-  return arenas;
-}
-
-std::unique_ptr<Frame> Plan::acquire() {
+std::unique_ptr<Frame> Plan::acquire(const Fit& fit) {
+  std::unique_ptr<Frame> frame;
   {
     std::lock_guard lock(mutex_);
-    while (!free_frames_.empty()) {
-      std::unique_ptr<Frame> frame = std::move(free_frames_.back());
+    while (!free_frames_.empty() && !frame) {
+      frame = std::move(free_frames_.back());
       free_frames_.pop_back();
-      if (frame->generation == environment_.resources.generation()) return frame;
-      --frames_;
+      if (frame->generation != environment_.resources.generation()) frame.reset();
     }
   }
+  const bool fresh = !frame;
+  if (fresh) frame = make_frame();
+  if (take_arenas(*frame, fit) || frame->bound != fit.number) bind(*frame, fit);
+  if (fresh) look_up_handles(*frame);
+  return frame;
+}
+
+std::unique_ptr<Frame> Plan::make_frame() const {
   auto frame = std::make_unique<Frame>();
-  try {
-    frame->arenas = allocate_arenas();
-  } catch (const Error& e) {
-    if (e.code() != Code::ResourceExhausted || !environment_.reclaim) throw;
-    environment_.reclaim();
-    frame->arenas = allocate_arenas();
-  }
+  frame->arenas.resize(memories_.size());
   if (in_parts_) frame->parts = std::make_unique<PartRun>(static_cast<int>(memories_.size()));
   frame->readers = std::make_unique<std::atomic<int>[]>(shared_held_.size());
   if (waiting_.waits()) {
     frame->waiting = std::make_unique<WaitingRun>(waiting_);
     frame->started.resize(waiting_steps_.size());
   }
-  frame->slots.resize(slots_.size());
-  for (size_t i = 0; i < slots_.size(); ++i) {
-    const Slot& slot = slots_[i];
-    Value& v = frame->slots[i];
+  frame->slots.resize(first_.slots.size());
+  frame->dynamic.resize(dynamic_steps_ ? steps_.size() : 0);
+  for (const Region& region : regions_) frame->regions.push_back(std::make_unique<RegionRun>(region));
+  return frame;
+}
+
+// Says whether some arena is another than before.
+bool Plan::take_arenas(Frame& frame, const Fit& fit) const {
+  bool changed = false;
+  for (size_t m = 0; m < memories_.size(); ++m) {
+    std::shared_ptr<Arena>& arena = frame.arenas[m];
+    const Arena* before = arena.get();
+    try {
+      const ArenaPool::Request request{memories_[m], fit.arena_bytes[m], holder_};
+      arena = request.bytes > 0 ? environment_.arenas.acquire(request, std::move(arena)) : nullptr;
+    } catch (...) {
+      for (size_t taken = 0; taken < m; ++taken) {
+        if (frame.arenas[taken]) environment_.arenas.release(*frame.arenas[taken]);
+      }
+      throw;
+    }
+    changed = changed || arena.get() != before;
+  }
+  return changed;
+}
+
+void Plan::bind(Frame& frame, const Fit& fit) const {
+  frame.fit = &fit;
+  frame.bound = fit.number;
+  for (size_t i = 0; i < fit.slots.size(); ++i) {
+    const Slot& slot = fit.slots[i];
+    Value& v = frame.slots[i];
     v.dtype = slot.dtype;
-    if (slot.shape.is_known()) v.shape = &slot.shape;
-    if (slot.place == Place::Arena) v.data = frame->arena(slot.memory) + slot.offset;
+    v.shape = slot.known ? &slot.shape : nullptr;
+    if (slot.place == Place::Arena) v.data = frame.arena(slot.memory) + slot.offset;
     if (slot.place == Place::Constant) {
-      // The plan's own reference serves: constants are never released by a run.
+      // The fit's own reference serves: constants are never released by a run.
       v.data = const_cast<void*>(slot.constant.raw());
       v.owner = slot.constant.buffer();
       v.shape = &slot.constant.shape();
     }
   }
-  for (const Region& region : regions_) frame->regions.push_back(std::make_unique<RegionRun>(region));
-  look_up_handles(*frame);
-  std::lock_guard lock(mutex_);
-  ++frames_;
-  free_frames_.reserve(kMaxFreeFrames);
-  return frame;
 }
 
 // Resources may have been taken out of the manager since an older frame found them, so each frame looks for itself.
@@ -132,7 +148,7 @@ void Plan::look_up_handles(Frame& frame) const {
   frame.generation = environment_.resources.generation();
   for (const Step& step : once_) {
     try {
-      const std::vector<const Shape*> outputs = {&slots_[static_cast<size_t>(step.view.outputs[0])].shape};
+      const std::vector<const Shape*> outputs = {&first_.slots[static_cast<size_t>(step.view.outputs[0])].shape};
       PrepareContext prepare(*step.node, {}, outputs, *step.pool, &environment_.resources);
       const Kernel& kernel = *step.kernel;
       if (kernel.prepare) frame.handles.push_back(kernel.prepare(prepare));
@@ -151,41 +167,36 @@ void Plan::look_up_handles(Frame& frame) const {
 }
 
 void Plan::give_back(std::unique_ptr<Frame> frame) {
-  std::lock_guard lock(mutex_);
-  if (free_frames_.size() < kMaxFreeFrames) {
-    free_frames_.push_back(std::move(frame));
-  } else {
-    --frames_;
+  for (const auto& arena : frame->arenas) {
+    if (arena) environment_.arenas.release(*arena);
   }
+  std::lock_guard lock(mutex_);
+  free_frames_.reserve(kMaxFreeFrames);
+  if (free_frames_.size() < kMaxFreeFrames) free_frames_.push_back(std::move(frame));
 }
 
-size_t Plan::trim() {
-  std::lock_guard lock(mutex_);
-  size_t freed = free_frames_.size() * arena_bytes_;
-  frames_ -= free_frames_.size();
-  free_frames_.clear();
-  for (const Step& step : steps_) freed += step.flow ? step.flow->trim() : 0;
-  return freed;
-}
-
-size_t Plan::frame_bytes() const {
-  std::lock_guard lock(mutex_);
-  size_t bytes = frames_ * arena_bytes_;
-  for (const Step& step : steps_) bytes += step.flow ? step.flow->frame_bytes() : 0;
-  return bytes;
+size_t Plan::bytes() const {
+  constexpr size_t kStep = 1500, kNode = 1000;  // with attributes and names
+  return (steps_.size() + once_.size()) * kStep + (refit_ ? refit_->nodes() * kNode : 0);
 }
 
 void Plan::begin(Frame& frame, std::span<const Tensor* const> feed_values) const {
   for (size_t i = 0; i < feed_slots_.size(); ++i) {
-    if (feed_slots_[i] >= 0) hold(frame.slots[static_cast<size_t>(feed_slots_[i])], *feed_values[i]);
+    if (feed_slots_[i] < 0) continue;
+    Value& v = frame.slots[static_cast<size_t>(feed_slots_[i])];
+    hold(v, *feed_values[i]);
+    if (v.shape) continue;
+    v.own_shape = feed_values[i]->shape();
+    v.shape = &v.own_shape;
   }
   take_fetch_buffers(frame);
 }
 
 void Plan::take_fetch_buffers(Frame& frame) const {
   for (const FetchBuffer& fetch : fetch_buffers_) {
-    Value& v = frame.slots[static_cast<size_t>(fetch.slot)];
-    v.owner = fetch.pool->acquire();
+    const auto slot = static_cast<size_t>(fetch.slot);
+    Value& v = frame.slots[slot];
+    v.owner = fetch.pool->acquire(frame.fit->slots[slot].bytes);
     v.data = v.owner->data();
   }
 }
@@ -198,9 +209,9 @@ void Plan::clear(Frame& frame) const {
   }
 }
 
-void Plan::run(std::span<const Tensor* const> feed_values, std::span<Tensor> results, const RunControl& control,
-               RunTrace* trace) {
-  std::unique_ptr<Frame> frame = acquire();
+void Plan::run(const Fit& fit, std::span<const Tensor* const> feed_values, std::span<Tensor> results,
+               const RunControl& control, RunTrace* trace) {
+  std::unique_ptr<Frame> frame = acquire(fit);
   struct Return {
     Plan& plan;
     std::unique_ptr<Frame>& frame;
@@ -211,7 +222,7 @@ void Plan::run(std::span<const Tensor* const> feed_values, std::span<Tensor> res
   } give_back_at_end{*this, frame};
   begin(*frame, feed_values);
   if (trace) {
-    Tracer tracer = start_trace(*trace, arena_bytes_);
+    Tracer tracer = start_trace(*trace, std::accumulate(fit.arena_bytes.begin(), fit.arena_bytes.end(), size_t{0}));
     execute(*frame, control, &tracer);
     std::stable_sort(trace->events.begin(), trace->events.end(),
                      [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; });
@@ -341,7 +352,7 @@ void Plan::run_alone(const Stretch& stretch, Frame& frame, const RunControl& con
 
 int Plan::run_region(size_t region, int memory, Frame& frame, const RunControl& control) const {
   char* arena = frame.arena(memory);
-  ThreadPool& pool = environment_.devices[memories_[static_cast<size_t>(memory)].device].pool();
+  ThreadPool& pool = environment_.devices[memories_[static_cast<size_t>(memory)]].pool();
   frame.regions[region]->run(
       pool, environment_.options.inter_op_threads,
       [&](int i) {
@@ -375,17 +386,18 @@ void Plan::run_step(const Step& step, Frame& frame, char* arena, const RunContro
   Value* slots = frame.slots.data();
   try {
     if (step.kind == Step::Kind::Static) {
-      KernelContext c(step.view, slots, arena + step.scratch_offset, *step.pool, &control);
-      step.compute(c);
+      const FittedStep& fitted = frame.fit->steps[static_cast<size_t>(&step - steps_.data())];
+      KernelContext c(fitted.view, slots, arena + fitted.scratch_offset, *step.pool, &control);
+      fitted.compute(c);
     } else if (step.kind == Step::Kind::Alias) {
-      run_alias(step, slots);
+      run_alias(step, frame);
     } else if (step.kind == Step::Kind::Flow) {
       step.flow->run(step.view, slots, control, tracer);
     } else if (step.kind == Step::Kind::Waiting) {
       start(step, frame, control, tracer);
       return;  // the rest happens when it has ended
     } else {
-      run_dynamic(step, slots, control);
+      run_dynamic(step, frame, control);
     }
     if (step.charged) charge_outputs(step, slots);
   } catch (...) {
@@ -408,7 +420,8 @@ void Plan::start(const Step& step, Frame& frame, const RunControl& control, Trac
   const Completion done = frame.waiting->begin(step.waiting);
   try {
     std::optional<StartedStep>& started = frame.started[static_cast<size_t>(step.waiting)];
-    KernelContext context(step.view, frame.slots.data(), nullptr, *step.pool, &control);
+    const FittedStep& fitted = frame.fit->steps[static_cast<size_t>(&step - steps_.data())];
+    KernelContext context(fitted.view, frame.slots.data(), nullptr, *step.pool, &control);
     started.emplace(StartedStep{step, frame.slots.data(), context, control, tracer, done});
     if (step.start) {
       step.start(started->context, done);
@@ -439,7 +452,7 @@ void StartedStep::operator()() const {
 void Plan::charge_outputs(const Step& step, Value* slots) const {
   for (int o = 0; o < step.view.output_count; ++o) {
     Value& v = slots[step.view.outputs[o]];
-    if (!v.owner || slots_[static_cast<size_t>(step.view.outputs[o])].place != Place::Held) continue;
+    if (!v.owner || first_.slots[static_cast<size_t>(step.view.outputs[o])].place != Place::Held) continue;
     Tensor charged = step.charged->adopt(share(v), "the value of '" + step.name + "'");
     if (charged.buffer() == v.owner) continue;
     let_go(v);
@@ -447,110 +460,19 @@ void Plan::charge_outputs(const Step& step, Value* slots) const {
   }
 }
 
-void Plan::run_alias(const Step& step, Value* slots) const {
+void Plan::run_alias(const Step& step, Frame& frame) const {
+  Value* slots = frame.slots.data();
   const Value& in = slots[step.view.inputs[step.op->def->alias]];
   Value& out = slots[step.view.outputs[0]];
   if (in.resource) out.resource = in.resource;
   if (!in.data || out.data) return;  // a handle, or already in its place in the arena
   if (!out.shape) {
-    run_dynamic(step, slots, RunControl{});
+    run_dynamic(step, frame, RunControl{});
     return;
   }
   out.data = in.data;
   out.owner = in.owner;
   if (out.owner) out.owner->retain();
-}
-
-namespace {
-
-// Values of a running step's inputs, for its shape function.
-class RunValues final : public InferContext::Values {
- public:
-  RunValues(const StepView& step, Value* slots) : step_(step), slots_(slots) {}
-  Tensor value(int input) override {
-    const Value& v = slots_[step_.inputs[input]];
-    if (!v.data || v.resource) return {};
-    // A view that nobody owns: it lives no longer than the call.
-    Buffer* borrowed = Buffer::borrow(v.data, 0, nullptr);
-    return Tensor(v.dtype, *v.shape, borrowed, v.data);
-  }
-  Shape value_as_shape(int input) override {
-    Tensor t = value(input);
-    return t.valid() ? values_as_shape(t) : Shape::unknown();
-  }
-  Shape handle_shape(int input) override {
-    const VariableState* variable = variable_behind(slots_[step_.inputs[input]]);
-    return variable ? variable->shape() : Shape::unknown();
-  }
-
- private:
-  const StepView& step_;
-  Value* slots_;
-};
-
-}  // namespace
-
-// A step whose shapes only the run knows: everything that a plan does ahead happens here.
-void Plan::run_dynamic(const Step& step, Value* slots, const RunControl& control) const {
-  static const Shape kScalar;
-  // Of an output of an If that the branch which ran does not give there is nothing to copy: it has no shape either.
-  if (step.op->role == Role::Copy && !slots[step.view.inputs[0]].data) return;
-  std::vector<const Shape*> inputs;
-  for (int i = 0; i < step.view.input_count; ++i) {
-    const Value& v = slots[step.view.inputs[i]];
-    inputs.push_back(v.shape ? v.shape : &kScalar);
-  }
-  RunValues values(step.view, slots);
-  InferContext infer(*step.op, step.attrs, inputs, static_cast<size_t>(step.view.output_count), values);
-  if (step.op->def->infer) step.op->def->infer(infer);
-  std::vector<Shape> shapes = infer.take_outputs();
-
-  if (step.op->def->alias >= 0) {
-    const Value& in = slots[step.view.inputs[step.op->def->alias]];
-    if (!shapes[0].is_known() || shapes[0].elements() != in.shape->elements()) {
-      throw invalid_argument("a tensor of shape {} cannot become {}", in.shape->str(), shapes[0].str());
-    }
-    Value& out = slots[step.view.outputs[0]];
-    out.own_shape = shapes[0];
-    out.shape = &out.own_shape;
-    if (in.owner) {
-      out.data = in.data;
-      out.owner = in.owner;
-      out.owner->retain();
-    } else {  // a place in the arena, which may be used again before the view's last reader
-      Tensor copy(out.dtype, out.own_shape);
-      copy_elements(out.dtype, in.data, copy.mutable_raw(), copy.elements());
-      hold(out, copy);
-    }
-    return;
-  }
-
-  std::vector<const Shape*> outputs;
-  for (int o = 0; o < step.view.output_count; ++o) {
-    Value& out = slots[step.view.outputs[o]];
-    const Shape& shape = shapes[static_cast<size_t>(o)];
-    outputs.push_back(&shape);
-    const bool has_elements = slots_[static_cast<size_t>(step.view.outputs[o])].place != Place::Nowhere;
-    if (shape.is_known() && has_elements) {
-      Tensor t(out.dtype, shape);
-      let_go(out);
-      if (out.shape != nullptr && out.shape != &out.own_shape && *out.shape != shape) {
-        throw invalid_argument("a value of shape {} came where the graph says {}", shape.str(), out.shape->str());
-      }
-      out.own_shape = shape;
-      if (!out.shape) out.shape = &out.own_shape;
-      hold(out, t);
-    }
-  }
-  if (computes_nothing(*step.op, *step.kernel, outputs)) return;
-  KernelState state(nullptr, [](void*) {});
-  PrepareContext prepare(*step.node, inputs, outputs, *step.pool, &environment_.resources);
-  if (step.kernel->prepare) state = step.kernel->prepare(prepare);
-  Tensor scratch(DType::UInt8, Shape{static_cast<int64_t>(prepare.scratch_bytes())});
-  StepView view = step.view;
-  view.state = state.get();
-  KernelContext c(view, slots, scratch.mutable_raw(), *step.pool, &control);
-  step.compute(c);
 }
 
 void Plan::rethrow(const Step& step) const {

@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -12,6 +11,8 @@
 #include "ops/kernel.h"
 #include "passes/ir.h"
 #include "passes/place.h"
+#include "passes/refit.h"
+#include "runtime/arena_pool.h"
 #include "runtime/fetch_pool.h"
 #include "runtime/part_run.h"
 #include "runtime/region.h"
@@ -32,12 +33,15 @@ enum class Place {
 struct Slot {
   DType dtype = DType::Invalid;
   Shape shape;
+  bool known = false;  // the shape, ahead of the run
   Place place = Place::Nowhere;
   size_t offset = 0, bytes = 0;  // Arena
   int memory = 0;                // whose arena
   Tensor constant;
 };
+size_t bytes_of(const Slot& slot);  // of its elements; throws InvalidArgument when they are too many
 
+class DynamicStep;
 class FlowStep;
 struct Tracer;
 
@@ -52,11 +56,9 @@ struct Step {
   enum class Kind { Static, Alias, Dynamic, Flow, Waiting };
   Kind kind = Kind::Static;
   ComputeFn compute = nullptr;
-  StartFn start = nullptr;  // of kind Waiting; null: a flow or `compute`, which block a lane of their own
-  int waiting = -1;         // of kind Waiting: its number among the plan's
-  StepView view;
-  KernelState state{nullptr, nullptr};
-  size_t scratch_offset = 0, scratch_bytes = 0;
+  StartFn start = nullptr;           // of kind Waiting; null: a flow or `compute`, which block a lane of their own
+  int waiting = -1;                  // of kind Waiting: its number among the plan's
+  StepView view;                     // without the kernel's state
   std::vector<int> releases;         // slots whose last reader this is
   std::vector<int> shared_releases;  // values that steps of several parts read (Plan::shared_held_), this one too
   std::vector<Wait> waits;
@@ -74,10 +76,28 @@ struct Step {
   std::shared_ptr<FlowStep> flow;  // of kind Flow, or one that waits: an If or While, see flow.h
 };
 
-// The memory for the values that live on a device.
-struct ArenaSpec {
-  int device = 0;
-  size_t bytes = 0;
+// What of a step depends on shapes.
+struct FittedStep {
+  ComputeFn compute = nullptr;
+  StepView view;
+  std::shared_ptr<void> state;  // of the kernel; shared by the fits in which the step is the same
+  size_t scratch_offset = 0, scratch_bytes = 0;
+};
+
+class Plan;
+
+// What of a plan depends on the shapes of what is fed. Immutable when it is made; thread-safe.
+struct Fit {
+  Plan* plan = nullptr;
+  std::shared_ptr<Plan> owner;  // of a fit that is not the plan's first
+  std::vector<Shape> feeds;
+  std::vector<Slot> slots;
+  std::vector<FittedStep> steps;
+  std::vector<size_t> arena_bytes;  // for each of the plan's memories
+  uint64_t number = 0;              // no other fit ever has it
+
+  bool accepts(std::span<const Tensor* const> feed_values) const;
+  size_t bytes() const;  // of its own, roughly
 };
 
 // What one device does in a stretch: its steps in order, on a lane of their own.
@@ -110,8 +130,10 @@ struct StartedStep {
 
 // The memory of one run at a time. Made for a plan, used by one run after the other.
 struct Frame {
+  const Fit* fit = nullptr;  // that it is bound to; of fits that are gone the number tells
+  uint64_t bound = 0;        // the fit's number
   std::vector<Value> slots;
-  std::vector<Tensor> arenas;  // one for each memory
+  std::vector<std::shared_ptr<Arena>> arenas;  // one for each memory; null: no value is there
   // What Plan::once_ found, and the manager's generation then: a frame of an older one is not used again.
   std::vector<KernelState> handles;
   uint64_t generation = 0;
@@ -122,8 +144,15 @@ struct Frame {
   // Of a plan with steps that wait:
   std::unique_ptr<WaitingRun> waiting;
   std::vector<std::optional<StartedStep>> started;  // by number
+  // Of a plan with steps whose shapes only the run knows: what each of them did last.
+  std::vector<DynamicStep> dynamic;
+  Frame();
+  ~Frame();
 
-  char* arena(int memory) { return static_cast<char*>(arenas[static_cast<size_t>(memory)].mutable_raw()); }
+  char* arena(int memory) {
+    Arena* arena = arenas[static_cast<size_t>(memory)].get();
+    return arena ? arena->data() : nullptr;
+  }
 };
 
 // A run that is being traced. Thread-safe.
@@ -155,14 +184,15 @@ struct PlanEnvironment {
   const DeviceSet& devices;
   LanePool& lanes;
   ResourceManager& resources;
+  ArenaPool& arenas;
   PlanOptions options;
   PlacementLog* placement_log = nullptr;
   int home = 0;  // the device that feeds come from, fetches go to and whose part the caller's thread runs
-  std::function<void()> reclaim = {};  // frees the memory that plans which nobody runs have kept
 };
 
-// How a run with certain feeds (and their shapes), fetches and targets is done. Immutable after construction but for
-// its cache of frames. Thread-safe.
+// How a run with certain feeds, fetches and targets is done. It is made for certain shapes of the feeds (its first fit)
+// and fitted to others where what it was made by holds for them too. Immutable after construction but for its cache of
+// frames. Thread-safe.
 class Plan {
  public:
   Plan(const PlanRequest& request, const PlanEnvironment& environment);
@@ -170,11 +200,18 @@ class Plan {
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
-  bool accepts(std::span<const Tensor* const> feed_values) const;
-  void run(std::span<const Tensor* const> feed_values, std::span<Tensor> results, const RunControl& control,
-           RunTrace* trace);
+  const Fit& first_fit() const { return first_; }
+  // The plan for feeds of other shapes; null when another plan has to be made for them. With `any_size` also when they
+  // are so much larger or smaller that another plan would run them better.
+  static std::shared_ptr<const Fit> fit(const std::shared_ptr<Plan>& plan, std::span<const Shape* const> feeds,
+                                        bool any_size);
+  // REQUIRES: the fit accepts the values.
+  void run(const Fit& fit, std::span<const Tensor* const> feed_values, std::span<Tensor> results,
+           const RunControl& control, RunTrace* trace);
 
-  size_t arena_bytes() const { return arena_bytes_; }  // of all parts
+  // What the graph says of the shapes of the feeds.
+  const std::vector<Shape>& declared() const { return declared_; }
+  size_t bytes() const;  // without fits and arenas, roughly
   const std::vector<Stretch>& stretches() const { return stretches_; }
   const std::vector<Step>& steps() const { return steps_; }
   const std::vector<Region>& regions() const { return regions_; }
@@ -182,15 +219,11 @@ class Plan {
   std::unique_ptr<Plan> make_body_plan(const PlanRequest& request, int device) const;
   // What its loop's parameters look like in every iteration.
   std::vector<FeedSpec> loop_specs(const Flow& flow, std::vector<FeedSpec> first) const;
-  // Frees memory that no run is using; says how much.
-  size_t trim();
-  // Bytes of arenas that exist, in use or cached.
-  size_t frame_bytes() const;
 
   // Runs a plan again and again on one frame, with values instead of tensors: how control flow runs its bodies.
   class Call {
    public:
-    explicit Call(Plan& plan) : plan_(plan), frame_(plan.acquire()) {}
+    explicit Call(Plan& plan) : plan_(plan), frame_(plan.acquire(plan.first_)) {}
     ~Call();
     Call(const Call&) = delete;
     Call& operator=(const Call&) = delete;
@@ -208,9 +241,16 @@ class Plan {
  private:
   class Builder;
   friend class Builder;
+  class Layout;
+  friend class Layout;
 
-  std::unique_ptr<Frame> acquire();
-  std::vector<Tensor> allocate_arenas() const;
+  static uint64_t next_fit();
+  // Has a step's kernel prepared for the shapes of a fit.
+  void prepare(size_t step, Fit& fit) const;
+  std::unique_ptr<Frame> acquire(const Fit& fit);
+  std::unique_ptr<Frame> make_frame() const;
+  bool take_arenas(Frame& frame, const Fit& fit) const;
+  void bind(Frame& frame, const Fit& fit) const;
   void give_back(std::unique_ptr<Frame> frame);
   void look_up_handles(Frame& frame) const;
   void begin(Frame& frame, std::span<const Tensor* const> feed_values) const;
@@ -226,8 +266,9 @@ class Plan {
   void start(const Step& step, Frame& frame, const RunControl& control, Tracer* tracer) const;
   void release_inputs(const Step& step, Frame& frame) const;
   int run_region(size_t region, int memory, Frame& frame, const RunControl& control) const;
-  void run_alias(const Step& step, Value* slots) const;
-  void run_dynamic(const Step& step, Value* slots, const RunControl& control) const;
+  void run_alias(const Step& step, Frame& frame) const;
+  void run_dynamic(const Step& step, Frame& frame, const RunControl& control) const;
+  void view_dynamic(const Step& step, const Shape& shape, Value* slots) const;
   void charge_outputs(const Step& step, Value* slots) const;
   void clear(Frame& frame) const;
   [[noreturn]] void rethrow(const Step& step) const;
@@ -235,13 +276,16 @@ class Plan {
 
   const PlanEnvironment environment_;
   ThreadPool& pool_;
-  std::vector<Shape> feed_shapes_;
-  std::vector<Slot> slots_;
+  std::vector<Shape> declared_;
+  std::unique_ptr<Refit> refit_;    // null: no shape can be another
+  std::unique_ptr<Layout> layout_;  // for further fits
+  std::vector<IrEdge> slot_edges_;  // the Ir's name of each slot
+  Fit first_;
   std::vector<Step> once_;  // when a frame is made: variables and other handles
   std::vector<Step> steps_;
   std::vector<Stretch> stretches_;
   std::vector<Region> regions_;  // steps of a stretch that run overlapped
-  std::vector<ArenaSpec> memories_;
+  std::vector<int> memories_;    // devices that values live on
   WaitingGraph waiting_;
   std::vector<int> waiting_steps_;  // by their numbers
   bool in_parts_ = false;           // some stretch has several
@@ -256,12 +300,12 @@ class Plan {
     std::shared_ptr<FetchPool> pool;
   };
   std::vector<FetchBuffer> fetch_buffers_;
-  size_t arena_bytes_ = 0;
-  std::string holder_;  // as accounts of memory name it
+  bool dynamic_steps_ = false;         // there are some
+  std::shared_ptr<FetchPool> values_;  // for their outputs
+  std::string holder_;                 // as accounts of memory name it
 
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<Frame>> free_frames_;
-  size_t frames_ = 0;
 };
 
 }  // namespace weir

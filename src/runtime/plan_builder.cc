@@ -33,6 +33,7 @@ void Plan::Builder::build(int inter_op_threads) {
   make_steps(order);
   place_values();
   drop_arena_aliases();
+  find_dynamic_steps();
   form_stretches();
   find_last_uses();
   prepare_steps();
@@ -47,13 +48,15 @@ void Plan::Builder::number_slots() {
   for (int i = 0; i < ir_.size(); ++i) {
     const IrNode& node = ir_[i];
     if (node.dead) continue;
-    first_slot_[static_cast<size_t>(i)] = static_cast<int>(plan_.slots_.size());
+    first_slot_[static_cast<size_t>(i)] = static_cast<int>(plan_.first_.slots.size());
     for (size_t o = 0; o < node.types.size(); ++o) {
       Slot s;
       s.dtype = node.types[o];
       s.shape = node.shapes[o];
+      s.known = s.shape.is_known();
       s.constant = node.values[o];
-      plan_.slots_.push_back(std::move(s));
+      plan_.first_.slots.push_back(std::move(s));
+      plan_.slot_edges_.push_back({i, static_cast<int>(o)});
     }
     // A feed that is the same in every run is a constant of the plan.
     if (node.is_feed() && !node.is_constant())
@@ -80,7 +83,7 @@ Step Plan::Builder::make_step(int id) {
   step.view.output_count = static_cast<int>(node.types.size());
 
   auto unknown = [&](int s) {
-    const Slot& value = plan_.slots_[static_cast<size_t>(s)];
+    const Slot& value = plan_.first_.slots[static_cast<size_t>(s)];
     return !is_handle_type(value.dtype) && !value.shape.is_known();
   };
   // Strings and variants have constructors, so they are allocated by the run and not laid out in the arena.
@@ -128,20 +131,15 @@ void Plan::Builder::make_steps(const std::vector<int>& order) {
   }
 }
 
-int Plan::Builder::root(int s) const {
-  while (lives_[static_cast<size_t>(s)].root != s) s = lives_[static_cast<size_t>(s)].root;
-  return s;
-}
-
 void Plan::Builder::place_values() {
-  lives_.resize(plan_.slots_.size());
-  alias_of_.assign(plan_.slots_.size(), -1);
-  for (size_t s = 0; s < lives_.size(); ++s) lives_[s].root = static_cast<int>(s);
+  layout_.lives.resize(plan_.first_.slots.size());
+  alias_of_.assign(plan_.first_.slots.size(), -1);
+  for (size_t s = 0; s < layout_.lives.size(); ++s) layout_.lives[s].root = static_cast<int>(s);
   for (int fetch : plan_.fetch_slots_) life(fetch).fetched = true;
   for (int feed : plan_.feed_slots_) {
     if (feed >= 0) memory(feed).place = Place::Held;
   }
-  for (Slot& s : plan_.slots_) {
+  for (Slot& s : plan_.first_.slots) {
     if (s.constant.valid()) s.place = Place::Constant;
   }
   for (const Step& step : plan_.steps_) {
@@ -167,19 +165,18 @@ void Plan::Builder::place_values() {
         if (out.place == Place::Arena) life(s).root = root(in);
       } else {
         out.place = Place::Arena;
-        out.bytes =
-            static_cast<size_t>(checked_multiply(out.shape.elements(), static_cast<int64_t>(dtype_size(out.dtype))));
+        out.bytes = bytes_of(out);
       }
     }
   }
   // A group with a fetched member lives in a buffer of its own; its other members refer to that.
-  for (size_t s = 0; s < lives_.size(); ++s) life(root(static_cast<int>(s))).fetched |= lives_[s].fetched;
-  for (size_t s = 0; s < lives_.size(); ++s) {
+  for (size_t s = 0; s < layout_.lives.size(); ++s) life(root(static_cast<int>(s))).fetched |= layout_.lives[s].fetched;
+  for (size_t s = 0; s < layout_.lives.size(); ++s) {
     int r = root(static_cast<int>(s));
-    if (plan_.slots_[s].place != Place::Arena || !life(r).fetched) continue;
-    plan_.slots_[s].place = static_cast<int>(s) == r ? Place::Fetch : Place::Held;
+    if (plan_.first_.slots[s].place != Place::Arena || !life(r).fetched) continue;
+    plan_.first_.slots[s].place = static_cast<int>(s) == r ? Place::Fetch : Place::Held;
     if (static_cast<int>(s) == r) {
-      plan_.fetch_buffers_.push_back({r, std::make_shared<FetchPool>(plan_.slots_[s].bytes)});
+      plan_.fetch_buffers_.push_back({r, std::make_shared<FetchPool>()});
     }
   }
 }
@@ -198,8 +195,19 @@ void Plan::Builder::drop_arena_aliases() {
   step_nodes_ = std::move(nodes);
 }
 
+void Plan::Builder::find_dynamic_steps() {
+  size_t outputs = 0;
+  for (const Step& step : plan_.steps_) {
+    const bool may_be = step.kind == Step::Kind::Dynamic || step.kind == Step::Kind::Alias;
+    if (may_be) outputs += static_cast<size_t>(step.view.output_count);
+  }
+  if (outputs == 0) return;
+  plan_.dynamic_steps_ = true;
+  plan_.values_ = std::make_shared<FetchPool>(2 * outputs + 2);  // with scratch memory
+}
+
 void Plan::Builder::find_last_uses() {
-  std::vector<int> stretch(plan_.slots_.size(), -1);  // of the steps that use a value, by its root
+  std::vector<int> stretch(plan_.first_.slots.size(), -1);  // of the steps that use a value, by its root
   for (int i = 0; i < static_cast<int>(plan_.steps_.size()); ++i) {
     const Step& step = plan_.steps_[static_cast<size_t>(i)];
     const int own = memory_of_device_[static_cast<size_t>(step.device)];
@@ -211,7 +219,7 @@ void Plan::Builder::find_last_uses() {
       used_in = stretch_of(i);
       const bool crosses = in_arena && memory(r).memory != own;
       if ((in_arena && elsewhere) || (crosses && reads)) {
-        life(r).last_use = kNever;
+        life(r).last_use = Layout::kNever;
       } else if (!crosses) {  // what is copied to another memory has its place there from the beginning
         life(r).last_use = std::max(life(r).last_use, i);
       }
@@ -220,6 +228,7 @@ void Plan::Builder::find_last_uses() {
 }
 
 void Plan::Builder::prepare_steps() {
+  plan_.first_.steps.resize(plan_.steps_.size());
   for (std::vector<Step>* steps : {&plan_.once_, &plan_.steps_}) {
     for (size_t i = 0; i < steps->size(); ++i) {
       // Steps have their final addresses by now.
@@ -234,21 +243,7 @@ void Plan::Builder::prepare_steps() {
         } else {
           step.compute = select_kernel(*step.kernel, *step.node);
         }
-        // Handles are prepared for each frame.
-        if (step.kind == Step::Kind::Dynamic || steps == &plan_.once_) continue;
-        std::vector<const Shape*> shapes;
-        for (int s : step.slots) shapes.push_back(&plan_.slots_[static_cast<size_t>(s)].shape);
-        std::span<const Shape* const> all(shapes);
-        auto inputs = static_cast<size_t>(step.view.input_count);
-        if (step.kind != Step::Kind::Waiting && computes_nothing(*step.op, *step.kernel, all.subspan(inputs))) {
-          step.compute = [](KernelContext&) {};
-          continue;
-        }
-        if (!step.kernel->prepare) continue;
-        PrepareContext c(*step.node, all.first(inputs), all.subspan(inputs), *step.pool, &plan_.environment_.resources);
-        step.state = step.kernel->prepare(c);
-        step.view.state = step.state.get();
-        step.scratch_bytes = c.scratch_bytes();
+        if (steps == &plan_.steps_) plan_.prepare(i, plan_.first_);  // handles are prepared for each frame
       } catch (const Error& e) {
         if (!e.node().empty()) throw;
         step.origin->fail(e.code(), e.message());
@@ -258,7 +253,7 @@ void Plan::Builder::prepare_steps() {
 }
 
 void Plan::Builder::prepare_flow() {
-  std::vector<bool> read(plan_.slots_.size(), false);
+  std::vector<bool> read(plan_.first_.slots.size(), false);
   for (const Step& step : plan_.steps_) {
     for (int n = 0; n < step.view.input_count; ++n) read[static_cast<size_t>(step.view.inputs[n])] = true;
   }
@@ -287,125 +282,22 @@ Region* Plan::Builder::region_of(int step) const {
   return nullptr;
 }
 
-int Plan::Builder::end_of_use(int step) const {
-  const Region* region = region_of(step);
-  return region ? region->end - 1 : step;
-}
-
-// Lets output 0 overwrite an input that dies in this step.
-bool Plan::Builder::try_in_place(int index) {
-  const Step& step = plan_.steps_[static_cast<size_t>(index)];
-  uint32_t mask = step.kernel->in_place;
-  if (mask == 0 || step.kind != Step::Kind::Static || step.view.output_count == 0) return false;
-  int out = step.view.outputs[0];
-  if (memory(out).place != Place::Arena) return false;
-  const Region* region = region_of(index);
-  for (int i = 0; i < step.view.input_count && i < 32; ++i) {
-    if (!(mask >> i & 1)) continue;
-    int r = root(step.view.inputs[i]);
-    if (memory(r).place != Place::Arena || life(r).last_use != index || memory(r).bytes != memory(out).bytes) continue;
-    // Nobody may look at the memory that is being overwritten: no other input of this step, and no step beside it.
-    int readers = 0;
-    for (int s = region ? region->begin : index; s <= index; ++s) {
-      const Step& other = plan_.steps_[static_cast<size_t>(s)];
-      readers += static_cast<int>(std::count_if(other.view.inputs, other.view.inputs + other.view.input_count,
-                                                [&](int in) { return root(in) == r; }));
-    }
-    if (readers != 1) continue;
-    life(r).last_use = std::max(life(r).last_use, life(out).last_use);
-    life(out).root = r;
-    return true;
-  }
-  return false;
-}
-
-// Values that more than one part or stretch uses have places of their own for the whole run.
-void Plan::Builder::place_lasting_values(ArenaLayout& layout, int number) {
-  for (int s = 0; s < static_cast<int>(plan_.slots_.size()); ++s) {
-    const bool here = memory(s).place == Place::Arena && memory(s).memory == number && root(s) == s;
-    if (here && !is_local(s)) memory(s).offset = layout.allocate(memory(s).bytes);
-  }
-}
-
-// Values that other parts of a stretch write into a memory.
-std::vector<int> Plan::Builder::copied_to(int number, const Stretch& stretch) const {
-  std::vector<int> slots;
-  for (const Part& part : stretch.parts) {
-    for (int i = part.begin; part.memory != number && i < part.end; ++i) {
-      const StepView& view = plan_.steps_[static_cast<size_t>(i)].view;
-      slots.insert(slots.end(), view.outputs, view.outputs + view.output_count);
-    }
-  }
-  return slots;
-}
-
-void Plan::Builder::lay_out_part(ArenaLayout& layout, const Part& part, const std::vector<int>& incoming) {
-  std::vector<std::pair<size_t, size_t>> scratch;  // of the steps in the present region
-  std::vector<std::vector<int>> ending(plan_.steps_.size());
-  std::vector<bool> freed(plan_.slots_.size(), false);
-  auto belongs = [&](int s) {
-    return memory(s).place == Place::Arena && memory(s).memory == part.memory && is_local(s);
-  };
-  // What other parts copy here may come at any time.
-  for (int s : incoming) {
-    if (belongs(s) && root(s) == s) memory(s).offset = layout.allocate(memory(s).bytes);
-  }
-  for (int i = part.begin; i < part.end; ++i) {
-    Step& step = plan_.steps_[static_cast<size_t>(i)];
-    try_in_place(i);
-    for (int o = 0; o < step.view.output_count; ++o) {
-      int s = step.view.outputs[o];
-      if (belongs(s) && root(s) == s) memory(s).offset = layout.allocate(memory(s).bytes);
-    }
-    if (step.scratch_bytes > 0) {
-      step.scratch_offset = layout.allocate(step.scratch_bytes);
-      scratch.emplace_back(step.scratch_offset, step.scratch_bytes);
-    }
-    int end = end_of_use(i);
-    for (int s : step.slots) {
-      if (belongs(root(s))) ending[static_cast<size_t>(end)].push_back(root(s));
-    }
-    if (end != i) continue;
-    for (auto [offset, bytes] : scratch) layout.free(offset, bytes);
-    scratch.clear();
-    for (int candidate : ending[static_cast<size_t>(i)]) {
-      int r = root(candidate);  // an in-place result may have joined it since
-      if (freed[static_cast<size_t>(r)] || end_of_use(life(r).last_use) != i) continue;
-      layout.free(memory(r).offset, memory(r).bytes);
-      freed[static_cast<size_t>(r)] = true;
-    }
-  }
-}
-
 void Plan::Builder::lay_out_arenas() {
-  for (int m = 0; m < static_cast<int>(plan_.memories_.size()); ++m) {
-    ArenaLayout lasting;
-    place_lasting_values(lasting, m);
-    size_t& bytes = plan_.memories_[static_cast<size_t>(m)].bytes;
-    bytes = lasting.size();
-    // Stretches run one after the other, in whatever order, and nothing else of one is there when another runs: they
-    // share the rest.
-    for (const Stretch& stretch : plan_.stretches_) {
-      const std::vector<int> incoming = copied_to(m, stretch);
-      auto part =
-          std::find_if(stretch.parts.begin(), stretch.parts.end(), [&](const Part& p) { return p.memory == m; });
-      ArenaLayout layout = lasting;
-      lay_out_part(layout, part != stretch.parts.end() ? *part : Part{.memory = m}, incoming);
-      bytes = std::max(bytes, layout.size());
-    }
-    plan_.arena_bytes_ += bytes;
+  for (int i = 0; i < static_cast<int>(plan_.steps_.size()); ++i) {
+    layout_.first_of.push_back(i);
+    layout_.end_of.push_back(i);
   }
-  for (size_t s = 0; s < plan_.slots_.size(); ++s) {
-    if (plan_.slots_[s].place != Place::Arena) continue;
-    const Slot& whole = memory(root(static_cast<int>(s)));
-    plan_.slots_[s].offset = whole.offset;
-    plan_.slots_[s].memory = whole.memory;
+  for (const Region& region : plan_.regions_) {
+    std::fill(layout_.first_of.begin() + region.begin, layout_.first_of.begin() + region.end, region.begin);
+    std::fill(layout_.end_of.begin() + region.begin, layout_.end_of.begin() + region.end, region.end - 1);
   }
+  layout_.lay_out(plan_, plan_.first_);
+  plan_.first_.number = next_fit();
 }
 
 // Held values are let go after their last reader, so that variables can be written in place again.
 void Plan::Builder::list_releases() {
-  std::vector<std::vector<int>> readers(plan_.slots_.size());
+  std::vector<std::vector<int>> readers(plan_.first_.slots.size());
   for (int i = 0; i < static_cast<int>(plan_.steps_.size()); ++i) {
     for (int s : plan_.steps_[static_cast<size_t>(i)].slots) {
       std::vector<int>& list = readers[static_cast<size_t>(s)];
@@ -413,7 +305,7 @@ void Plan::Builder::list_releases() {
     }
   }
   auto part_of = [&](int step) { return std::pair(stretch_of(step), plan_.steps_[static_cast<size_t>(step)].device); };
-  for (int s = 0; s < static_cast<int>(plan_.slots_.size()); ++s) {
+  for (int s = 0; s < static_cast<int>(plan_.first_.slots.size()); ++s) {
     Place place = memory(s).place;
     if (place != Place::Held && place != Place::Fetch) continue;
     plan_.held_slots_.push_back(s);
