@@ -62,6 +62,15 @@ def test_mnist_is_found_in_contrib():
     )
 
 
+def test_star_imports_give_what_is_there():
+    run(
+        "from tensorflow import *; Session, matmul, train.AdamOptimizer\n"
+        "from tensorflow.python.ops.rnn_cell import *; LSTMCell\n"
+        "from tensorflow.contrib.layers.python.layers.layers import *; l2_regularizer\n"
+        "assert 'keras' not in globals() and 'fully_connected' not in globals()"
+    )
+
+
 def test_message_modules():
     run(
         "from tensorflow.core.framework import graph_pb2, node_def_pb2, attr_value_pb2, tensor_pb2, types_pb2\n"

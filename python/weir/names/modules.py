@@ -108,15 +108,15 @@ def names_of(module):
     """The names that TensorFlow has in a module."""
     rows = table.modules().get(module, {})
     names = {name for name in rows if not name.startswith("*")}
-    for place in rows.get("*", "").split():
+    for place in rows["*"].split() if "*" in rows else _places_above(module) or ():
         names.update(name for name in dir(at(place)) if not name.startswith("_"))
     return names
 
 
 def present_names_of(module):
-    """Those of them that Weir has."""
+    """Those of them that Weir has: what `from module import *` gives."""
     rows = table.modules().get(module, {})
-    return {name for name in names_of(module) if rows.get(name, "found")}
+    return {name for name in names_of(module) if (rows[name] if name in rows else not is_absent(member(module, name)))}
 
 
 def namespace(module_name):
