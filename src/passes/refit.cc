@@ -64,7 +64,7 @@ std::unique_ptr<Refit::Facts> Refit::run(std::span<const Shape* const> feeds, Th
       if (shape.rank() != node.shapes[0].rank() || node.values[0].valid()) return nullptr;
       if (!shape.compatible(ir_->declared[static_cast<size_t>(node.feed)])) return nullptr;
       facts->first_[static_cast<size_t>(id)] = static_cast<int>(facts->changed_.size());
-      facts->changed_.push_back({shape, Tensor()});
+      facts->changed_.push_back({shape});
       continue;
     }
     bool differs = false;
@@ -117,7 +117,12 @@ bool Refit::infer(const IrNode& node, int id, Facts& facts, ThreadPool& pool, In
   if (!differs) return true;
   facts.first_[static_cast<size_t>(id)] = static_cast<int>(facts.changed_.size());
   for (size_t o = 0; o < shapes.size(); ++o) {
-    facts.changed_.push_back({std::move(shapes[o]), has_values ? std::move(values[o]) : Tensor()});
+    int value = -1;
+    if (has_values && values[o].valid()) {
+      value = static_cast<int>(facts.values_.size());
+      facts.values_.push_back(std::move(values[o]));
+    }
+    facts.changed_.push_back({std::move(shapes[o]), value});
   }
   return true;
 }

@@ -24,14 +24,16 @@ class Refit {
     bool differs(const IrEdge& edge) const { return at(edge) >= 0; }
     const Shape& shape(const IrEdge& edge) const { return differs(edge) ? changed(edge).shape : ir_->shape(edge); }
     const Tensor& value(const IrEdge& edge) const {
-      return differs(edge) ? changed(edge).value : (*ir_)[edge.node].values[static_cast<size_t>(edge.output)];
+      const int value = differs(edge) ? changed(edge).value : -1;
+      return value >= 0 ? values_[static_cast<size_t>(value)]
+                        : (*ir_)[edge.node].values[static_cast<size_t>(edge.output)];
     }
 
    private:
     friend class Refit;
     struct Changed {
       Shape shape;
-      Tensor value;
+      int value = -1;  // in values_; -1: not known, as it was
     };
     int at(const IrEdge& edge) const {
       const int first = first_[static_cast<size_t>(edge.node)];
@@ -42,6 +44,7 @@ class Refit {
     const Ir* ir_ = nullptr;
     std::vector<int> first_;  // node -> its first entry of changed_, or -1
     std::vector<Changed> changed_;
+    std::vector<Tensor> values_;
   };
 
   // Nothing when the plan does not fit these feeds: another has to be made, which also tells what is wrong with them.

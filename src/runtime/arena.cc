@@ -1,5 +1,6 @@
 #include "runtime/arena.h"
 
+#include <algorithm>
 #include <cstdint>
 
 #include "base/errors.h"
@@ -19,22 +20,22 @@ size_t ArenaLayout::allocate(size_t bytes) {
   bytes = round_up(bytes == 0 ? 1 : bytes);
   auto best = holes_.end();
   for (auto it = holes_.begin(); it != holes_.end(); ++it) {
-    if (it->second >= bytes && (best == holes_.end() || it->second < best->second)) best = it;
+    if (it->bytes >= bytes && (best == holes_.end() || it->bytes < best->bytes)) best = it;
   }
   if (best != holes_.end()) {
-    size_t offset = best->first, rest = best->second - bytes;
-    holes_.erase(best);
-    if (rest > 0) holes_.emplace(offset + bytes, rest);
+    const size_t offset = best->offset;
+    if (best->bytes == bytes) {
+      holes_.erase(best);
+    } else {
+      *best = {offset + bytes, best->bytes - bytes};
+    }
     return offset;
   }
   // Grow; a hole at the very end becomes part of the new place.
   size_t offset = size_;
-  if (!holes_.empty()) {
-    auto last = std::prev(holes_.end());
-    if (last->first + last->second == size_) {
-      offset = last->first;
-      holes_.erase(last);
-    }
+  if (!holes_.empty() && holes_.back().offset + holes_.back().bytes == size_) {
+    offset = holes_.back().offset;
+    holes_.pop_back();
   }
   if (__builtin_add_overflow(offset, bytes, &size_)) too_large();
   return offset;
@@ -42,20 +43,20 @@ size_t ArenaLayout::allocate(size_t bytes) {
 
 void ArenaLayout::free(size_t offset, size_t bytes) {
   bytes = round_up(bytes == 0 ? 1 : bytes);
-  auto next = holes_.lower_bound(offset);
-  if (next != holes_.begin()) {
-    auto before = std::prev(next);
-    if (before->first + before->second == offset) {
-      offset = before->first;
-      bytes += before->second;
-      holes_.erase(before);
-    }
-  }
-  if (next != holes_.end() && offset + bytes == next->first) {
-    bytes += next->second;
+  auto next = std::lower_bound(holes_.begin(), holes_.end(), offset,
+                               [](const Hole& hole, size_t at) { return hole.offset < at; });
+  const bool joins_next = next != holes_.end() && offset + bytes == next->offset;
+  const bool joins_last = next != holes_.begin() && std::prev(next)->offset + std::prev(next)->bytes == offset;
+  if (joins_last && joins_next) {
+    std::prev(next)->bytes += bytes + next->bytes;
     holes_.erase(next);
+  } else if (joins_last) {
+    std::prev(next)->bytes += bytes;
+  } else if (joins_next) {
+    *next = {offset, bytes + next->bytes};
+  } else {
+    holes_.insert(next, {offset, bytes});
   }
-  holes_.emplace(offset, bytes);
 }
 
 }  // namespace weir

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
+#include <vector>
 
 namespace weir {
 
@@ -17,7 +17,10 @@ class ArenaLayout {
 
  private:
   static size_t round_up(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
-  std::map<size_t, size_t> holes_;  // offset -> bytes, never touching each other
+  struct Hole {
+    size_t offset, bytes;
+  };
+  std::vector<Hole> holes_;  // by offset, never touching each other
   size_t size_ = 0;
 };
 

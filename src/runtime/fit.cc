@@ -33,7 +33,7 @@ bool Fit::accepts(std::span<const Tensor* const> feed_values) const {
 
 size_t Fit::bytes() const {
   constexpr size_t kState = 300;
-  return slots.size() * sizeof(Slot) + steps.size() * (sizeof(FittedStep) + kState);
+  return slots.size() * sizeof(Slot) + constants.size() * sizeof(Tensor) + steps.size() * (sizeof(FittedStep) + kState);
 }
 
 uint64_t Plan::next_fit() {
@@ -89,7 +89,7 @@ std::shared_ptr<const Fit> Plan::fit(const std::shared_ptr<Plan>& plan, std::spa
       differs[s] = true;
       Slot& slot = fit->slots[s];
       slot.shape = facts->shape(edge);
-      slot.constant = facts->value(edge);
+      if (slot.constant >= 0) fit->constants[static_cast<size_t>(slot.constant)] = facts->value(edge);
       const bool has_place = slot.place == Place::Arena || slot.place == Place::Fetch;
       if (has_place && plan->layout_->lives[s].root == static_cast<int>(s)) slot.bytes = bytes_of(slot);
     }

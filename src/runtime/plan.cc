@@ -136,9 +136,10 @@ void Plan::bind(Frame& frame, const Fit& fit) const {
     if (slot.place == Place::Arena) v.data = frame.arena(slot.memory) + slot.offset;
     if (slot.place == Place::Constant) {
       // The fit's own reference serves: constants are never released by a run.
-      v.data = const_cast<void*>(slot.constant.raw());
-      v.owner = slot.constant.buffer();
-      v.shape = &slot.constant.shape();
+      const Tensor& constant = fit.constants[static_cast<size_t>(slot.constant)];
+      v.data = const_cast<void*>(constant.raw());
+      v.owner = constant.buffer();
+      v.shape = &constant.shape();
     }
   }
 }

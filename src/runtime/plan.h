@@ -37,7 +37,7 @@ struct Slot {
   Place place = Place::Nowhere;
   size_t offset = 0, bytes = 0;  // Arena
   int memory = 0;                // whose arena
-  Tensor constant;
+  int constant = -1;             // Constant: its number in Fit::constants
 };
 size_t bytes_of(const Slot& slot);  // of its elements; throws InvalidArgument when they are too many
 
@@ -92,6 +92,7 @@ struct Fit {
   std::shared_ptr<Plan> owner;  // of a fit that is not the plan's first
   std::vector<Shape> feeds;
   std::vector<Slot> slots;
+  std::vector<Tensor> constants;
   std::vector<FittedStep> steps;
   std::vector<size_t> arena_bytes;  // for each of the plan's memories
   uint64_t number = 0;              // no other fit ever has it

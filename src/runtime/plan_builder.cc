@@ -54,7 +54,10 @@ void Plan::Builder::number_slots() {
       s.dtype = node.types[o];
       s.shape = node.shapes[o];
       s.known = s.shape.is_known();
-      s.constant = node.values[o];
+      if (node.values[o].valid()) {
+        s.constant = static_cast<int>(plan_.first_.constants.size());
+        plan_.first_.constants.push_back(node.values[o]);
+      }
       plan_.first_.slots.push_back(std::move(s));
       plan_.slot_edges_.push_back({i, static_cast<int>(o)});
     }
@@ -140,7 +143,7 @@ void Plan::Builder::place_values() {
     if (feed >= 0) memory(feed).place = Place::Held;
   }
   for (Slot& s : plan_.first_.slots) {
-    if (s.constant.valid()) s.place = Place::Constant;
+    if (s.constant >= 0) s.place = Place::Constant;
   }
   for (const Step& step : plan_.steps_) {
     // What a waiting step reads is in a buffer that it can keep: it may still want it when others have gone on.
@@ -264,7 +267,8 @@ void Plan::Builder::prepare_flow() {
     std::vector<FeedSpec> inputs;
     for (int n = flow.is_loop ? 0 : 1; n < step.view.input_count; ++n) {
       const Slot& input = memory(step.view.inputs[n]);
-      inputs.push_back({input.dtype, input.shape, input.constant});
+      inputs.push_back({input.dtype, input.shape});
+      if (input.constant >= 0) inputs.back().value = plan_.first_.constants[static_cast<size_t>(input.constant)];
     }
     std::vector<bool> wanted;
     for (int o = 0; o < step.view.output_count; ++o) {
