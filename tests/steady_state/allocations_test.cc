@@ -133,5 +133,43 @@ TEST_F(SteadyState, BranchesAndLoopsAllocateNothing) {
   expect_none(g, reduce_sum(y), g.no_op(), {{x, ramp({16})}, {p, Tensor(false)}});
 }
 
+TEST_F(SteadyState, ShapesThatTheRunFindsAllocateNothingWhenTheyComeAgain) {
+  Graph g;
+  Output x = g.placeholder(float32, {kUnknown, 4}), rows = g.placeholder(int32, {});
+  // The value of `rows` decides all sizes that follow: no plan knows them.
+  Output y = tanh(slice(x, {0, 0}, stack({rows, 4}, 0))) * 2.f;
+  Output z = matmul(reshape(y, stack({rows, -1}, 0)), ones(g, {4, 3}));
+  expect_none(g, reduce_sum(z), g.no_op(), {{x, ramp({8, 4})}, {rows, Tensor(int32_t{5})}});
+}
+
+TEST_F(SteadyState, SparseTrainingAllocatesNothing) {
+  Graph g;
+  Output ids = g.placeholder(int32, {kUnknown});
+  Variable table = g.variable("table", truncated_normal(g, {50, 8}));
+  Output loss = reduce_mean(square(nn::embedding_lookup({table}, ids) - 1.f));
+  Operation train = train::Adagrad(0.1f).minimize(loss);
+  Tensor few(int32, {12});
+  for (int i = 0; i < 12; ++i) few.mutable_data<int32_t>()[i] = i * i % 7;
+  expect_none(g, loss, train, {{ids, few}});
+}
+
+TEST_F(SteadyState, TurnsOfBatchSizesAllocateNothing) {
+  Graph g;
+  Output x = g.placeholder(float32, {kUnknown, 8});
+  Variable w = g.variable("w", truncated_normal(g, {8, 4}));
+  Output loss = reduce_mean(square(matmul(x, w)));
+  Operation train = train::Adam(1e-3f).minimize(loss);
+  Session session(g, {.intra_op_parallelism_threads = 2});
+  session.run(g.global_variables_initializer());
+  std::vector<std::vector<Feed>> batches;
+  for (int64_t n = 16; n < 36; ++n) batches.push_back({{x, ramp({n, 8})}});
+  const std::vector<Operation> targets = {train};
+  auto turn = [&] {
+    for (const std::vector<Feed>& feeds : batches) session.run(loss, feeds, targets);
+  };
+  for (int i = 0; i < 3; ++i) turn();
+  EXPECT_EQ(during(turn), 0);
+}
+
 }  // namespace
 }  // namespace weir
