@@ -49,6 +49,9 @@ foreach(source IN LISTS WEIR_SOURCES)
   elseif(source MATCHES "/src/ops/" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # At -O2 g++ leaves loops alone whose length or overlap only the run knows.
     list(APPEND flags $<$<CONFIG:Release>:-fvect-cost-model=dynamic>)
+  elseif(source MATCHES "/src/(import|nn|train)/")
+    # Runs when a graph is made, not in a step: a quarter of the time of compiling these is not worth having at run time.
+    list(APPEND flags $<$<CONFIG:Release>:-O1>)
   endif()
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
     if(source MATCHES "_avx2\\.cc$")

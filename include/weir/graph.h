@@ -296,6 +296,9 @@ class WEIR_API Graph {
 class WEIR_API NodeBuilder {
  public:
   explicit NodeBuilder(std::string_view op, std::string_view name = {}, std::optional<In::Where> where = std::nullopt);
+  ~NodeBuilder();
+  NodeBuilder(const NodeBuilder&);
+  NodeBuilder& operator=(const NodeBuilder&);
   NodeBuilder& graph(Graph& graph);  // needed only when no input is an Output
   NodeBuilder& input(const In& value);
   NodeBuilder& input(const InList& values);

@@ -6,6 +6,9 @@ namespace weir {
 
 NodeBuilder::NodeBuilder(std::string_view op, std::string_view name, std::optional<In::Where> where)
     : op_(op), name_(name), where_(where) {}
+NodeBuilder::~NodeBuilder() = default;
+NodeBuilder::NodeBuilder(const NodeBuilder&) = default;
+NodeBuilder& NodeBuilder::operator=(const NodeBuilder&) = default;
 
 NodeBuilder& NodeBuilder::graph(Graph& graph) {
   graph_ = &graph;

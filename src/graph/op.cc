@@ -354,8 +354,4 @@ bool attr_matches(const AttrSpec& spec, const AttrValue& value) {
 
 std::string attr_to_string(const AttrValue& value) { return std::visit(Printer{}, value); }
 
-void AttrMap::bad_access(std::string_view name, bool present) {
-  throw invalid_argument("attribute '{}' is {}", name, present ? "of another kind" : "missing");
-}
-
 }  // namespace weir
