@@ -18,6 +18,8 @@
 #include <string>
 #include <vector>
 
+#include "data/batches.h"
+
 using namespace weir;
 
 namespace {

@@ -20,7 +20,8 @@ target_precompile_headers(weir_test_support PRIVATE
   <gtest/gtest.h> <memory> <string> <vector> include/weir/weir.h src/ops/kernel.h)
 
 file(GLOB_RECURSE WEIR_TEST_SOURCES CONFIGURE_DEPENDS
-  ${PROJECT_SOURCE_DIR}/src/*_test.cc ${PROJECT_SOURCE_DIR}/tests/*_test.cc)
+  ${PROJECT_SOURCE_DIR}/src/*_test.cc ${PROJECT_SOURCE_DIR}/tests/*_test.cc
+  ${PROJECT_SOURCE_DIR}/examples/cpp/*_test.cc)
 set(folders)
 foreach(source IN LISTS WEIR_TEST_SOURCES)
   cmake_path(GET source PARENT_PATH folder)

@@ -7,6 +7,9 @@
 #include <cstdio>
 #include <string>
 
+#include "data/batches.h"
+#include "data/mnist.h"
+
 using namespace weir;
 
 void train_logistic(const std::string& folder) {

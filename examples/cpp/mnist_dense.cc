@@ -8,6 +8,9 @@
 #include <optional>
 #include <string>
 
+#include "data/batches.h"
+#include "data/mnist.h"
+
 using namespace weir;
 
 // inputs * W + b, with summaries of everything.

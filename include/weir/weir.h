@@ -2,11 +2,9 @@
 
 // Everything a program needs.
 #include "weir/checkpoint.h"
-#include "weir/cifar10.h"
 #include "weir/clip.h"
 #include "weir/control_flow.h"
 #include "weir/custom_gradient.h"
-#include "weir/data.h"
 #include "weir/device.h"
 #include "weir/embedding.h"
 #include "weir/error.h"
@@ -15,6 +13,7 @@
 #include "weir/graph_html.h"
 #include "weir/index_ops.h"
 #include "weir/io_ops.h"
+#include "weir/jpeg.h"
 #include "weir/linalg_ops.h"
 #include "weir/losses.h"
 #include "weir/moving_averages.h"

@@ -2,7 +2,7 @@
 #include <nanobind/stl/string.h>
 
 #include "convert.h"
-#include "weir/cifar10.h"
+#include "data/cifar10.h"
 
 namespace weir::python {
 namespace {

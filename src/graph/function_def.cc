@@ -8,7 +8,6 @@
 #include "base/errors.h"
 #include "graph/attr_proto.h"
 #include "graph/bodies.h"
-#include "graph/import_plan.h"
 
 namespace weir {
 namespace {

@@ -8,6 +8,10 @@
 
 namespace weir {
 
+// An attribute of functions that Weir wrote: their nodes have the names that they had in the graph; and one of an
+// argument, which has that of the placeholder.
+inline const std::string kFullNames = "_full_names", kUserSpecifiedName = "_user_specified_name";
+
 // References to variables are inputs of an If or While here, not in a GraphDef: functions pass none.
 bool is_passed(const Node& node, size_t input);
 // Whether an output is one in a GraphDef too, and its number there: a While gives back what it gets.

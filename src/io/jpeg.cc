@@ -1,4 +1,4 @@
-#include "io/jpeg.h"
+#include "weir/jpeg.h"
 
 #include <csetjmp>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "io/jpeg.h"
+#include "weir/jpeg.h"
 
 #include <gtest/gtest.h>
 #include <zlib.h>

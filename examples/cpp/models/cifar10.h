@@ -1,9 +1,8 @@
 #pragma once
 
-#include <weir/cifar10.h>
-
 #include <memory>
 
+#include "data/cifar10.h"
 #include "training.h"
 
 namespace weir::examples {

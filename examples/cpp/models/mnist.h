@@ -1,5 +1,7 @@
 #pragma once
 
+#include "data/batches.h"
+#include "data/mnist.h"
 #include "training.h"
 
 namespace weir::examples {

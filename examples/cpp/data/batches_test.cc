@@ -4,7 +4,7 @@
 #include <set>
 #include <vector>
 
-#include "weir/data.h"
+#include "data/batches.h"
 #include "weir/error.h"
 
 namespace weir::data {

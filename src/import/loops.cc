@@ -3,8 +3,8 @@
 #include <set>
 
 #include "base/errors.h"
-#include "graph/import_control_flow.h"
 #include "graph/op.h"
+#include "import/control_flow.h"
 
 namespace weir {
 namespace {

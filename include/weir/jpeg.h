@@ -4,6 +4,8 @@
 #include <span>
 #include <string_view>
 
+#include "weir/export.h"
+
 namespace weir {
 
 struct JpegSize {
@@ -15,6 +17,6 @@ struct JpegSize {
 // when the bytes are no JPEG file, the picture is not of `size` (before any memory is taken for it) or its colours are
 // not grey, YCbCr or RGB; DataLoss for a damaged file or one that is cut short, after which `rgb` holds anything.
 // REQUIRES: rgb.size() == 3 * size.height * size.width.
-void decode_jpeg(std::string_view jpeg, JpegSize size, std::span<uint8_t> rgb);
+WEIR_API void decode_jpeg(std::string_view jpeg, JpegSize size, std::span<uint8_t> rgb);
 
 }  // namespace weir

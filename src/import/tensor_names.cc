@@ -1,4 +1,4 @@
-#include "graph/import_tensor_names.h"
+#include "import/tensor_names.h"
 
 #include <charconv>
 

@@ -1,4 +1,4 @@
-#include "weir/cifar10.h"
+#include "data/cifar10.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "graph/import_plan.h"
+#include "import/plan.h"
 
 #include <algorithm>
 #include <charconv>

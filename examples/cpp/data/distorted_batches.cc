@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "base/errors.h"
-#include "weir/cifar10.h"
+#include "data/cifar10.h"
+#include "data/failure.h"
 
 namespace weir::data {
 namespace {
@@ -147,13 +147,13 @@ void require_pictures(const Pictures& p, int64_t height, int64_t width) {
   const Shape& shape = p.images.shape();
   if (p.images.dtype() != DType::UInt8 || shape.rank() != 4 || shape[0] < 1 || shape[3] != 3 ||
       p.labels.dtype() != DType::Int64 || p.labels.shape() != Shape{shape[0]}) {
-    throw invalid_argument("expected uint8 pictures [n,height,width,3] and int64 labels [n], got {} {} and {} {}",
-                           dtype_name(p.images.dtype()), shape.str(), dtype_name(p.labels.dtype()),
-                           p.labels.shape().str());
+    throw failure(Code::InvalidArgument,
+                  "expected uint8 pictures [n,height,width,3] and int64 labels [n], got {} {} and {} {}",
+                  dtype_name(p.images.dtype()), shape.str(), dtype_name(p.labels.dtype()), p.labels.shape().str());
   }
   if (height < 1 || width < 1 || height > shape[1] || width > shape[2]) {
-    throw invalid_argument("{} x {} pixels cannot be cut out of pictures of {} x {}", height, width, shape[1],
-                           shape[2]);
+    throw failure(Code::InvalidArgument, "{} x {} pixels cannot be cut out of pictures of {} x {}", height, width,
+                  shape[1], shape[2]);
   }
 }
 
@@ -178,7 +178,8 @@ class DistortedBatches::State {
       for (int i = 0; i < options.threads; ++i) threads_.emplace_back([this] { work(); });
     } catch (const std::system_error& e) {
       stop();
-      throw error(Code::ResourceExhausted, "DistortedBatches: cannot start {} threads: {}", options.threads, e.what());
+      throw failure(Code::ResourceExhausted, "DistortedBatches: cannot start {} threads: {}", options.threads,
+                    e.what());
     }
   }
   ~State() { stop(); }
@@ -276,14 +277,15 @@ DistortedBatches::DistortedBatches(Pictures pictures, const DistortedBatchesOpti
   if (options.batch_size < 1 || options.first_batch < 0 || options.threads < 1 || options.threads > kMostThreads ||
       options.prefetch < 1 || options.prefetch > kMostPrefetched ||
       options.first_batch > std::numeric_limits<int64_t>::max() / 2 / options.batch_size) {
-    throw invalid_argument(
-        "DistortedBatches: batches of {} from number {} on, made by {} threads {} ahead, are not possible",
-        options.batch_size, options.first_batch, options.threads, options.prefetch);
+    throw failure(Code::InvalidArgument,
+                  "DistortedBatches: batches of {} from number {} on, made by {} threads {} ahead, are not possible",
+                  options.batch_size, options.first_batch, options.threads, options.prefetch);
   }
   // Written so that NaN is refused too.
   if (!(d.max_brightness >= 0 && d.lower_contrast >= 0 && d.upper_contrast >= d.lower_contrast)) {
-    throw invalid_argument("DistortedBatches: brightness up to {} and contrast from {} to {} are not possible",
-                           d.max_brightness, d.lower_contrast, d.upper_contrast);
+    throw failure(Code::InvalidArgument,
+                  "DistortedBatches: brightness up to {} and contrast from {} to {} are not possible", d.max_brightness,
+                  d.lower_contrast, d.upper_contrast);
   }
   state_ = std::make_unique<State>(std::move(pictures), options);
 }
@@ -296,7 +298,8 @@ Batches::Batch central_batch(const Pictures& pictures, int64_t begin, int64_t co
   require_pictures(pictures, height, width);
   const Shape& shape = pictures.images.shape();
   if (begin < 0 || count < 0 || count > shape[0] - begin) {
-    throw invalid_argument("there are no {} pictures from row {} on, only {} in all", count, begin, shape[0]);
+    throw failure(Code::InvalidArgument, "there are no {} pictures from row {} on, only {} in all", count, begin,
+                  shape[0]);
   }
   Batches::Batch batch{Tensor(DType::Float32, {count, height, width, 3}), Tensor(DType::Int64, {count})};
   Darkroom darkroom;

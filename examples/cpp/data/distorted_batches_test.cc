@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "data/cifar10.h"
 #include "tests/support/check_op.h"
-#include "weir/cifar10.h"
 #include "weir/error.h"
 
 namespace weir::data {

@@ -3,7 +3,7 @@
 #include <map>
 #include <set>
 
-#include "graph/import_control_flow.h"
+#include "import/control_flow.h"
 
 namespace weir {
 namespace {

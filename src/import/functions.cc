@@ -2,9 +2,10 @@
 #include <set>
 
 #include "base/errors.h"
-#include "graph/import_plan.h"
-#include "graph/import_tensor_names.h"
+#include "graph/function_def.h"
 #include "graph/op.h"
+#include "import/plan.h"
+#include "import/tensor_names.h"
 
 namespace weir {
 namespace {

@@ -1,4 +1,4 @@
-#include "graph/import_control_flow.h"
+#include "import/control_flow.h"
 
 #include <algorithm>
 #include <set>

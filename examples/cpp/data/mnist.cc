@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "base/errors.h"
-#include "weir/data.h"
+#include "data/failure.h"
+#include "data/mnist.h"
 
 namespace weir::data {
 namespace {
@@ -17,7 +17,7 @@ std::string read_unpacked(const std::string& path) {
   errno = 0;
   gzFile file = gzopen(path.c_str(), "rb");
   if (!file) {
-    throw error(errno == ENOENT ? Code::NotFound : Code::Unknown, "cannot open '{}': {}", path, std::strerror(errno));
+    throw failure(errno == ENOENT ? Code::NotFound : Code::Unknown, "cannot open '{}': {}", path, std::strerror(errno));
   }
   std::string contents;
   std::vector<char> chunk(1 << 18);
@@ -28,8 +28,8 @@ std::string read_unpacked(const std::string& path) {
   int zlib_error = Z_OK;
   const std::string reason = gzerror(file, &zlib_error);
   const int status = gzclose_r(file);  // reports a stream that stopped before its end
-  if (length < 0) throw error(Code::DataLoss, "cannot read '{}': {}", path, reason);
-  if (status != Z_OK) throw error(Code::DataLoss, "'{}' is cut short", path);
+  if (length < 0) throw failure(Code::DataLoss, "cannot read '{}': {}", path, reason);
+  if (status != Z_OK) throw failure(Code::DataLoss, "'{}' is cut short", path);
   return contents;
 }
 
@@ -43,11 +43,12 @@ Labelled read_labelled(const std::string& images_path, const std::string& labels
   const Tensor images = read_idx(images_path);
   const Tensor labels = read_idx(labels_path);
   if (images.shape().rank() != 3) {
-    throw error(Code::DataLoss, "'{}' has rank {}, not 3 (images, rows, columns)", images_path, images.shape().rank());
+    throw failure(Code::DataLoss, "'{}' has rank {}, not 3 (images, rows, columns)", images_path,
+                  images.shape().rank());
   }
   if (labels.shape().rank() != 1 || labels.shape()[0] != images.shape()[0]) {
-    throw error(Code::DataLoss, "'{}' has shape {}, expected one label for each of the {} images", labels_path,
-                labels.shape().str(), images.shape()[0]);
+    throw failure(Code::DataLoss, "'{}' has shape {}, expected one label for each of the {} images", labels_path,
+                  labels.shape().str(), images.shape()[0]);
   }
   const int64_t count = images.shape()[0];
   Labelled result{Tensor(DType::Float32, {count, images.shape()[1] * images.shape()[2]}),
@@ -64,11 +65,11 @@ Tensor read_idx(const std::string& path) {
   const std::string contents = read_unpacked(path);
   // Two zero bytes, the element type (8: unsigned byte), the rank, then the sizes.
   if (contents.size() < 4 || contents[0] != 0 || contents[1] != 0 || contents[2] != 8) {
-    throw error(Code::DataLoss, "'{}' is no idx file of bytes: its first bytes are not 00 00 08", path);
+    throw failure(Code::DataLoss, "'{}' is no idx file of bytes: its first bytes are not 00 00 08", path);
   }
   const int rank = static_cast<unsigned char>(contents[3]);
   const size_t header = 4 + 4 * static_cast<size_t>(rank);
-  if (contents.size() < header) throw error(Code::DataLoss, "'{}' is cut short in its header", path);
+  if (contents.size() < header) throw failure(Code::DataLoss, "'{}' is cut short in its header", path);
   Shape shape;
   for (int i = 0; i < rank; ++i) shape.append(big_endian(contents.data() + 4 + 4 * i));
   // A damaged header may announce more elements than fit into 64 bits: compared before any size is computed.
@@ -80,8 +81,8 @@ Tensor read_idx(const std::string& path) {
     left /= static_cast<size_t>(size);
   }
   if (empty ? left != 0 : left != 1) {
-    throw error(Code::DataLoss, "'{}' holds {} elements, but its header says {}", path, contents.size() - header,
-                shape.str());
+    throw failure(Code::DataLoss, "'{}' holds {} elements, but its header says {}", path, contents.size() - header,
+                  shape.str());
   }
   Tensor result(DType::UInt8, shape);
   std::memcpy(result.mutable_raw(), contents.data() + header, contents.size() - header);

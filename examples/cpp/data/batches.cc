@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/errors.h"
-#include "weir/data.h"
+#include "data/batches.h"
+#include "data/failure.h"
 
 namespace weir::data {
 namespace {
@@ -27,16 +27,16 @@ void copy_row(const Tensor& from, int64_t from_row, Tensor& to, int64_t to_row) 
 
 Tensor one_hot(const Tensor& labels, int64_t classes) {
   if (labels.shape().rank() != 1 || labels.dtype() != DType::Int64 || classes < 0) {
-    throw invalid_argument(
-        "one_hot needs a vector of int64 labels and a number of classes, got "
-        "{} {} and {}",
-        dtype_name(labels.dtype()), labels.shape().str(), classes);
+    throw failure(Code::InvalidArgument,
+                  "one_hot needs a vector of int64 labels and a number of classes, got "
+                  "{} {} and {}",
+                  dtype_name(labels.dtype()), labels.shape().str(), classes);
   }
   Tensor result = Tensor::zeros(DType::Float32, {labels.elements(), classes});
   float* row = result.mutable_data<float>();
   for (int64_t label : labels.data<int64_t>()) {
     if (label < 0 || label >= classes) {
-      throw invalid_argument("label {} is outside [0, {})", label, classes);
+      throw failure(Code::InvalidArgument, "label {} is outside [0, {})", label, classes);
     }
     row[label] = 1;
     row += classes;
@@ -70,9 +70,8 @@ Batches::Batches(Tensor images, Tensor labels, uint64_t seed) : state_(std::make
   const auto rows = [](const Tensor& tensor) { return tensor.shape().rank() < 1 ? 0 : tensor.shape()[0]; };
   const bool strings = images.dtype() == DType::String || labels.dtype() == DType::String;
   if (strings || rows(images) < 1 || rows(images) != rows(labels) || rows(images) > UINT32_MAX) {
-    throw invalid_argument("Batches needs two tensors of numbers with as many rows, got {} {} and {} {}",
-                           dtype_name(images.dtype()), images.shape().str(), dtype_name(labels.dtype()),
-                           labels.shape().str());
+    throw failure(Code::InvalidArgument, "Batches needs two tensors of numbers with as many rows, got {} {} and {} {}",
+                  dtype_name(images.dtype()), images.shape().str(), dtype_name(labels.dtype()), labels.shape().str());
   }
   state_->order.resize(static_cast<size_t>(rows(images)));
   std::iota(state_->order.begin(), state_->order.end(), 0u);
@@ -87,7 +86,7 @@ Batches& Batches::operator=(Batches&&) noexcept = default;
 Batches::~Batches() = default;
 
 Batches::Batch Batches::next(int64_t size) {
-  if (size < 0) throw invalid_argument("a batch of {} rows was asked for", size);
+  if (size < 0) throw failure(Code::InvalidArgument, "a batch of {} rows was asked for", size);
   State& state = *state_;
   Batch batch{Tensor(state.images.dtype(), with_rows(state.images.shape(), size)),
               Tensor(state.labels.dtype(), with_rows(state.labels.shape(), size))};

@@ -2,7 +2,7 @@
 #include <map>
 
 #include "base/errors.h"
-#include "graph/import_plan.h"
+#include "import/plan.h"
 
 namespace weir {
 namespace {

@@ -21,10 +21,6 @@ namespace weir {
 inline constexpr int kControlPort = -1;  // the "port" of a control input
 inline constexpr int kTopLevel = -1;     // the "body" of nodes that stand where the import happens
 
-// An attribute of functions that Weir wrote: their nodes have the names that they had in the graph; and one of an
-// argument, which has that of the placeholder.
-inline const std::string kFullNames = "_full_names", kUserSpecifiedName = "_user_specified_name";
-
 // "name", "name:3" or "^name".
 struct TensorName {
   std::string_view node;

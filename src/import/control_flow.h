@@ -4,12 +4,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "graph/import_plan.h"
+#include "import/plan.h"
 
 namespace weir {
 
-// What import_control_flow() is made of: loops (import_loops.cc), conditionals (import_conditionals.cc), and the
-// tensors that nodes can see afterwards (import_control_flow.cc).
+// What import_control_flow() is made of: loops (loops.cc), conditionals (conditionals.cc), and the
+// tensors that nodes can see afterwards (control_flow.cc).
 
 inline constexpr size_t kMaxNesting = 256;  // of conditionals: a tf.case of as many cases
 

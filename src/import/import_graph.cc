@@ -7,8 +7,8 @@
 #include "graph/attr_proto.h"
 #include "graph/bodies.h"
 #include "graph/graph_def.h"
-#include "graph/import_plan.h"
 #include "graph/node.h"
+#include "import/plan.h"
 #include "tensor/tensor_proto.h"
 
 namespace weir {

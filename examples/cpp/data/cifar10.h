@@ -4,8 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "weir/data.h"
-#include "weir/export.h"
+#include "data/batches.h"
 #include "weir/tensor.h"
 
 // CIFAR-10: 60,000 small pictures of ten kinds of things, and the batches that its programs train and test with.
@@ -22,7 +21,7 @@ enum class Cifar10Part { Train, Test };
 // Reads train.tfrecord or test.tfrecord of a folder: Examples with the features image/encoded (a JPEG file of 32 x 32
 // pixels) and image/class/label (0 to 9). Uses `threads` threads; 0: one a core. Throws NotFound when the file is not
 // there; DataLoss or InvalidArgument, naming file and record, for one that is damaged or holds something else.
-WEIR_API Pictures read_cifar10(const std::string& directory, Cifar10Part part, int threads = 0);
+Pictures read_cifar10(const std::string& directory, Cifar10Part part, int threads = 0);
 
 // What DistortedBatches does to a picture, in this order. The numbers are those of TensorFlow's tutorial.
 struct Distortions {
@@ -45,7 +44,7 @@ struct DistortedBatchesOptions {
 // Endless batches of distorted pictures, without replacement: each pass over the data is in a new random order, and a
 // batch that reaches the end of one pass goes on with the next. Threads in the background make them ahead of time. The
 // seed alone fixes all batches, whatever the number of threads. Thread-safe; the destructor ends the threads at once.
-class WEIR_API DistortedBatches {
+class DistortedBatches {
  public:
   // Throws InvalidArgument unless there are pictures, with as many labels, that are large enough for the distortions,
   // and every option makes sense.
@@ -65,7 +64,7 @@ class WEIR_API DistortedBatches {
 
 // The middle of each of `count` pictures from row `begin` on, whitened, in order: for testing. Throws InvalidArgument
 // for rows that do not exist and pictures that are too small.
-WEIR_API Batches::Batch central_batch(const Pictures& pictures, int64_t begin, int64_t count, int64_t height = 24,
-                                      int64_t width = 24);
+Batches::Batch central_batch(const Pictures& pictures, int64_t begin, int64_t count, int64_t height = 24,
+                             int64_t width = 24);
 
 }  // namespace weir::data

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <string>
 
-#include "weir/data.h"
+#include "data/mnist.h"
 #include "weir/error.h"
 
 namespace weir::data {

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "graph/import_plan.h"
+#include "import/plan.h"
 
 namespace weir {
 
