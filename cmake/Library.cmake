@@ -33,7 +33,7 @@ add_dependencies(weir_objects weir_proto_headers)
 # Nearly every file needs these; parsing them once makes a clean build three times faster.
 target_precompile_headers(weir_objects PRIVATE
   <algorithm> <map> <memory> <string> <vector>
-  src/base/errors.h src/autodiff/grad_context.h src/graph/infer_context.h src/graph/node.h src/ops/kernel.h
+  src/base/errors.h src/graph/grad_context.h src/graph/infer_context.h src/graph/node.h src/ops/kernel.h
   src/ops/types.h include/weir/ops.h)
 
 # Instruction sets go by file name and are chosen at run time, so one binary serves every processor.

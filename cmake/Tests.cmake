@@ -47,6 +47,12 @@ if(WEIR_SANITIZE)  # the sanitizer's own allocator cannot be counted
     APPEND PROPERTY COMPILE_DEFINITIONS WEIR_OWN_ALLOCATOR)
 endif()
 
+# Which folder may include which.
+find_program(WEIR_PYTHON3 python3)
+if(WEIR_PYTHON3)
+  add_test(NAME test_include_order COMMAND ${WEIR_PYTHON3} ${PROJECT_SOURCE_DIR}/tests/include_order.py)
+endif()
+
 # Small programs that end by themselves and need no data.
 if(WEIR_PROGRAMS)
   add_test(NAME example_devices COMMAND devices)

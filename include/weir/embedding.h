@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "weir/candidate_ops.h"
 #include "weir/export.h"
 #include "weir/graph.h"
 
@@ -37,32 +38,6 @@ struct SparseEmbeddingOptions {
 };
 WEIR_API Output embedding_lookup_sparse(const InList& params, const SparseIds& ids,
                                         const SparseEmbeddingOptions& options = {}, std::string_view name = {});
-
-// Samplers of classes. `true_classes` is int64 [batch, num_true].
-struct SamplerOptions {
-  int64_t num_true = 1, num_sampled = 1;
-  bool unique = true;
-  int64_t range_max = 1;  // classes are in [0, range_max)
-  std::optional<int64_t> seed = {};
-};
-struct SampledCandidates {
-  Output sampled_candidates, true_expected_count, sampled_expected_count;
-};
-// Class k with probability log((k + 2) / (k + 1)) / log(range_max + 1): for words sorted by how frequent they are.
-WEIR_API SampledCandidates log_uniform_candidate_sampler(const In& true_classes, const SamplerOptions& options,
-                                                         std::string_view name = {});
-WEIR_API SampledCandidates uniform_candidate_sampler(const In& true_classes, const SamplerOptions& options,
-                                                     std::string_view name = {});
-// Any sampler operation of that signature.
-WEIR_API SampledCandidates sample_candidates(std::string_view op, const In& true_classes, const SamplerOptions& options,
-                                             std::string_view name = {});
-
-// Samples that are among an example's true classes: row, place among the samples, and -FLT_MAX as weight.
-struct AccidentalHits {
-  Output indices, ids, weights;
-};
-WEIR_API AccidentalHits compute_accidental_hits(const In& true_classes, const In& sampled_candidates, int64_t num_true,
-                                                std::optional<int64_t> seed = {}, std::string_view name = {});
 
 // weights [classes, dim] and biases [classes], perhaps in parts, labels int64 [batch, num_true], inputs [batch, dim].
 struct SampledLossOptions {

@@ -124,4 +124,17 @@ WEIR_API Moments moments(const In& x, const std::vector<int64_t>& axes, const Mo
 WEIR_API Output batch_normalization(const In& x, const In& mean, const In& variance, const In& offset, const In& scale,
                                     float variance_epsilon, std::string_view name = {});
 
+// Batch normalisation of images over all but the channels, in one operation.
+struct FusedBatchNormOptions {
+  std::optional<In> mean = {}, variance = {};  // when it is not for training
+  float epsilon = 0.001f;
+  std::string data_format = "NHWC";
+  bool is_training = true;
+};
+struct FusedBatchNorm {
+  Output y, batch_mean, batch_variance;  // the variance is unbiased, for running averages
+};
+WEIR_API FusedBatchNorm fused_batch_norm(const In& x, const In& scale, const In& offset,
+                                         const FusedBatchNormOptions& options = {}, std::string_view name = {});
+
 }  // namespace weir::nn

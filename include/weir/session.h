@@ -3,7 +3,6 @@
 #include <array>
 #include <chrono>
 #include <initializer_list>
-#include <map>
 #include <memory>
 #include <span>
 #include <stop_token>
@@ -12,40 +11,10 @@
 
 #include "weir/export.h"
 #include "weir/graph.h"
+#include "weir/session_options.h"
 #include "weir/tensor.h"
 
 namespace weir {
-
-// Rewrites of a plan. They never change a result beyond rounding; switch one off to find out whether it is to blame.
-struct PassOptions {
-  bool fold_constants = true;
-  bool remove_identities = true;
-  bool share_common_subexpressions = true;
-  bool fuse_bias_activation = true;
-  bool fuse_elementwise = true;
-  static PassOptions none() { return {false, false, false, false, false}; }
-};
-
-// Virtual GPUs: devices "/gpu:0" ... that run on CPU cores and have a memory of their own, so that programs for several
-// GPUs run, and can be debugged, on any machine.
-struct VirtualGpuOptions {
-  int count = -1;              // -1: what WEIR_VIRTUAL_GPUS says in the environment, or none
-  int64_t memory_limit = 0;    // bytes of each; 0: an equal share of half the machine's memory
-  double memory_fraction = 1;  // of the limit that the session may use
-  bool allow_growth = false;   // TensorFlow's; memory is taken when it is needed in either case, up to the limit
-};
-
-struct SessionOptions {
-  int intra_op_parallelism_threads = 0;            // threads of one kernel, the calling one included; 0: one a core
-  int inter_op_parallelism_threads = 0;            // branches of a plan that may run at once; 0: the runtime decides
-  std::chrono::milliseconds operation_timeout{0};  // default of RunOptions::timeout; 0: none
-  bool allow_soft_placement = false;
-  bool log_device_placement = false;
-  PassOptions passes = {};
-  std::map<std::string, int> device_count = {};  // {"CPU", 2}: two logical CPUs, each with half of the cores
-  VirtualGpuOptions virtual_gpus = {};
-  bool direct_convolutions = false;  // never Winograd's method: a little more exact, and slower
-};
 
 // What a traced run did: when each node ran, on which thread, and how much memory its outputs took.
 class WEIR_API RunTrace {

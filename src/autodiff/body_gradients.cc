@@ -1,4 +1,4 @@
-#include "autodiff/body_gradients.h"
+#include "graph/body_gradients.h"
 
 #include "weir/ops.h"
 
@@ -18,13 +18,13 @@ Output zero_gradient(const Output& x) {
 }
 
 bool is_differentiated(const Output& input) {
-  const auto* nodes = input.graph().impl().differentiated;
+  const auto* nodes = input.graph().impl().gradients.differentiated;
   return carries_gradient(input.dtype()) && (!nodes || nodes->contains(input.node()));
 }
 
 const std::unordered_set<const Node*>& walked_nodes(const Graph& graph) {
   static const std::unordered_set<const Node*> kNone;
-  const auto* nodes = graph.impl().differentiated;
+  const auto* nodes = graph.impl().gradients.differentiated;
   return nodes ? *nodes : kNone;
 }
 

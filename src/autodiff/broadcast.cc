@@ -1,6 +1,6 @@
 #include <optional>
 
-#include "autodiff/grad_context.h"
+#include "graph/grad_context.h"
 #include "weir/ops.h"
 
 namespace weir {

@@ -1,13 +1,13 @@
 #include "weir/custom_gradient.h"
 
-#include "autodiff/grad_context.h"
 #include "base/errors.h"
+#include "graph/grad_context.h"
 #include "graph/graph_impl.h"
 
 namespace weir {
 
 void set_gradient(Graph& graph, const std::string& type, GradientFunction function) {
-  graph.impl().gradient_rules[type] = [function = std::move(function)](GradContext& c) {
+  graph.impl().gradients.rules[type] = [function = std::move(function)](GradContext& c) {
     std::vector<Output> output_grads;
     for (int i = 0; i < c.outputs(); ++i) {
       const DType dtype = c.output(i).dtype();
@@ -24,10 +24,10 @@ void set_gradient(Graph& graph, const std::string& type, GradientFunction functi
 }
 
 GradientOverride::GradientOverride(Graph& graph, const std::map<std::string, std::string>& types)
-    : graph_(graph), saved_(graph.impl().gradient_overrides) {
-  for (const auto& [op, type] : types) graph.impl().gradient_overrides[op] = type;
+    : graph_(graph), saved_(graph.impl().gradients.overrides) {
+  for (const auto& [op, type] : types) graph.impl().gradients.overrides[op] = type;
 }
 
-GradientOverride::~GradientOverride() { graph_.impl().gradient_overrides = std::move(saved_); }
+GradientOverride::~GradientOverride() { graph_.impl().gradients.overrides = std::move(saved_); }
 
 }  // namespace weir

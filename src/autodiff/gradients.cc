@@ -5,9 +5,9 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "autodiff/body_gradients.h"
-#include "autodiff/grad_context.h"
 #include "base/errors.h"
+#include "graph/body_gradients.h"
+#include "graph/grad_context.h"
 #include "weir/ops.h"
 
 namespace weir {
@@ -30,7 +30,8 @@ Output without_read(const Output& x) {
 class ForwardLine {
  public:
   ForwardLine(const Node& node, const SourceLine& asked)
-      : slot_(node.graph->impl().line), saved_(std::exchange(slot_, node.line.file.empty() ? asked : node.line)) {}
+      : slot_(node.graph->impl().scopes.line),
+        saved_(std::exchange(slot_, node.line.file.empty() ? asked : node.line)) {}
   ~ForwardLine() { slot_ = std::move(saved_); }
   ForwardLine(const ForwardLine&) = delete;
   ForwardLine& operator=(const ForwardLine&) = delete;
@@ -44,7 +45,7 @@ class ForwardLine {
 class Beside {
  public:
   Beside(Graph& graph, std::vector<Node*> nodes)
-      : slot_(graph.impl().colocate), saved_(std::exchange(slot_, std::move(nodes))) {}
+      : slot_(graph.impl().scopes.colocate), saved_(std::exchange(slot_, std::move(nodes))) {}
   ~Beside() { slot_ = std::move(saved_); }
   Beside(const Beside&) = delete;
   Beside& operator=(const Beside&) = delete;
@@ -59,11 +60,11 @@ class Differentiated {
  public:
   Differentiated(Graph& graph, const std::unordered_set<const Node*>& nodes, bool colocated)
       : impl_(graph.impl()),
-        saved_(std::exchange(impl_.differentiated, &nodes)),
-        colocated_(std::exchange(impl_.colocate_gradients, colocated)) {}
+        saved_(std::exchange(impl_.gradients.differentiated, &nodes)),
+        colocated_(std::exchange(impl_.gradients.colocate, colocated)) {}
   ~Differentiated() {
-    impl_.differentiated = saved_;
-    impl_.colocate_gradients = colocated_;
+    impl_.gradients.differentiated = saved_;
+    impl_.gradients.colocate = colocated_;
   }
   Differentiated(const Differentiated&) = delete;
   Differentiated& operator=(const Differentiated&) = delete;
@@ -323,7 +324,7 @@ class Walk {
     const AttrValue* attr = node.attrs.find("_gradient_op_type");
     const auto* given = attr ? std::get_if<std::string>(attr) : nullptr;  // an imported node may carry anything
     const std::string& name = given ? *given : node.op->name;
-    const auto& rules = graph_.impl().gradient_rules;
+    const auto& rules = graph_.impl().gradients.rules;
     if (auto found = rules.find(name); found != rules.end()) return found->second;
     const Op* op = given ? find_op(name) : node.op;
     return op ? op->def->gradient : nullptr;
@@ -377,15 +378,24 @@ std::vector<Output> gradients_in_body(const Body& body, const std::vector<Output
   const std::string scope = graph.current_name_scope() + "/";
   GradientsOptions options{.grad_ys = grad_ys, .stop_gradients = body.parameters, .name = scope};
   std::optional<Beside> nothing;  // least of all beside the If or While
-  if (graph.impl().colocate_gradients) {
+  if (graph.impl().gradients.colocate) {
     options.colocate_with_ops = true;
     nothing.emplace(graph, std::vector<Node*>());
   }
-  std::vector<Gradient> grads = Walk(ys, xs, options, graph.impl().line.value_or(SourceLine{}), true).run();
+  std::vector<Gradient> grads = Walk(ys, xs, options, graph.impl().scopes.line.value_or(SourceLine{}), true).run();
   for (size_t i = 0; i < xs.size(); ++i) {
     if (!grads[i].none()) dense[i] = grads[i].dense();
   }
   return dense;
+}
+
+void GradContext::differentiate(const std::vector<Output>& ys, const std::vector<Output>& xs) {
+  GradientsOptions options{.name = "second"};
+  for (size_t i = 0; i < ys.size(); ++i) options.grad_ys.push_back(output_grad(static_cast<int>(i)));
+  const std::vector<Gradient> grads = gradients(ys, xs, options);
+  for (size_t i = 0; i < xs.size(); ++i) {
+    if (!grads[i].none()) set_input_grad(static_cast<int>(i), grads[i].dense());
+  }
 }
 
 Output GradContext::output_grad(int index) const {
@@ -419,7 +429,7 @@ std::vector<Gradient> tuple(const std::vector<Gradient>& tensors, const std::vec
   if (waited.empty()) throw invalid_argument("a tuple needs at least one tensor");
   Graph& graph = waited[0].graph();
   std::optional<LineScope> line;
-  if (!graph.impl().line) line.emplace(graph, source_line(where));
+  if (!graph.impl().scopes.line) line.emplace(graph, source_line(where));
   Scope scope = graph.name_scope(name.empty() ? "tuple" : name);
   waited.insert(waited.end(), control_inputs.begin(), control_inputs.end());
   Operation gate = graph.group(waited);

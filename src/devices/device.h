@@ -9,7 +9,7 @@
 #include "devices/memory.h"
 #include "ops/kernel.h"
 #include "weir/device.h"
-#include "weir/session.h"
+#include "weir/session_options.h"
 
 namespace weir {
 

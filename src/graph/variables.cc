@@ -5,7 +5,6 @@
 
 #include "base/errors.h"
 #include "graph/graph_impl.h"
-#include "weir/array_ops.h"
 
 namespace weir {
 namespace {
@@ -25,7 +24,7 @@ std::vector<Variable> variables_in(const Graph& graph, std::string_view collecti
 class BesideVariable {
  public:
   BesideVariable(Graph& graph, std::string name)
-      : slot_(graph.impl().beside), saved_(std::exchange(slot_, std::move(name))) {}
+      : slot_(graph.impl().scopes.beside), saved_(std::exchange(slot_, std::move(name))) {}
   ~BesideVariable() { slot_ = std::move(saved_); }
   BesideVariable(const BesideVariable&) = delete;
   BesideVariable& operator=(const BesideVariable&) = delete;
@@ -38,7 +37,7 @@ class BesideVariable {
 Variable ref_variable(Graph& graph, const Output& value, Output ref, bool validate_shape) {
   Operation assign = NodeBuilder("Assign").input(ref).input(value).attr("validate_shape", validate_shape).build();
   Scope beside = graph.colocate_with(ref.op());
-  return Variable(ref, identity(ref, "read"), assign, value);
+  return Variable(ref, NodeBuilder("Identity", "read").input(ref).output(), assign, value);
 }
 
 Variable resource_variable(Graph& graph, const Output& value, Output handle, const Shape& shape) {
@@ -140,7 +139,7 @@ Operation Graph::global_variables_initializer(std::string_view name, Where where
 
 Output value_here(const Variable& variable) {
   if (!variable || !variable.is_resource()) return variable.value();
-  const auto& scopes = variable.graph().impl().control;
+  const auto& scopes = variable.graph().impl().scopes.control;
   const bool ordered =
       std::any_of(scopes.begin(), scopes.end(), [](const ControlScope& scope) { return !scope.operations.empty(); });
   if (!ordered) return variable.value();

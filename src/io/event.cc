@@ -1,7 +1,7 @@
 #include "base/errors.h"
 #include "proto/event.pb.h"
 #include "tensor/tensor_proto.h"
-#include "weir/summary.h"
+#include "weir/events.h"
 
 namespace weir::summary {
 namespace {

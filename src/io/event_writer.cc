@@ -19,7 +19,7 @@
 #include "proto/config.pb.h"
 #include "proto/event.pb.h"
 #include "proto/meta_graph.pb.h"
-#include "weir/summary.h"
+#include "weir/events.h"
 
 namespace weir::summary {
 namespace {

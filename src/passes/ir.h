@@ -8,7 +8,7 @@
 
 #include "base/thread_pool.h"
 #include "graph/node.h"
-#include "weir/session.h"
+#include "weir/session_options.h"
 
 namespace weir {
 

@@ -1,6 +1,6 @@
 #include "ops/array/space_batch.h"
 
-#include "autodiff/grad_context.h"
+#include "graph/grad_context.h"
 #include "ops/array/array_util.h"
 #include "weir/space_ops.h"
 

@@ -1,5 +1,5 @@
-#include "autodiff/grad_context.h"
 #include "base/errors.h"
+#include "graph/grad_context.h"
 #include "ops/array/array_util.h"
 #include "ops/array/split_common.h"
 #include "ops/array/strided_copy.h"

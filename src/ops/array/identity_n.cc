@@ -1,4 +1,4 @@
-#include "autodiff/grad_context.h"
+#include "graph/grad_context.h"
 #include "ops/array/array_util.h"
 #include "ops/array/strided_copy.h"
 #include "tensor/elements.h"

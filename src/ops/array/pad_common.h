@@ -1,6 +1,6 @@
 #pragma once
 
-#include "autodiff/grad_context.h"
+#include "graph/grad_context.h"
 #include "graph/infer_context.h"
 #include "ops/kernel.h"
 

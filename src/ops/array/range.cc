@@ -1,7 +1,7 @@
 #include <cmath>
 
-#include "autodiff/grad_context.h"
 #include "base/errors.h"
+#include "graph/grad_context.h"
 #include "graph/graph_impl.h"
 #include "ops/array/array_util.h"
 #include "weir/ops.h"

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "autodiff/grad_context.h"
 #include "base/errors.h"
+#include "graph/grad_context.h"
 #include "ops/array/array_util.h"
 #include "ops/array/element_type.h"
 #include "weir/space_ops.h"

@@ -1,5 +1,5 @@
-#include "autodiff/grad_context.h"
 #include "base/errors.h"
+#include "graph/grad_context.h"
 #include "ops/array/nd_index.h"
 #include "ops/math/functors.h"
 #include "weir/ops.h"

@@ -1,5 +1,5 @@
-#include "autodiff/grad_context.h"
 #include "base/errors.h"
+#include "graph/grad_context.h"
 #include "graph/graph_impl.h"
 #include "graph/node.h"
 #include "ops/array/array_util.h"

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "autodiff/grad_context.h"
+#include "graph/grad_context.h"
 #include "tests/support/check_op.h"
 #include "weir/ops.h"
 

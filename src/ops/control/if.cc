@@ -1,5 +1,5 @@
-#include "autodiff/body_gradients.h"
-#include "autodiff/grad_context.h"
+#include "graph/body_gradients.h"
+#include "graph/grad_context.h"
 #include "graph/op_def.h"
 #include "ops/control/output_shapes.h"
 

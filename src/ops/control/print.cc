@@ -1,6 +1,6 @@
 #include <cstdio>
 
-#include "autodiff/grad_context.h"
+#include "graph/grad_context.h"
 #include "ops/array/array_util.h"
 #include "ops/array/strided_copy.h"
 #include "ops/control/summarize.h"

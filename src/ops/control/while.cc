@@ -2,8 +2,8 @@
 #include <set>
 #include <utility>
 
-#include "autodiff/body_gradients.h"
-#include "autodiff/grad_context.h"
+#include "graph/body_gradients.h"
+#include "graph/grad_context.h"
 #include "graph/op_def.h"
 #include "ops/control/output_shapes.h"
 #include "weir/ops.h"
@@ -214,14 +214,14 @@ class LoopGradient {
       BodyScope scope(graph_, &forward_);
       Output next = counter + 1;
       set_forward_result(next);
-      std::lock_guard lock(graph_.impl().mutex);
+      std::lock_guard lock(graph_.impl().storage.mutex);
       node_.attrs.set(kIterations, static_cast<int64_t>(node_.output_types.size()) - 1);
     }
     return Output(&node_, static_cast<int>(node_.attrs.get<int64_t>(kIterations)));
   }
 
   void set_forward_result(const Output& result) {
-    std::lock_guard lock(graph_.impl().mutex);
+    std::lock_guard lock(graph_.impl().storage.mutex);
     forward_.results.back() = result;
   }
 
@@ -234,7 +234,7 @@ class LoopGradient {
         ++i;
         continue;
       }
-      std::lock_guard lock(graph_.impl().mutex);
+      std::lock_guard lock(graph_.impl().storage.mutex);
       body_->nodes.erase(body_->nodes.begin() + static_cast<std::ptrdiff_t>(i));
       node->body = &forward_;
       forward_.nodes.push_back(node);

@@ -1,4 +1,4 @@
-#include "autodiff/grad_context.h"
+#include "graph/grad_context.h"
 #include "ops/linalg/matrices.h"
 #include "weir/linalg_ops.h"
 #include "weir/ops.h"

@@ -1,7 +1,7 @@
 #include <cstring>
 
-#include "autodiff/grad_context.h"
 #include "base/errors.h"
+#include "graph/grad_context.h"
 #include "graph/infer_context.h"
 #include "ops/list/tensor_list.h"
 #include "ops/math/binary.h"

@@ -1,4 +1,4 @@
-#include "autodiff/grad_context.h"
+#include "graph/grad_context.h"
 #include "ops/math/product.h"
 #include "weir/ops.h"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "autodiff/grad_context.h"
 #include "devices/cpu/tile.h"
+#include "graph/grad_context.h"
 #include "graph/infer_context.h"
 #include "ops/broadcast.h"
 #include "ops/elementwise.h"

@@ -2,7 +2,7 @@
 #include <cstring>
 #include <limits>
 
-#include "autodiff/grad_context.h"
+#include "graph/grad_context.h"
 #include "graph/infer_context.h"
 #include "ops/math/functors.h"
 #include "ops/math/narrow.h"

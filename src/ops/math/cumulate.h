@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "autodiff/grad_context.h"
+#include "graph/grad_context.h"
 #include "graph/infer_context.h"
 #include "ops/math/functors.h"
 #include "ops/types.h"

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "autodiff/grad_context.h"
 #include "base/errors.h"
+#include "graph/grad_context.h"
 #include "graph/infer_context.h"
 #include "ops/math/functors.h"
 #include "ops/types.h"

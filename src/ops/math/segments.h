@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "autodiff/grad_context.h"
+#include "graph/grad_context.h"
 #include "ops/array/array_util.h"
 #include "ops/math/functors.h"
 

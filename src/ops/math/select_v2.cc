@@ -1,6 +1,6 @@
 #include <string>
 
-#include "autodiff/grad_context.h"
+#include "graph/grad_context.h"
 #include "graph/infer_context.h"
 #include "ops/broadcast.h"
 #include "ops/types.h"

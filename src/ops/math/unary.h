@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
-#include "autodiff/grad_context.h"
 #include "devices/cpu/tile.h"
+#include "graph/grad_context.h"
 #include "graph/infer_context.h"
 #include "ops/math/functors.h"
 #include "ops/math/narrow.h"

@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "autodiff/grad_context.h"
+#include "graph/grad_context.h"
 #include "graph/infer_context.h"
 #include "ops/math/functors.h"
 #include "ops/types.h"

@@ -1,5 +1,5 @@
-#include "autodiff/grad_context.h"
 #include "devices/cpu/reduce.h"
+#include "graph/grad_context.h"
 #include "graph/infer_context.h"
 #include "ops/math/functors.h"
 #include "ops/types.h"

@@ -1,5 +1,5 @@
-#include "autodiff/grad_context.h"
 #include "base/errors.h"
+#include "graph/grad_context.h"
 #include "graph/infer_context.h"
 #include "ops/flops.h"
 #include "ops/nn/conv_attrs.h"

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "autodiff/grad_context.h"
+#include "graph/grad_context.h"
 #include "graph/infer_context.h"
 #include "ops/kernel.h"
 #include "ops/nn/volume.h"

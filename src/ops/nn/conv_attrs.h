@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "autodiff/grad_context.h"
+#include "graph/grad_context.h"
 #include "weir/nn.h"
 
 namespace weir::ops {

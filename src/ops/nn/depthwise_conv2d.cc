@@ -1,7 +1,7 @@
 #include "ops/nn/depthwise_conv2d.h"
 
-#include "autodiff/grad_context.h"
 #include "base/errors.h"
+#include "graph/grad_context.h"
 #include "graph/infer_context.h"
 #include "ops/types.h"
 #include "weir/ops.h"

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "autodiff/grad_context.h"
 #include "base/errors.h"
+#include "graph/grad_context.h"
 #include "graph/infer_context.h"
 #include "ops/types.h"
-#include "weir/nn_functions.h"
+#include "weir/nn.h"
 
 namespace weir::ops {
 namespace {

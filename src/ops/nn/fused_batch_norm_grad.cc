@@ -1,10 +1,9 @@
 #include <cmath>
 
-#include "autodiff/grad_context.h"
+#include "graph/grad_context.h"
 #include "graph/infer_context.h"
 #include "ops/nn/fused_batch_norm.h"
 #include "ops/types.h"
-#include "weir/gradients.h"
 #include "weir/ops.h"
 
 namespace weir::ops {
@@ -49,12 +48,7 @@ void gradient(GradContext& c) {
     dx = g * weight * root;
     dscale = sum_of(g * (image - reshape(c.input(3), vector)) * root);
   }
-  const std::vector<Output> outputs = {cast(dx, x.dtype()), dscale, sum_of(g)};
-  const std::vector<Gradient> grads = gradients(
-      outputs, {dy, x, scale}, {.grad_ys = {c.output_grad(0), c.output_grad(1), c.output_grad(2)}, .name = "second"});
-  for (int i = 0; i < 3; ++i) {
-    if (!grads[static_cast<size_t>(i)].none()) c.set_input_grad(i, grads[static_cast<size_t>(i)].dense());
-  }
+  c.differentiate({cast(dx, x.dtype()), dscale, sum_of(g)}, {dy, x, scale});
 }
 
 FusedBatchNormState prepare(PrepareContext& c) { return prepare_batch_norm(c, 1); }

@@ -1,5 +1,5 @@
-#include "autodiff/grad_context.h"
 #include "devices/cpu/rows.h"
+#include "graph/grad_context.h"
 #include "graph/infer_context.h"
 #include "ops/nn/rows.h"
 #include "ops/types.h"

@@ -1,5 +1,5 @@
-#include "autodiff/grad_context.h"
 #include "devices/cpu/lrn_generic.h"
+#include "graph/grad_context.h"
 #include "graph/infer_context.h"
 #include "ops/nn/lrn_attrs.h"
 #include "ops/nn/rows.h"

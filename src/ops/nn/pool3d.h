@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "autodiff/grad_context.h"
+#include "graph/grad_context.h"
 #include "graph/infer_context.h"
 #include "ops/kernel.h"
 #include "ops/nn/volume.h"

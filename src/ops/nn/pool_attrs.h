@@ -3,7 +3,7 @@
 #include <optional>
 #include <string_view>
 
-#include "autodiff/grad_context.h"
+#include "graph/grad_context.h"
 #include "graph/infer_context.h"
 #include "ops/kernel.h"
 #include "ops/nn/window.h"

@@ -1,6 +1,6 @@
-#include "autodiff/grad_context.h"
 #include "base/errors.h"
 #include "devices/cpu/rows.h"
+#include "graph/grad_context.h"
 #include "graph/infer_context.h"
 #include "graph/node.h"
 #include "ops/nn/rows.h"

@@ -2,8 +2,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "autodiff/grad_context.h"
 #include "base/errors.h"
+#include "graph/grad_context.h"
 #include "graph/infer_context.h"
 #include "ops/math/functors.h"
 #include "ops/nn/rows.h"

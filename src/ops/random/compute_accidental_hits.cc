@@ -4,7 +4,7 @@
 
 #include "graph/infer_context.h"
 #include "ops/types.h"
-#include "weir/embedding.h"
+#include "weir/candidate_ops.h"
 
 namespace weir::ops {
 namespace {

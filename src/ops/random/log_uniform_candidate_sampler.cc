@@ -2,7 +2,7 @@
 
 #include "ops/random/candidate_sampler.h"
 #include "ops/types.h"
-#include "weir/embedding.h"
+#include "weir/candidate_ops.h"
 
 namespace weir::ops {
 namespace {

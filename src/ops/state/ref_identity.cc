@@ -1,4 +1,4 @@
-#include "autodiff/grad_context.h"
+#include "graph/grad_context.h"
 #include "graph/infer_context.h"
 #include "graph/op_def.h"
 #include "ops/kernel.h"

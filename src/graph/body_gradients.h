@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "graph/bodies.h"
-#include "weir/gradients.h"
+#include "weir/gradient.h"
 
 namespace weir {
 

@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-#include "weir/gradients.h"
+#include "weir/gradient.h"
 #include "weir/graph.h"
 
 namespace weir {
@@ -34,6 +34,10 @@ class GradContext {
   const Gradient& raw_output_grad(int index = 0) const { return output_grads_[static_cast<size_t>(index)]; }
 
   void set_input_grad(int index, Gradient gradient) { input_grads_[static_cast<size_t>(index)] = std::move(gradient); }
+  // For rules that are easier to derive than to write: `ys` are the first outputs once more, made of operations that
+  // can be differentiated, and `xs` the first inputs as those read them (copies, so that nothing behind them is walked
+  // through). Sets the gradients of these inputs.
+  void differentiate(const std::vector<Output>& ys, const std::vector<Output>& xs);
   std::vector<Gradient> take_input_grads() { return std::move(input_grads_); }
 
  private:
