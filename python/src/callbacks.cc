@@ -54,7 +54,7 @@ std::vector<Tensor> call_function(std::string_view token, std::vector<Tensor> in
 void use_gradient_functions(GraphObject& graph) {
   for (nb::handle name : package().gradient_types(wrap_graph(graph))) {
     const std::string type = nb::cast<std::string>(name);
-    if (graph.impl().gradient_rules.contains(type)) continue;
+    if (graph.impl().gradients.rules.contains(type)) continue;
     set_gradient(graph, type, [type](const Operation& op, const std::vector<Output>& grads) {
       return call_gradient(type, op, grads);
     });

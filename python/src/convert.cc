@@ -473,7 +473,7 @@ Output to_output(GraphObject& graph, nb::handle value, DType want, std::string_v
               .exact_name = true,
               .inputs = std::move(items),
               .attrs = {{"N", count}, {"axis", int64_t{0}}},
-              .line = graph.impl().line.value_or(SourceLine{})})
+              .line = graph.impl().scopes.line.value_or(SourceLine{})})
         .output();
   }
   if (!PyArray_Check(value.ptr()) && !PyLong_Check(value.ptr()) && !PyFloat_Check(value.ptr())) {

@@ -38,12 +38,12 @@ nb::object as_text(nb::handle device) {
 Scope colocate_with(Graph& graph, Operation op, bool ignore_existing) {
   if (!ignore_existing) return graph.colocate_with(op);
   Graph::Impl& impl = graph.impl();
-  auto others = std::make_shared<std::vector<Node*>>(std::exchange(impl.colocate, {}));
-  auto devices = std::make_shared<std::vector<DeviceScope>>(std::exchange(impl.devices, {}));
-  if (op) impl.colocate.push_back(op.node());
+  auto others = std::make_shared<std::vector<Node*>>(std::exchange(impl.scopes.colocate, {}));
+  auto devices = std::make_shared<std::vector<DeviceScope>>(std::exchange(impl.scopes.devices, {}));
+  if (op) impl.scopes.colocate.push_back(op.node());
   return Scope("", [&impl, others, devices] {
-    impl.colocate = std::move(*others);
-    impl.devices = std::move(*devices);
+    impl.scopes.colocate = std::move(*others);
+    impl.scopes.devices = std::move(*devices);
   });
 }
 
@@ -156,7 +156,7 @@ void bind_graph(nb::module_& m) {
           [](GraphObject& g, const std::string& op, nb::handle inputs, nb::handle name) {
             LineScope line(g, user_line());
             return building([&] {
-              NodeArgs args{.op = op, .name = to_name(name), .line = *g.impl().line};
+              NodeArgs args{.op = op, .name = to_name(name), .line = *g.impl().scopes.line};
               for (nb::handle item : nb::iter(inputs)) args.inputs.push_back(to_output(g, item, DType::Invalid, {}));
               return wrap(g.add(std::move(args)));
             });

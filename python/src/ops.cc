@@ -287,7 +287,7 @@ nb::object apply(GraphObject& default_graph, const std::string& op_name, nb::tup
                                 .exact_name = true,
                                 .inputs = std::move(call.inputs),
                                 .attrs = std::move(call.attrs),
-                                .line = *graph.impl().line});
+                                .line = *graph.impl().scopes.line});
     return results(op, node);
   } catch (const Error& error) {
     raise_build_error(error);

@@ -74,18 +74,27 @@ void read_inside(Body& body, const Output& read, const Output& variable) {
     for (size_t i = 0; i < node->inputs.size(); ++i) {
       if (node->inputs[i] != read) continue;
       const bool passed_on = inner.empty() || (i >= first && inner[0]->parameters[i - first] == read);
-      node->inputs[i] = passed_on ? variable : value_for(node->control_inputs);
+      const Output value = passed_on ? variable : value_for(node->control_inputs);
+      std::lock_guard lock(graph.impl().storage.mutex);
+      node->inputs[i] = value;
     }
     for (Body* each : inner) {
-      for (size_t i = 0; each->is_loop && i < each->parameters.size() && i < each->results.size(); ++i) {
-        if (each->parameters[i] == read && each->results[i] == read) each->results[i] = variable;
+      {
+        std::lock_guard lock(graph.impl().storage.mutex);
+        for (size_t i = 0; each->is_loop && i < each->parameters.size() && i < each->results.size(); ++i) {
+          if (each->parameters[i] == read && each->results[i] == read) each->results[i] = variable;
+        }
       }
       read_inside(*each, read, variable);
+      std::lock_guard lock(graph.impl().storage.mutex);
       std::replace(each->parameters.begin(), each->parameters.end(), read, variable);
     }
   }
   for (Output& result : body.results) {
-    if (result == read) result = value_for({});
+    if (result != read) continue;
+    const Output value = value_for({});
+    std::lock_guard lock(graph.impl().storage.mutex);
+    result = value;
   }
 }
 
@@ -128,7 +137,8 @@ class Captures {
  public:
   Captures(Body& first, Body& second) : bodies_{&first, &second} {}
 
-  void collect() {
+  void collect(const Graph& graph) {
+    std::lock_guard lock(graph.impl().storage.mutex);
     for (Body* body : bodies_) {
       const std::unordered_set<const Node*> needed = needed_nodes(*body);
       for (Node* node : body->nodes) {
@@ -204,16 +214,16 @@ Body& add_body(Graph& graph, std::string_view name, bool is_loop) {
   body->name = base;
   for (int n = 1; find_body(graph, body->name); ++n) body->name = base + "_" + std::to_string(n);
   Graph::Impl& impl = graph.impl();
-  body->outer = impl.body;
+  body->outer = impl.scopes.body;
   body->is_loop = is_loop;
-  std::lock_guard lock(impl.mutex);
-  impl.body_by_name.emplace(body->name, body.get());
-  impl.bodies.push_back(std::move(body));
-  return *impl.bodies.back();
+  std::lock_guard lock(impl.storage.mutex);
+  impl.storage.body_by_name.emplace(body->name, body.get());
+  impl.storage.bodies.push_back(std::move(body));
+  return *impl.storage.bodies.back();
 }
 
 Body* find_body(const Graph& graph, std::string_view name) {
-  const auto& bodies = graph.impl().body_by_name;
+  const auto& bodies = graph.impl().storage.body_by_name;
   auto it = bodies.find(std::string(name));
   return it == bodies.end() ? nullptr : it->second;
 }
@@ -273,7 +283,7 @@ Operation add_if(Graph& graph, const Output& predicate, Body& then_branch, Body&
   }
   read_what_is_written(then_branch, else_branch);
   Captures captures(then_branch, else_branch);
-  captures.collect();
+  captures.collect(graph);
   std::vector<DType> types;
   std::vector<Shape> shapes;
   for (size_t i = 0; i < then_branch.results.size(); ++i) {
@@ -296,7 +306,7 @@ Operation add_if(Graph& graph, const Output& predicate, Body& then_branch, Body&
                                       {"else_branch", function(else_branch)},
                                       {"output_shapes", std::move(shapes)}},
                             .control_inputs = captures.waits()});
-  std::lock_guard lock(graph.impl().mutex);
+  std::lock_guard lock(graph.impl().storage.mutex);
   then_branch.parameters = else_branch.parameters = captures.tensors();
   then_branch.gradient_of = else_branch.gradient_of = nullptr;
   return op;
@@ -310,7 +320,7 @@ Operation add_while(Graph& graph, const std::vector<Output>& initial, Body& cond
   }
   read_what_is_written(condition, body);
   Captures captures(condition, body);
-  captures.collect();
+  captures.collect(graph);
   std::vector<Output> inputs = initial;
   inputs.insert(inputs.end(), captures.tensors().begin(), captures.tensors().end());
   std::vector<Shape> shapes;
@@ -328,7 +338,7 @@ Operation add_while(Graph& graph, const std::vector<Output>& initial, Body& cond
                             .inputs = std::move(inputs),
                             .attrs = std::move(attrs),
                             .control_inputs = captures.waits()});
-  std::lock_guard lock(graph.impl().mutex);
+  std::lock_guard lock(graph.impl().storage.mutex);
   for (const Output& tensor : captures.tensors()) {
     condition.parameters.push_back(tensor);
     body.parameters.push_back(tensor);
@@ -346,7 +356,7 @@ Output add_if_output(Node& if_node, Body& branch, const Output& result) {
     const auto index = static_cast<size_t>(known - branch.results.begin());
     if (!other.results[index]) return Output(&if_node, static_cast<int>(index));
   }
-  std::lock_guard lock(if_node.graph->impl().mutex);
+  std::lock_guard lock(if_node.graph->impl().storage.mutex);
   branch.results.push_back(result);
   other.results.emplace_back();
   append_to_list(if_node.attrs, "Tout", result.dtype());
@@ -366,7 +376,7 @@ Output add_loop_variable(Node& while_node, const Output& initial, std::string_vi
         .output();
   };
   Output in_condition = placeholder(*condition), in_body = placeholder(*body);
-  std::lock_guard lock(graph.impl().mutex);
+  std::lock_guard lock(graph.impl().storage.mutex);
   while_node.inputs.push_back(initial);
   condition->parameters.push_back(in_condition);
   body->parameters.push_back(in_body);
@@ -377,7 +387,7 @@ Output add_loop_variable(Node& while_node, const Output& initial, std::string_vi
 }
 
 void replace_in_body(Body& body, const Output& from, const Output& to) {
-  std::lock_guard lock(to.graph().impl().mutex);
+  std::lock_guard lock(to.graph().impl().storage.mutex);
   auto replace = [&](std::vector<Output>& list) { std::replace(list.begin(), list.end(), from, to); };
   replace(body.results);
   for_each_node(body, [&](Node& node) {

@@ -5,13 +5,13 @@ namespace weir {
 namespace {
 
 Scope enter(Graph::Impl& graph, DeviceScope scope) {
-  if (!graph.devices.empty() && scope.kind != DeviceScope::Kind::Forget) {
-    const DeviceScope& outer = graph.devices.back();
+  if (!graph.scopes.devices.empty() && scope.kind != DeviceScope::Kind::Forget) {
+    const DeviceScope& outer = graph.scopes.devices.back();
     scope.has_function |= outer.has_function;
     if (!scope.has_function) scope.merged = scope.spec.merged_into(outer.merged);
   }
-  graph.devices.push_back(std::move(scope));
-  return Scope("", [&graph] { graph.devices.pop_back(); });
+  graph.scopes.devices.push_back(std::move(scope));
+  return Scope("", [&graph] { graph.scopes.devices.pop_back(); });
 }
 
 }  // namespace
@@ -27,13 +27,13 @@ Scope Graph::device(DeviceFunction choose) {
   return enter(*impl_, {.kind = DeviceScope::Kind::Function, .function = std::move(choose), .has_function = true});
 }
 
-std::string Graph::Impl::device_of(const std::string& own) const {
+std::string BuildingScopes::device_of(const std::string& own) const {
   if (devices.empty() && own.empty()) return {};
   DeviceSpec spec = DeviceSpec::parse(own);
   return (devices.empty() ? spec : spec.merged_into(devices.back().merged)).str();
 }
 
-void Graph::Impl::ask_for_device(Node& node, const std::string& own) {
+void BuildingScopes::ask_for_device(Node& node, const std::string& own, std::mutex& mutex) const {
   NodeArgs args{.op = node.op->name,
                 .name = node.name,
                 .exact_name = true,

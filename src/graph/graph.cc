@@ -193,7 +193,7 @@ Graph::Graph() : impl_(std::make_unique<Impl>()) {}
 Graph::~Graph() = default;
 
 Operation Graph::add(NodeArgs args) {
-  if (impl_->line) args.line = *impl_->line;
+  if (impl_->scopes.line) args.line = *impl_->scopes.line;
   const Op* op = find_op(args.op);
   if (!op) {
     throw Error(Code::NotFound, "there is no operation of this type", args.op, args.name.empty() ? args.op : args.name,
@@ -202,12 +202,13 @@ Operation Graph::add(NodeArgs args) {
   std::string name = args.name.empty() ? args.op : args.name;
   if (args.exact_name || name.ends_with('/')) {
     if (name.ends_with('/')) name.pop_back();
-    if (impl_->by_name.count(name)) throw Error(Code::InvalidArgument, "the name is taken", args.op, name, args.line);
+    if (impl_->storage.by_name.count(name))
+      throw Error(Code::InvalidArgument, "the name is taken", args.op, name, args.line);
   } else {
     name = unique_name(name);
   }
   try {
-    if (auto type = impl_->gradient_overrides.find(op->name); type != impl_->gradient_overrides.end()) {
+    if (auto type = impl_->gradients.overrides.find(op->name); type != impl_->gradients.overrides.end()) {
       args.attrs.set("_gradient_op_type", type->second);
     }
     bind_attrs(*op, args.attrs, args.inputs);
@@ -222,24 +223,24 @@ Operation Graph::add(NodeArgs args) {
     node->inputs = std::move(args.inputs);
     for (const Output& input : node->inputs) {
       if (&input.graph() != this) throw invalid_argument("input '{}' belongs to another graph", input.name());
-      check_readable(*input.node(), impl_->body, name);
+      check_readable(*input.node(), impl_->scopes.body, name);
     }
     for (const FlatArg& out : flatten_args(op->outputs, node->attrs)) {
       node->output_types.push_back(out.type);
       node->output_refs.push_back(out.spec->is_ref);
     }
     node->line = args.line;
-    node->body = impl_->body;
+    node->body = impl_->scopes.body;
     infer_shapes(*node);
 
     auto depend = [&](Node* other) {
       if (other->graph != this) throw invalid_argument("control input '{}' belongs to another graph", other->name);
-      check_readable(*other, impl_->body, name);
+      check_readable(*other, impl_->scopes.body, name);
       auto& control = node->control_inputs;
       if (std::find(control.begin(), control.end(), other) == control.end()) control.push_back(other);
     };
     for (const Operation& control : args.control_inputs) depend(control.node());
-    for (const ControlScope& scope : impl_->control) {
+    for (const ControlScope& scope : impl_->scopes.control) {
       bool implied = std::any_of(node->inputs.begin(), node->inputs.end(),
                                  [&](const Output& input) { return scope.inside.count(input.node()); });
       if (implied) continue;
@@ -249,26 +250,26 @@ Operation Graph::add(NodeArgs args) {
         if (!is_input) depend(other);
       }
     }
-    for (ControlScope& scope : impl_->control) scope.inside.insert(node.get());
+    for (ControlScope& scope : impl_->scopes.control) scope.inside.insert(node.get());
 
-    if (!impl_->device_functions()) node->device = impl_->device_of(args.device);
-    auto beside = std::find_if(impl_->colocate.rbegin(), impl_->colocate.rend(),
+    if (!impl_->scopes.device_functions()) node->device = impl_->scopes.device_of(args.device);
+    auto beside = std::find_if(impl_->scopes.colocate.rbegin(), impl_->scopes.colocate.rend(),
                                [](const Node* other) { return !other->device.empty(); });
-    if (beside != impl_->colocate.rend()) node->device = (*beside)->device;
+    if (beside != impl_->scopes.colocate.rend()) node->device = (*beside)->device;
     if (const AttrValue* colocation = node->attrs.find("_class")) {
       if (const auto* names = std::get_if<std::vector<std::string>>(colocation)) {
         for (const std::string& entry : *names) {
           if (entry.starts_with("loc:@")) node->colocation.push_back(entry.substr(5));
         }
       }
-    } else if (!impl_->colocate.empty() || !impl_->beside.empty()) {
+    } else if (!impl_->scopes.colocate.empty() || !impl_->scopes.beside.empty()) {
       std::set<std::string> names;
-      for (Node* other : impl_->colocate) {
+      for (Node* other : impl_->scopes.colocate) {
         // Who stands beside a node that itself stands beside others joins their group.
         if (other->colocation.empty()) names.insert(other->name);
         names.insert(other->colocation.begin(), other->colocation.end());
       }
-      if (names.empty()) names.insert(impl_->beside);
+      if (names.empty()) names.insert(impl_->scopes.beside);
       std::vector<std::string> entries;
       for (const std::string& name_of_other : names) {
         node->colocation.push_back(name_of_other);
@@ -279,13 +280,14 @@ Operation Graph::add(NodeArgs args) {
 
     Node* raw = node.get();
     {
-      std::lock_guard lock(impl_->mutex);
-      node->id = static_cast<int>(impl_->nodes.size());
-      impl_->by_name.emplace(name, raw);
-      impl_->nodes.push_back(std::move(node));
+      std::lock_guard lock(impl_->storage.mutex);
+      node->id = static_cast<int>(impl_->storage.nodes.size());
+      impl_->storage.by_name.emplace(name, raw);
+      impl_->storage.nodes.push_back(std::move(node));
       if (raw->body) raw->body->nodes.push_back(raw);
     }
-    if (impl_->device_functions() && raw->device.empty()) impl_->ask_for_device(*raw, args.device);
+    if (impl_->scopes.device_functions() && raw->device.empty())
+      impl_->scopes.ask_for_device(*raw, args.device, impl_->storage.mutex);
     return Operation(raw);
   } catch (const Error& e) {
     if (!e.node().empty()) throw;
@@ -294,9 +296,9 @@ Operation Graph::add(NodeArgs args) {
 }
 
 Operation Graph::find(std::string_view name) const {
-  std::lock_guard lock(impl_->mutex);
-  auto it = impl_->by_name.find(std::string(name));
-  return it == impl_->by_name.end() ? Operation() : Operation(it->second);
+  std::lock_guard lock(impl_->storage.mutex);
+  auto it = impl_->storage.by_name.find(std::string(name));
+  return it == impl_->storage.by_name.end() ? Operation() : Operation(it->second);
 }
 
 Operation Graph::operation(std::string_view name) const {
@@ -321,22 +323,22 @@ Output Graph::output(std::string_view name) const {
 }
 
 std::vector<Operation> Graph::operations() const {
-  std::lock_guard lock(impl_->mutex);
+  std::lock_guard lock(impl_->storage.mutex);
   std::vector<Operation> all;
-  for (const auto& node : impl_->nodes) all.emplace_back(node.get());
+  for (const auto& node : impl_->storage.nodes) all.emplace_back(node.get());
   return all;
 }
 
 int64_t Graph::version() const {
-  std::lock_guard lock(impl_->mutex);
-  return static_cast<int64_t>(impl_->nodes.size());
+  std::lock_guard lock(impl_->storage.mutex);
+  return static_cast<int64_t>(impl_->storage.nodes.size());
 }
 
 Scope Graph::control_dependencies(std::span<const Operation> operations) {
   ControlScope scope;
   for (const Operation& op : operations) scope.operations.push_back(op.node());
-  impl_->control.push_back(std::move(scope));
-  return Scope("", [this] { impl_->control.pop_back(); });
+  impl_->scopes.control.push_back(std::move(scope));
+  return Scope("", [this] { impl_->scopes.control.pop_back(); });
 }
 
 Scope Graph::clear_control_dependencies() {
@@ -345,24 +347,24 @@ Scope Graph::clear_control_dependencies() {
 }
 
 Scope Graph::colocate_with(Operation operation) {
-  impl_->colocate.push_back(operation.node());
+  impl_->scopes.colocate.push_back(operation.node());
   // Standing beside a node is stronger than the device scopes around.
-  auto devices = std::make_shared<std::vector<DeviceScope>>(std::exchange(impl_->devices, {}));
+  auto devices = std::make_shared<std::vector<DeviceScope>>(std::exchange(impl_->scopes.devices, {}));
   return Scope("", [this, devices] {
-    impl_->colocate.pop_back();
-    impl_->devices = std::move(*devices);
+    impl_->scopes.colocate.pop_back();
+    impl_->scopes.devices = std::move(*devices);
   });
 }
 
-void Graph::set_random_seed(int64_t seed) { impl_->seed = seed; }
+void Graph::set_random_seed(int64_t seed) { impl_->scopes.seed = seed; }
 
 Seeds Graph::next_seeds(std::optional<int64_t> op_seed) const {
   // TensorFlow's rule: a graph seed alone is joined with the number of nodes so far, an operation seed alone with a
   // fixed graph seed; (0, 0) would mean "no seed", so it becomes (0, 2^31 - 1).
   constexpr int64_t kDefaultGraphSeed = 87654321;
   Seeds seeds;
-  if (impl_->seed) {
-    seeds = {*impl_->seed, op_seed ? *op_seed : version()};
+  if (impl_->scopes.seed) {
+    seeds = {*impl_->scopes.seed, op_seed ? *op_seed : version()};
   } else if (op_seed) {
     seeds = {kDefaultGraphSeed, *op_seed};
   } else {
@@ -397,7 +399,7 @@ void Graph::clear_collection(std::string_view name) {
   if (auto it = impl_->collections.find(name); it != impl_->collections.end()) impl_->collections.erase(it);
 }
 
-LineScope::LineScope(Graph& graph, SourceLine line) : slot_(graph.impl().line), saved_(slot_) {
+LineScope::LineScope(Graph& graph, SourceLine line) : slot_(graph.impl().scopes.line), saved_(slot_) {
   // The outermost caller wins: it is the program's own line.
   if (!slot_) slot_ = std::move(line);
 }

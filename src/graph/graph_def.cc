@@ -58,7 +58,7 @@ void graph_to_proto(const Graph& graph, proto::GraphDef& message) {
   message.mutable_versions()->set_producer(kGraphDefProducer);
   message.mutable_versions()->set_min_consumer(kGraphDefMinConsumer);
   proto::FunctionDefLibrary functions;
-  functions.ParseFromString(graph.impl().function_library);
+  functions.ParseFromString(graph.impl().storage.function_library);
   FunctionWriter writer(functions);
   for (const Operation& op : graph.operations()) {
     if (op.node()->body) continue;  // a part of a function

@@ -41,7 +41,7 @@ bool Output::is_ref() const { return node_->output_refs[static_cast<size_t>(inde
 const Shape& Output::shape() const { return node_->output_shapes[static_cast<size_t>(index_)]; }
 
 void Output::set_shape(const Shape& shape) const {
-  std::lock_guard lock(node_->graph->impl().mutex);
+  std::lock_guard lock(node_->graph->impl().storage.mutex);
   Shape& current = node_->output_shapes[static_cast<size_t>(index_)];
   try {
     current = current.merged(shape);

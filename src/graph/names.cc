@@ -26,12 +26,12 @@ std::string lower(std::string text) {
 
 }  // namespace
 
-void Graph::Impl::mark_name(std::string name) { names_in_use.try_emplace(lower(std::move(name)), 1); }
+void NameTable::mark(std::string name) { in_use.try_emplace(lower(std::move(name)), 1); }
 
 std::string Graph::unique_name(std::string_view name, bool mark_as_used) {
-  check_name(name, !impl_->name_scope.empty(), "operation");
-  std::string full = impl_->name_scope.empty() ? std::string(name) : impl_->name_scope + "/" + std::string(name);
-  auto& in_use = impl_->names_in_use;
+  check_name(name, !impl_->names.scope.empty(), "operation");
+  std::string full = impl_->names.scope.empty() ? std::string(name) : impl_->names.scope + "/" + std::string(name);
+  auto& in_use = impl_->names.in_use;
   std::string base = lower(full), key = base;
   auto found = in_use.find(key);
   int count = found == in_use.end() ? 0 : found->second;
@@ -43,21 +43,21 @@ std::string Graph::unique_name(std::string_view name, bool mark_as_used) {
 }
 
 Scope Graph::name_scope(std::string_view name) {
-  std::string previous = impl_->name_scope;
+  std::string previous = impl_->names.scope;
   if (name.empty()) {
-    impl_->name_scope.clear();
+    impl_->names.scope.clear();
   } else if (name.back() == '/') {
     name.remove_suffix(1);
     check_name(name, false, "scope");
-    impl_->name_scope = name;
+    impl_->names.scope = name;
   } else {
     check_name(name, !previous.empty(), "scope");
-    impl_->name_scope = unique_name(name);
+    impl_->names.scope = unique_name(name);
   }
-  std::string entered = impl_->name_scope.empty() ? "" : impl_->name_scope + "/";
-  return Scope(std::move(entered), [this, previous] { impl_->name_scope = previous; });
+  std::string entered = impl_->names.scope.empty() ? "" : impl_->names.scope + "/";
+  return Scope(std::move(entered), [this, previous] { impl_->names.scope = previous; });
 }
 
-const std::string& Graph::current_name_scope() const { return impl_->name_scope; }
+const std::string& Graph::current_name_scope() const { return impl_->names.scope; }
 
 }  // namespace weir

@@ -10,8 +10,16 @@ namespace weir {
 
 struct Body;
 
-// A node of a Graph. Written once when it is made (under the graph's lock), except for output shapes, which may gain
-// knowledge later (set_shape) under that lock too.
+// A node of a Graph. It is whole when the graph lists it; the building thread changes only this of it afterwards,
+// holding the graph's lock (GraphStorage::mutex), as does whoever looks at a graph that another thread may be building:
+//   - output_shapes gain knowledge (Output::set_shape);
+//   - device is set once more, right after the node was listed, when device functions are to be asked;
+//   - inputs of a node of a body become what the body sees instead: when its If or While is made, which lists what it
+//     reads from around it, and when a gradient replaces what it reads of the forward body (bodies.h);
+//   - an If or While gains inputs, outputs and the attributes that describe them when its gradient needs more of it.
+//   Those
+//     that it has stay what they are.
+// Everything else never changes.
 class Node {
  public:
   Graph* graph = nullptr;

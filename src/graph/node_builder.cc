@@ -48,7 +48,7 @@ Operation NodeBuilder::build() {
   std::string label = name_.empty() ? op_ : name_;
   auto blame = [&](const Error& e) { return Error(e.code(), e.message(), op_, label, line); };
   if (!graph) throw blame(invalid_argument("no argument belongs to a graph; make one of them with Graph::constant"));
-  if (graph->impl().line) line = *graph->impl().line;
+  if (graph->impl().scopes.line) line = *graph->impl().scopes.line;
   const Op* op = find_op(op_);
   if (!op) throw blame(not_found("there is no operation of this type"));
   if (arguments_.size() != op->inputs.size()) {
@@ -100,11 +100,11 @@ Operation NodeBuilder::build() {
           }
           bind(spec, dtype);
         }
-        std::string scope = graph->impl().name_scope;
-        graph->impl().name_scope = full;
+        std::string scope = graph->impl().names.scope;
+        graph->impl().names.scope = full;
         std::string suffix = arguments_[a].is_list ? spec.name + "_" + std::to_string(i) : spec.name;
         std::string name = graph->unique_name(suffix);
-        graph->impl().name_scope = scope;
+        graph->impl().names.scope = scope;
         DType dtype = value.dtype();
         output = graph
                      ->add({.op = "Const",

@@ -37,29 +37,31 @@ class Rollback {
  public:
   explicit Rollback(Graph::Impl& impl)
       : impl_(impl),
-        nodes_(impl.nodes.size()),
-        bodies_(impl.bodies.size()),
-        names_(impl.names_in_use),
-        library_(impl.function_library),
-        control_(std::exchange(impl.control, {})),
-        colocate_(std::exchange(impl.colocate, {})),
-        beside_(std::exchange(impl.beside, {})) {}
+        nodes_(impl.storage.nodes.size()),
+        bodies_(impl.storage.bodies.size()),
+        names_(impl.names.in_use),
+        library_(impl.storage.function_library),
+        control_(std::exchange(impl.scopes.control, {})),
+        colocate_(std::exchange(impl.scopes.colocate, {})),
+        beside_(std::exchange(impl.scopes.beside, {})) {}
   ~Rollback() {
     // Scopes of the program do not reach into what is imported.
-    impl_.control = std::move(control_);
-    impl_.colocate = std::move(colocate_);
-    impl_.beside = std::move(beside_);
+    impl_.scopes.control = std::move(control_);
+    impl_.scopes.colocate = std::move(colocate_);
+    impl_.scopes.beside = std::move(beside_);
     if (committed_) return;
-    std::lock_guard lock(impl_.mutex);
-    for (size_t i = nodes_; i < impl_.nodes.size(); ++i) impl_.by_name.erase(impl_.nodes[i]->name);
-    for (const auto& body : impl_.bodies) {
+    std::lock_guard lock(impl_.storage.mutex);
+    for (size_t i = nodes_; i < impl_.storage.nodes.size(); ++i)
+      impl_.storage.by_name.erase(impl_.storage.nodes[i]->name);
+    for (const auto& body : impl_.storage.bodies) {
       std::erase_if(body->nodes, [&](const Node* node) { return static_cast<size_t>(node->id) >= nodes_; });
     }
-    for (size_t i = bodies_; i < impl_.bodies.size(); ++i) impl_.body_by_name.erase(impl_.bodies[i]->name);
-    impl_.bodies.resize(bodies_);
-    impl_.nodes.resize(nodes_);
-    impl_.names_in_use = std::move(names_);
-    impl_.function_library = std::move(library_);
+    for (size_t i = bodies_; i < impl_.storage.bodies.size(); ++i)
+      impl_.storage.body_by_name.erase(impl_.storage.bodies[i]->name);
+    impl_.storage.bodies.resize(bodies_);
+    impl_.storage.nodes.resize(nodes_);
+    impl_.names.in_use = std::move(names_);
+    impl_.storage.function_library = std::move(library_);
   }
   Rollback(const Rollback&) = delete;
   Rollback& operator=(const Rollback&) = delete;
@@ -156,7 +158,7 @@ class Importer {
 
   // Functions that became parts of the graph are written from it; the others are kept, with all that they name.
   void add_library() {
-    std::string& kept = graph_.impl().function_library;
+    std::string& kept = graph_.impl().storage.function_library;
     proto::FunctionDefLibrary library;
     library.ParseFromString(kept);
     std::unordered_map<std::string, const proto::FunctionDef*> known, ours;
@@ -199,7 +201,7 @@ class Importer {
 
   // Made when asked for the first time, after the one around it.
   Body* body(int id) {
-    if (id == kTopLevel) return graph_.impl().body;
+    if (id == kTopLevel) return graph_.impl().scopes.body;
     Body*& made = bodies_[static_cast<size_t>(id)];
     if (!made) {
       const ImportBody& plan = plan_.bodies[static_cast<size_t>(id)];
@@ -241,7 +243,7 @@ class Importer {
     } catch (const Error& e) {
       throw blame(e, node);
     }
-    graph_.impl().mark_name(full_name(node.name));
+    graph_.impl().names.mark(full_name(node.name));
   }
 
   NodeArgs node_args(const ImportNode& node) {
@@ -258,7 +260,7 @@ class Importer {
   Body& fill_body(int id) {
     const ImportBody& plan = plan_.bodies[static_cast<size_t>(id)];
     Body& body = *bodies_[static_cast<size_t>(id)];
-    std::lock_guard lock(graph_.impl().mutex);
+    std::lock_guard lock(graph_.impl().storage.mutex);
     for (const ImportSource& parameter : plan.parameters) body.parameters.push_back(output_of(parameter));
     for (const ImportSource& result : plan.results) body.results.push_back(result ? output_of(result) : Output());
     for (int target : plan.targets) body.targets.push_back(added_[static_cast<size_t>(target)]);
@@ -296,7 +298,7 @@ class Importer {
       list.push_back(value);
       args.attrs.set(name, std::move(list));
     };
-    std::lock_guard lock(graph_.impl().mutex);
+    std::lock_guard lock(graph_.impl().storage.mutex);
     for (const Output& reference : references) {
       args.inputs.push_back(reference);
       append(first.is_loop ? "T" : "Tin", reference.dtype());

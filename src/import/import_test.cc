@@ -89,8 +89,8 @@ void expect_refused(const Refusal& refusal) {
   expect_error([&] { g.import_graph_def_text(joined(refusal.text)); }, refusal.code, refusal.message);
   EXPECT_EQ(g.to_graph_def(), before);
   EXPECT_EQ(g.unique_name("c"), "c");
-  EXPECT_TRUE(g.impl().bodies.empty());
-  EXPECT_TRUE(g.impl().body_by_name.empty());
+  EXPECT_TRUE(g.impl().storage.bodies.empty());
+  EXPECT_TRUE(g.impl().storage.body_by_name.empty());
 }
 
 TEST(ImportFunctions, RefusesBadFunctionsNamingNodeAndFunction) {

@@ -54,7 +54,7 @@ std::vector<Output> results_of(const Operation& op, size_t count, std::string_vi
 
 // The program's line, unless a composed function around this one has set it.
 std::optional<LineScope> line_of(Graph& graph, const In::Where& where) {
-  if (graph.impl().line) return std::nullopt;
+  if (graph.impl().scopes.line) return std::nullopt;
   return std::optional<LineScope>(std::in_place, graph, source_line(where));
 }
 

@@ -221,7 +221,7 @@ Ir build_ir(const PlanRequest& request) {
                  : !request.targets.empty() ? &request.targets[0].graph()
                                             : nullptr;
   if (!graph) return {};
-  std::lock_guard lock(graph->impl().mutex);  // shapes of nodes may gain knowledge meanwhile
+  std::lock_guard lock(graph->impl().storage.mutex);  // shapes of nodes may gain knowledge meanwhile
   return Builder(request.feeds, request.feed_specs, request.body).build(request.fetches, request.targets);
 }
 

@@ -212,7 +212,7 @@ void prune_flow(Ir& ir) {
     if (!needed[at]) continue;
     if (node.flow && !node.is_constant()) {
       read[at].resize(node.types.size(), false);
-      std::lock_guard lock(node.origin->graph->impl().mutex);  // nodes of a body may gain inputs meanwhile
+      std::lock_guard lock(node.origin->graph->impl().storage.mutex);  // nodes of a body may gain inputs meanwhile
       (node.flow->is_loop ? prune_while : prune_if)(node, read[at]);
     }
     for (const IrEdge& input : node.inputs) read_edge(input);

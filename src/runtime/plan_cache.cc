@@ -225,8 +225,8 @@ void PlanCache::warn_of_new_nodes(const Signature& s) {
   if (!node || warned_) return;
   size_t nodes;
   {
-    std::lock_guard lock(node->graph->impl().mutex);
-    nodes = node->graph->impl().nodes.size();
+    std::lock_guard lock(node->graph->impl().storage.mutex);
+    nodes = node->graph->impl().storage.nodes.size();
   }
   new_nodes_ = nodes_before_ > 0 && static_cast<size_t>(node->id) >= nodes_before_ ? new_nodes_ + 1 : 0;
   nodes_before_ = nodes;
