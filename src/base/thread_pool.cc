@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/spin.h"
+
 namespace weir {
 namespace {
 
@@ -43,27 +45,6 @@ class LoopScope {
   int index_;
   bool inside_;
 };
-
-void relax() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
-
-// Polls until `ready`, at most for kSpin.
-template <class Ready>
-bool spin_until(Ready ready) {
-  const auto end = std::chrono::steady_clock::now() + kSpin;
-  do {
-    for (int i = 0; i < 16; ++i) {
-      if (ready()) return true;
-      relax();
-    }
-  } while (std::chrono::steady_clock::now() < end);
-  return ready();
-}
 
 // One running loop. Slots belong to the pool and are used again and again, so a worker may look at one at any time;
 // it may read the description of the loop only after it has taken a seat.
@@ -154,7 +135,7 @@ void ThreadPool::Impl::run(int number, int helpers) {
   close(number);
 
   auto empty = [&] { return (slot.seats.load(std::memory_order_acquire) & kInside) == 0; };
-  if (empty() || (spins && spin_until(empty))) return;
+  if (empty() || (spins && spin_until(empty, kSpin))) return;
   std::unique_lock lock(slot.mutex);
   slot.caller_sleeps = true;
   slot.left.wait(lock, [&] { return (slot.seats.load() & kInside) == 0; });
@@ -231,7 +212,7 @@ void ThreadPool::Impl::worker(int index) {
       }
       continue;
     }
-    if (spins && spin_until(called)) continue;
+    if (spins && spin_until(called, kSpin)) continue;
     std::unique_lock lock(mutex);
     ++sleepers;
     woken.wait(lock, called);

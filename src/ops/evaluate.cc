@@ -72,33 +72,25 @@ Tensor constant_value(const Output& output, int& steps) {
     Tensor fact = node.op->def->from_shape(node.inputs[index].shape(), node.output_types[index]);
     if (fact.valid()) return fact;
   }
-  for (const Shape& shape : node.output_shapes) {
-    if (!shape.is_known() || shape.elements() > kMaxElements) return {};
-  }
+  if (!are_small(node.output_shapes, kMaxElements)) return {};
   std::vector<Tensor> inputs;
   for (const Output& input : node.inputs) {
-    if (input.shape().has_rank() && input.shape().is_known() && input.shape().elements() > kMaxElements) return {};
-    Tensor value = constant_value(input, steps);
-    if (!value.valid() || value.elements() > kMaxElements) return {};
-    inputs.push_back(std::move(value));
+    if (input.shape().is_known() && input.shape().elements() > kMaxElements) return {};
+    inputs.push_back(constant_value(input, steps));
+    if (!inputs.back().valid()) return {};
   }
-  try {
-    NodeView view(*node.op, node.attrs, node.name);
-    return run_kernel(view, inputs, node.output_types, folding_pool())[static_cast<size_t>(output.index())];
-  } catch (const Error&) {
-    return {};  // it will fail, with its name and line, when it is run
-  }
+  std::vector<Tensor> values = small_values({.node = NodeView(*node.op, node.attrs, node.name),
+                                             .inputs = inputs,
+                                             .types = node.output_types,
+                                             .shapes = node.output_shapes,
+                                             .limit = kMaxElements},
+                                            folding_pool());
+  return values.empty() ? Tensor() : values[static_cast<size_t>(output.index())];
 }
 
 Tensor constant_value_within_limits(const Output& output) {
   int steps = 0;
   return constant_value(output, steps);
-}
-
-// Nothing but perhaps the number of dimensions is known.
-Shape shape_of_length(const Shape& length) {
-  bool fits = length.rank() == 1 && length[0] >= 0 && length[0] <= 254;
-  return fits ? Shape::unknown_dims(static_cast<int>(length[0])) : Shape::unknown();
 }
 
 Shape constant_value_as_shape(const Output& output, int& steps);
@@ -212,6 +204,23 @@ std::vector<Tensor> run_kernel(const NodeView& node, std::span<const Tensor> inp
     outputs.push_back(take(v));
   }
   return outputs;
+}
+
+bool are_small(std::span<const Shape> shapes, int64_t limit) {
+  return std::all_of(shapes.begin(), shapes.end(),
+                     [&](const Shape& shape) { return shape.is_known() && shape.elements() <= limit; });
+}
+
+std::vector<Tensor> small_values(const SmallNode& node, ThreadPool& pool) {
+  if (!node.node.op().pure() || !are_small(node.shapes, node.limit)) return {};
+  for (const Tensor& input : node.inputs) {
+    if (!input.valid() || input.elements() > node.limit) return {};
+  }
+  try {
+    return run_kernel(node.node, node.inputs, node.types, pool);
+  } catch (const Error&) {
+    return {};  // it will fail, with its name and line, when it is run
+  }
 }
 
 Tensor constant_value(const Output& output) { return constant_value_within_limits(output); }

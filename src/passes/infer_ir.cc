@@ -17,12 +17,7 @@ class InputValues final : public InferContext::Values {
   Tensor value(int input) override { return *inputs_.values[static_cast<size_t>(input)]; }
   Shape value_as_shape(int input) override {
     const Tensor& t = *inputs_.values[static_cast<size_t>(input)];
-    if (!t.valid()) {
-      const Shape& length = *inputs_.shapes[static_cast<size_t>(input)];
-      bool counted = length.rank() == 1 && length[0] >= 0 && length[0] <= 254;
-      return counted ? Shape::unknown_dims(static_cast<int>(length[0])) : Shape::unknown();
-    }
-    return values_as_shape(t);
+    return t.valid() ? values_as_shape(t) : shape_of_length(*inputs_.shapes[static_cast<size_t>(input)]);
   }
   Shape handle_shape(int input) override {
     const IrNode* handle = &ir_[sources(node_)[static_cast<size_t>(input)].node];
@@ -37,25 +32,24 @@ class InputValues final : public InferContext::Values {
 };
 
 // Small integer arithmetic on known values: what shapes, axes and slices are computed with.
-void small_values(const Ir& ir, IrNode& node, ThreadPool& pool) {
+void infer_small_values(const Ir& ir, IrNode& node, ThreadPool& pool) {
   if (!node.op->pure() || node.inputs.empty() || node.types.empty() || !node.control.empty()) return;
-  for (const Shape& shape : node.shapes) {
-    if (!shape.is_known() || shape.elements() > kMaxElements) return;
-  }
+  if (!are_small(node.shapes, kMaxElements)) return;
   for (DType type : node.types) {
     if (type != DType::Int32 && type != DType::Int64 && type != DType::Bool) return;
   }
   std::vector<Tensor> inputs;
   for (const IrEdge& input : node.inputs) {
-    const Tensor& value = ir[input.node].values[static_cast<size_t>(input.output)];
-    if (!value.valid() || value.elements() > kMaxElements) return;
-    inputs.push_back(value);
+    inputs.push_back(ir[input.node].values[static_cast<size_t>(input.output)]);
+    if (!inputs.back().valid()) return;
   }
-  try {
-    node.values = run_kernel(NodeView(*node.op, node.attrs, node.name), inputs, node.types, pool);
-  } catch (const Error&) {
-    node.values.assign(node.types.size(), Tensor());  // it will fail, with its name, when it is run
-  }
+  std::vector<Tensor> values = small_values({.node = NodeView(*node.op, node.attrs, node.name),
+                                             .inputs = inputs,
+                                             .types = node.types,
+                                             .shapes = node.shapes,
+                                             .limit = kMaxElements},
+                                            pool);
+  if (!values.empty()) node.values = std::move(values);
 }
 
 // Throws the error of an assertion whose inputs are all known; returns when it holds or is not known to fail.
@@ -122,7 +116,7 @@ void infer_ir(Ir& ir, PassContext& context) {
       node.origin->fail(e.code(), e.message());
     }
     if (node.op->effect == Effect::Checks) assertions.push_back(&node);
-    if (!infer_shape_values(node, inputs, node.values)) small_values(ir, node, context.pool);
+    if (!infer_shape_values(node, inputs, node.values)) infer_small_values(ir, node, context.pool);
   }
 }
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <thread>
 
-#include "runtime/spin.h"
+#include "base/spin.h"
 
 namespace weir {
 

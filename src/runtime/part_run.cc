@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/errors.h"
-#include "runtime/spin.h"
+#include "base/spin.h"
 
 namespace weir {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/spin.h"
+#include "base/spin.h"
 
 namespace weir {
 namespace {
@@ -145,7 +145,7 @@ void RegionRun::note_change() {
 }
 
 int RegionRun::take() {
-  while (lock_.test_and_set(std::memory_order_acquire)) pause();
+  while (lock_.test_and_set(std::memory_order_acquire)) relax();
   int step = -1;
   if (!ready_.empty()) {
     // The earliest in plan order first: that is the order which keeps the critical path moving.
@@ -159,7 +159,7 @@ int RegionRun::take() {
 }
 
 void RegionRun::offer(int step) {
-  while (lock_.test_and_set(std::memory_order_acquire)) pause();
+  while (lock_.test_and_set(std::memory_order_acquire)) relax();
   ready_.push_back(step);
   lock_.clear(std::memory_order_release);
   note_change();

@@ -27,4 +27,9 @@ Shape values_as_shape(const Tensor& sizes) {
   return Shape(dims);
 }
 
+Shape shape_of_length(const Shape& sizes) {
+  const bool fits = sizes.rank() == 1 && sizes[0] >= 0 && sizes[0] <= 254;
+  return fits ? Shape::unknown_dims(static_cast<int>(sizes[0])) : Shape::unknown();
+}
+
 }  // namespace weir

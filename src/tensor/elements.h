@@ -15,5 +15,7 @@ void copy_elements(DType dtype, const void* from, void* to, int64_t count);
 
 // The sizes that an int32 or int64 vector holds.
 Shape values_as_shape(const Tensor& sizes);
+// The same when only the shape of the vector is known: nothing but perhaps the number of dimensions.
+Shape shape_of_length(const Shape& sizes);
 
 }  // namespace weir
