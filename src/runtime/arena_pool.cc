@@ -16,11 +16,7 @@ bool suits(size_t arena, size_t wanted) { return arena >= wanted && arena / kMos
 }  // namespace
 
 std::shared_ptr<Arena> ArenaPool::acquire(const Request& request, std::shared_ptr<Arena> last) {
-  if (last && last->bytes_ >= request.bytes && !last->taken_.exchange(true, std::memory_order_acquire)) {
-    const uint64_t now = clock_.load(std::memory_order_relaxed);
-    if (last->used_.load(std::memory_order_relaxed) != now) last->used_.store(now, std::memory_order_relaxed);
-    return last;
-  }
+  if (last && retake(*last, request.bytes)) return last;
   last.reset();
   std::lock_guard lock(mutex_);
   if (std::shared_ptr<Arena> found = find(request)) return found;

@@ -39,6 +39,13 @@ class ArenaPool {
   // An arena that is the caller's until release(). When nobody else has `last`, which the caller had before, and it is
   // large enough, that one, without a lock. Throws ResourceExhausted when memory is short even without idle arenas.
   std::shared_ptr<Arena> acquire(const Request& request, std::shared_ptr<Arena> last);
+  // The lock-free part of acquire().
+  bool retake(Arena& last, size_t bytes) {
+    if (last.bytes_ < bytes || last.taken_.exchange(true, std::memory_order_acquire)) return false;
+    const uint64_t now = clock_.load(std::memory_order_relaxed);
+    if (last.used_.load(std::memory_order_relaxed) != now) last.used_.store(now, std::memory_order_relaxed);
+    return true;
+  }
   void release(Arena& arena);
 
   // Frees what no run is using.

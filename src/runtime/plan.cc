@@ -110,6 +110,7 @@ bool Plan::take_arenas(Frame& frame, const Fit& fit) const {
   bool changed = false;
   for (size_t m = 0; m < memories_.size(); ++m) {
     std::shared_ptr<Arena>& arena = frame.arenas[m];
+    if (arena && environment_.arenas.retake(*arena, fit.arena_bytes[m])) continue;
     const Arena* before = arena.get();
     try {
       const ArenaPool::Request request{memories_[m], fit.arena_bytes[m], holder_};
@@ -404,7 +405,7 @@ void Plan::run_step(const Step& step, Frame& frame, char* arena, const RunContro
   } catch (...) {
     rethrow(step);
   }
-  release_inputs(step, frame);
+  if (!step.releases.empty() || !step.shared_releases.empty()) release_inputs(step, frame);
 }
 
 void Plan::release_inputs(const Step& step, Frame& frame) const {
