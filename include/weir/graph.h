@@ -240,6 +240,9 @@ class WEIR_API Graph {
   }
   Scope clear_control_dependencies();
   Scope colocate_with(Operation operation);
+  // Operations with state that are made inside keep it in this container, unless they name one themselves: see
+  // weir/resources.h. "" is the default container.
+  Scope container(std::string_view name);
 
   // Seeds of the random operations made from now on, as TensorFlow derives them.
   void set_random_seed(int64_t seed);

@@ -77,7 +77,7 @@ struct CallableSpec {
 
 // Runs graphs. Holds the variables, the worker threads and the plans. Thread-safe: many threads may run at once.
 // Fetched tensors outlive the session. The graph must outlive it, and may grow between runs. A fetched variable has its
-// value after the run's writes.
+// value after the run's writes. Several runs at once may use one variable: see docs/design.md, "State".
 //
 // Errors: InvalidArgument for feeds and fetches that do not fit, FailedPrecondition for uninitialised variables,
 // DeadlineExceeded, Cancelled (also after close()), and whatever kernels throw, with the node's name and line. A failed
@@ -128,8 +128,11 @@ class WEIR_API Session {
   Callable make_callable(const CallableSpec& spec);
 
   // Ends runs with Cancelled and refuses further ones: those that wait at once, those that compute when their present
-  // step has ended. Returns without waiting for long steps; the destructor closes too, and waits for them.
+  // step has ended. Returns without waiting for long steps; the destructor closes too, and waits for them. What the
+  // session keeps for itself is freed when the last run has ended; what it shares (SessionOptions::resources) stays.
   void close();
+  // Takes out what these containers hold (none: the default one), for all who share them, and closes.
+  void reset(const std::vector<std::string>& containers = {});
 
   void run_into(std::span<const Output> fetches, std::span<const Feed> feeds, std::span<const Operation> targets,
                 const RunOptions& options, std::span<Tensor> results);

@@ -3,7 +3,10 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
+
+#include "weir/resources.h"
 
 namespace weir {
 
@@ -35,7 +38,8 @@ struct SessionOptions {
   PassOptions passes = {};
   std::map<std::string, int> device_count = {};  // {"CPU", 2}: two logical CPUs, each with half of the cores
   VirtualGpuOptions virtual_gpus = {};
-  bool direct_convolutions = false;  // never Winograd's method: a little more exact, and slower
+  bool direct_convolutions = false;           // never Winograd's method: a little more exact, and slower
+  std::shared_ptr<Resources> resources = {};  // where variables are kept; null: the session has its own
 };
 
 }  // namespace weir

@@ -22,6 +22,7 @@
 #include "weir/optimizers.h"
 #include "weir/queue_ops.h"
 #include "weir/records.h"
+#include "weir/resources.h"
 #include "weir/saver.h"
 #include "weir/schedules.h"
 #include "weir/session.h"

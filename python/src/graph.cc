@@ -114,6 +114,7 @@ void bind_graph(nb::module_& m) {
                 colocate_with(g, op.is_none() ? Operation() : to_operations(nb::make_tuple(op))[0], ignore_existing));
           },
           nb::arg("op").none(), nb::arg("ignore_existing") = false)
+      .def("_container", [](GraphObject& g, std::string_view name) { return ScopeObject(g.container(name)); })
       .def("_set_seed", [](GraphObject& g, int64_t seed) { g.set_random_seed(seed); })
       .def(
           "_next_seeds",

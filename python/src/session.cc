@@ -1,6 +1,7 @@
 // Sessions: nested fetches, feeds of Python values, interrupts.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
 
 #include "convert.h"
 #include "graph/bodies.h"
@@ -424,10 +425,16 @@ void bind_session(nb::module_& m) {
           nb::arg("fetches").none(), nb::arg("feed_list").none(), nb::rv_policy::take_ownership)
       .def_prop_ro("graph", [](const SessionObject& s) { return nb::borrow(s.graph); })
       .def_prop_ro("_closed", [](const SessionObject& s) { return s.closed; })
-      .def("_close", [](SessionObject& s) {
+      .def("_close",
+           [](SessionObject& s) {
+             s.closed = true;
+             nb::gil_scoped_release unlocked;
+             s.session->close();
+           })
+      .def("_reset", [](SessionObject& s, const std::vector<std::string>& containers) {
         s.closed = true;
         nb::gil_scoped_release unlocked;
-        s.session->close();
+        s.session->reset(containers);
       });
   nb::class_<CallableObject>(m, "Callable", nb::type_slots(kCallableSlots))
       .def("__call__", &call)

@@ -2,25 +2,28 @@
 
 #include <atomic>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <typeindex>
 #include <typeinfo>
+#include <unordered_map>
 
 #include "base/function_ref.h"
 #include "base/resource.h"
 
 namespace weir {
 
-// Where resources are found: by container, kind and name. A session has one, and several sessions may share one, as
-// those of a server do. Outlives graphs. Thread-safe; asked when plans and frames are made, not in every run.
+// Where resources are found: by container, kind and name. Outlives graphs, and sessions where several share it, as
+// those of a server do. Thread-safe; asked when plans and frames are made, not in every run.
 class ResourceManager {
  public:
   static constexpr std::string_view kDefaultContainer = "localhost";
 
   // The resource of that kind and name; made by `make` when asked for the first time. An empty container is the default
-  // one.
+  // one. `make` must not ask this manager.
   template <class R>
   ResourcePtr<R> find_or_make(std::string_view container, std::string_view name, FunctionRef<ResourcePtr<R>()> make) {
     ResourcePtr<Resource> found =
@@ -38,6 +41,9 @@ class ResourceManager {
   // Takes out all of a container (empty: of the default one), or everything.
   void clear(std::string_view container);
   void clear_all();
+  // TensorFlow's Session.reset: clears these containers; none: the default one.
+  void reset(std::span<const std::string> containers);
+  size_t size() const;
 
   // Grows with every removal: what was found under an older number has to be looked up again.
   uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
@@ -56,6 +62,15 @@ class ResourceManager {
   mutable std::mutex mutex_;
   std::map<Key, ResourcePtr<Resource>> resources_;
   std::atomic<uint64_t> generation_{0};
+  std::unordered_map<const Resource*, const Key*> keys_;  // of what is in resources_
+};
+
+// What a session's operations keep their state in.
+struct SessionResources {
+  std::shared_ptr<ResourceManager> named;  // by container and name; perhaps of several sessions
+  // State that belongs to a node and not to a name: a generator of random numbers, a counter. Nodes of the same name in
+  // graphs of other sessions have their own.
+  ResourceManager of_nodes = {};
 };
 
 }  // namespace weir

@@ -42,6 +42,7 @@ struct BuildingScopes {
   // When set, new nodes carry this line instead of the one where they are made: composed functions and gradients
   // blame the line of the program that asked for them.
   std::optional<SourceLine> line;
+  std::string container;        // in which operations with state keep it
   std::optional<int64_t> seed;  // of the graph: what those of random operations are derived from
 
   bool device_functions() const { return !devices.empty() && devices.back().has_function; }

@@ -213,6 +213,10 @@ Operation Graph::add(NodeArgs args) {
     }
     bind_attrs(*op, args.attrs, args.inputs);
     complete_attrs(*op, args.attrs);
+    if (op->stateful && !impl_->scopes.container.empty() && op->attr("container") &&
+        args.attrs.get<std::string>("container").empty()) {
+      args.attrs.set("container", impl_->scopes.container);
+    }
     check_inputs(*op, args.attrs, args.inputs);
 
     auto node = std::make_unique<Node>();
@@ -353,6 +357,12 @@ Scope Graph::colocate_with(Operation operation) {
   return Scope("", [this, devices] {
     impl_->scopes.colocate.pop_back();
     impl_->scopes.devices = std::move(*devices);
+  });
+}
+
+Scope Graph::container(std::string_view name) {
+  return Scope("", [this, outer = std::exchange(impl_->scopes.container, std::string(name))] {
+    impl_->scopes.container = outer;
   });
 }
 

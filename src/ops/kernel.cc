@@ -31,15 +31,31 @@ void RunControl::end() const {
   throw Error(Code::Cancelled, "another step of the run has failed");
 }
 
-ResourceManager& PrepareContext::resources() const {
+NodeView::NodeView(const Op& op, const AttrMap& attrs, std::string_view name) : op_(&op), attrs_(&attrs), name_(name) {
+  const AttrValue* locking = attrs.find("use_locking");
+  if (locking && std::holds_alternative<bool>(*locking)) use_locking_ = std::get<bool>(*locking);
+}
+
+SessionResources& PrepareContext::session_resources() const {
   if (!resources_) throw error(Code::Internal, "this operation runs in a session only");
   return *resources_;
 }
+ResourceManager& PrepareContext::resources() const { return *session_resources().named; }
+std::shared_ptr<ResourceManager> PrepareContext::shared_resources() const { return session_resources().named; }
 
-std::string PrepareContext::resource_container() const { return attr<std::string>("container"); }
+// TensorFlow's rules for names.
+std::string PrepareContext::resource_container() const {
+  const auto& container = attr<std::string>("container");
+  auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); };
+  bool valid = container.empty() || letter(container[0]) || container[0] == '.';
+  for (char c : container) valid = valid && (letter(c) || c == '-' || c == '.' || c == '/');
+  if (!valid) throw invalid_argument("container contains invalid characters: {}", container);
+  return container;
+}
 
 std::string PrepareContext::resource_name() const {
   const auto& shared_name = attr<std::string>("shared_name");
+  if (shared_name.starts_with("_")) throw invalid_argument("shared_name cannot start with '_': {}", shared_name);
   return shared_name.empty() ? std::string(node_.name()) : shared_name;
 }
 
@@ -68,13 +84,20 @@ void KernelContext::set_output(int index, Tensor value) {
 Tensor KernelContext::input_tensor(int index) const {
   const Value& v = in(index);
   if (!v.data || !v.shape) throw invalid_argument("input {} has no value that could be kept: it is a handle", index);
-  if (v.owner) {
+  if (v.owner && !VariableState::is_live(*v.owner)) {
     v.owner->retain();
     return Tensor(v.dtype, *v.shape, v.owner, v.data);
   }
   Tensor copy(v.dtype, *v.shape);
   copy_elements(v.dtype, v.data, copy.mutable_raw(), copy.elements());
   return copy;
+}
+
+Tensor KernelContext::input_view(int index) const {
+  const Value& v = in(index);
+  if (!v.owner || !v.shape) return input_tensor(index);
+  v.owner->retain();
+  return Tensor(v.dtype, *v.shape, v.owner, v.data);
 }
 
 VariableState& KernelContext::variable(int index) const { return resource<VariableState>(index); }
@@ -84,8 +107,8 @@ void KernelContext::fail_without_resource(int index) {
 }
 
 void KernelContext::fail_other_resource(const Resource& resource, const std::type_info& wanted) {
-  throw invalid_argument("Trying to access resource using the wrong type: {} is no {}", resource.describe(),
-                         kind_name(wanted));
+  throw invalid_argument("Trying to access resource using the wrong type. Expected {} got {}: it is {}",
+                         kind_name(typeid(resource)), kind_name(wanted), resource.describe());
 }
 
 }  // namespace weir

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <exception>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -32,7 +33,7 @@ struct Value {
 // A node as kernels see it when they are chosen and prepared.
 class NodeView {
  public:
-  NodeView(const Op& op, const AttrMap& attrs, std::string_view name) : op_(&op), attrs_(&attrs), name_(name) {}
+  NodeView(const Op& op, const AttrMap& attrs, std::string_view name);
   const Op& op() const { return *op_; }
   const AttrMap& attrs() const { return *attrs_; }
   std::string_view name() const { return name_; }
@@ -41,18 +42,21 @@ class NodeView {
     return attrs_->get<T>(name);
   }
   DType type(std::string_view name = "T") const { return attrs_->get<DType>(name); }
+  // What the attribute use_locking says, if there is one. Costs no look-up.
+  std::optional<bool> use_locking() const { return use_locking_; }
 
  private:
   const Op* op_;
   const AttrMap* attrs_;
   std::string_view name_;
+  std::optional<bool> use_locking_;
 };
 
 // Seen by Kernel::prepare when a plan is made: everything about the node, with concrete shapes.
 class PrepareContext {
  public:
   PrepareContext(const NodeView& node, std::span<const Shape* const> inputs, std::span<const Shape* const> outputs,
-                 ThreadPool& pool, ResourceManager* resources)
+                 ThreadPool& pool, SessionResources* resources)
       : node_(node), inputs_(inputs), outputs_(outputs), pool_(pool), resources_(resources) {}
 
   const NodeView& node() const { return node_; }
@@ -69,28 +73,31 @@ class PrepareContext {
   // Scratch memory that KernelContext::scratch() gives while the kernel runs.
   void set_scratch(size_t bytes) { scratch_bytes_ = bytes; }
   size_t scratch_bytes() const { return scratch_bytes_; }
-  // Throws Internal outside a session (constant folding never prepares stateful nodes).
+  // Both throw Internal outside a session (constant folding never prepares stateful nodes).
   ResourceManager& resources() const;
-  // The resource that the node names by its attributes `container` and `shared_name`, or else by its own name.
+  std::shared_ptr<ResourceManager> shared_resources() const;
+  // The resource that the node names by its attributes `container` and `shared_name`, or else by its own name. Throws
+  // InvalidArgument for names that are none.
   template <class R>
   ResourcePtr<R> named_resource(FunctionRef<ResourcePtr<R>(const std::string& name)> make) const {
     const std::string name = resource_name();
     return resources().find_or_make<R>(resource_container(), name, [&] { return make(name); });
   }
-  // State that belongs to the node and outlives its plans: a generator of random numbers, a counter.
+  // State that belongs to the node of this session and outlives its plans: a generator of random numbers, a counter.
   template <class R>
   ResourcePtr<R> node_resource(FunctionRef<ResourcePtr<R>()> make) const {
-    return resources().find_or_make<R>({}, node_.name(), make);
+    return session_resources().of_nodes.find_or_make<R>({}, node_.name(), make);
   }
 
  private:
+  SessionResources& session_resources() const;
   std::string resource_container() const;
   std::string resource_name() const;
 
   const NodeView& node_;
   std::span<const Shape*const> inputs_, outputs_;
   ThreadPool& pool_;
-  ResourceManager* resources_;
+  SessionResources* resources_;
   size_t scratch_bytes_ = 0;
 };
 
@@ -172,8 +179,10 @@ class KernelContext {
   }
   // Gives an output its value when only the kernel knows its shape, or when the value exists already.
   void set_output(int index, Tensor value);
-  // The input as a tensor that may be kept: shares the buffer when it has one, and is a copy otherwise.
+  // The input as a tensor that may be kept: shares the buffer when nobody will change it, and is a copy otherwise.
   Tensor input_tensor(int index) const;
+  // The input as a tensor for the time of this call.
+  Tensor input_view(int index) const;
   // The resource behind a Ref or handle input; throws InvalidArgument when there is none, or one of another kind.
   template <class R>
   R& resource(int index) const {

@@ -101,7 +101,7 @@ void DynamicStep::infer(const Op& op, const AttrMap& attrs, const StepView& step
   valid_ = repeatable;
 }
 
-void DynamicStep::prepare(const NodeView& node, const Kernel& kernel, ThreadPool& pool, ResourceManager& resources) {
+void DynamicStep::prepare(const NodeView& node, const Kernel& kernel, ThreadPool& pool, SessionResources& resources) {
   std::vector<const Shape*> inputs, outputs;
   for (const Shape& shape : inputs_) inputs.push_back(&shape);
   for (const Shape& shape : outputs_) outputs.push_back(&shape);

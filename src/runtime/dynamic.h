@@ -15,7 +15,7 @@ class DynamicStep {
   // Runs the shape function.
   void infer(const Op& op, const AttrMap& attrs, const StepView& step, const Value* slots);
   // Has the kernel prepared for the shapes that were inferred.
-  void prepare(const NodeView& node, const Kernel& kernel, ThreadPool& pool, ResourceManager& resources);
+  void prepare(const NodeView& node, const Kernel& kernel, ThreadPool& pool, SessionResources& resources);
 
   const std::vector<Shape>& outputs() const { return outputs_; }
   bool computes_nothing() const { return nothing_; }

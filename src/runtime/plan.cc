@@ -80,7 +80,7 @@ std::unique_ptr<Frame> Plan::acquire(const Fit& fit) {
     while (!free_frames_.empty() && !frame) {
       frame = std::move(free_frames_.back());
       free_frames_.pop_back();
-      if (frame->generation != environment_.resources.generation()) frame.reset();
+      if (frame->generation != environment_.resources.named->generation()) frame.reset();
     }
   }
   const bool fresh = !frame;
@@ -147,7 +147,7 @@ void Plan::bind(Frame& frame, const Fit& fit) const {
 
 // Resources may have been taken out of the manager since an older frame found them, so each frame looks for itself.
 void Plan::look_up_handles(Frame& frame) const {
-  frame.generation = environment_.resources.generation();
+  frame.generation = environment_.resources.named->generation();
   for (const Step& step : once_) {
     try {
       const std::vector<const Shape*> outputs = {&first_.slots[static_cast<size_t>(step.view.outputs[0])].shape};

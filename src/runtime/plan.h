@@ -184,7 +184,7 @@ struct PlanOptions {
 struct PlanEnvironment {
   const DeviceSet& devices;
   LanePool& lanes;
-  ResourceManager& resources;
+  SessionResources& resources;
   ArenaPool& arenas;
   PlanOptions options;
   PlacementLog* placement_log = nullptr;

@@ -34,6 +34,7 @@ void Plan::Builder::build(int inter_op_threads) {
   place_values();
   drop_arena_aliases();
   find_dynamic_steps();
+  mark_live_reads();
   form_stretches();
   find_last_uses();
   prepare_steps();

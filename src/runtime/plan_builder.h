@@ -24,6 +24,7 @@ class Plan::Builder {
   void place_values();
   void drop_arena_aliases();
   void find_dynamic_steps();
+  void mark_live_reads();
   void form_stretches();
   void form_parts(Stretch& stretch, int begin, int end, const std::vector<StepFacts>& facts);
   void connect_stretches(const std::vector<StepFacts>& facts);

@@ -210,6 +210,20 @@ void PlanCache::shrink() {
   if (users_.load() <= 1) gone_.clear();
 }
 
+void PlanCache::clear() {
+  std::lock_guard lock(mutex_);
+  std::vector<Signature*> all = owned_elsewhere_;
+  for (const auto& entry : signatures_) all.push_back(entry.second.get());
+  for (Signature* s : all) {
+    std::lock_guard signature_lock(s->mutex_);
+    s->last_ = nullptr;
+    s->fits_.clear();
+    s->plans_.clear();
+    s->generic_.reset();
+  }
+  bytes_ = 0;
+}
+
 void PlanCache::drop(Signature& s, const Fit* fit) {
   auto it = std::find_if(s.fits_.begin(), s.fits_.end(), [&](const auto& e) { return e.second.fit.get() == fit; });
   if (it == s.fits_.end()) return;

@@ -61,6 +61,9 @@ class PlanCache {
   // The plan for these feeds, whose types are right.
   std::shared_ptr<const Fit> plan(Signature& signature, std::span<const Tensor* const> feeds);
 
+  // Drops all plans that no run is using, and with them what their frames hold. Signatures stay.
+  void clear();
+
   size_t bytes() const { return bytes_; }
   size_t signatures() const;
 

@@ -51,7 +51,7 @@ class Plans : public ::testing::Test {
   SessionOptions options_;
   DeviceSet devices_{options_};
   std::shared_ptr<LanePool> lanes_ = LanePool::shared();
-  ResourceManager resources_;
+  SessionResources resources_{std::make_shared<ResourceManager>()};
   ArenaPool arenas_{devices_, 1 << 30};
   std::atomic<int> users_{1};
   std::optional<PlanCache> cache_;

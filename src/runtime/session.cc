@@ -17,7 +17,11 @@ constexpr size_t kMaxFeedsOnStack = 32;
 }  // namespace
 
 struct Session::Impl {
-  Impl(Graph& g, const SessionOptions& o) : graph(g), options(o), devices(o) {
+  Impl(Graph& g, const SessionOptions& o)
+      : graph(g),
+        options(o),
+        devices(o),
+        resources{o.resources ? o.resources->manager() : std::make_shared<ResourceManager>()} {
     if (options.log_device_placement) placement_log.emplace(devices);
     plans.emplace(environment(), PlanCache::Limits{}, running);
   }
@@ -27,7 +31,7 @@ struct Session::Impl {
   DeviceSet devices;
   std::shared_ptr<LanePool> lanes = LanePool::shared();
   std::optional<PlacementLog> placement_log;
-  ResourceManager resources;
+  SessionResources resources;
   std::stop_source closing;
   const std::stop_token closed = closing.get_token();
   std::atomic<int> running{0};
@@ -37,11 +41,13 @@ struct Session::Impl {
 
   // Somebody is in a run.
   struct Running {
-    std::atomic<int>& count;
-    explicit Running(Impl& session) : count(session.running) { count.fetch_add(1); }
+    Impl& session;
+    explicit Running(Impl& s) : session(s) { session.running.fetch_add(1); }
     ~Running() {
-      count.fetch_sub(1);
-      count.notify_all();
+      // The last run of a session that was closed meanwhile. When two end at once, the destructor does it.
+      if (session.closed.stop_requested() && session.running.load() == 1) session.release_state();
+      session.running.fetch_sub(1);
+      session.running.notify_all();
     }
     Running(const Running&) = delete;
     Running& operator=(const Running&) = delete;
@@ -145,10 +151,19 @@ struct Session::Impl {
     constexpr std::chrono::microseconds kBetweenLooks{100};
     const auto end = std::chrono::steady_clock::now() + kPatience;
     while (running.load() > 0 && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(kBetweenLooks);
+    if (running.load() == 0) release_state();
   }
 
   void await_runs() {
     for (int n = running.load(); n > 0; n = running.load()) running.wait(n);
+  }
+
+  // Programs keep closed sessions; what only this one could use need not stay in memory with it.
+  void release_state() {
+    plans->clear();
+    arenas.trim();
+    resources.of_nodes.clear_all();
+    if (!options.resources) resources.named->clear_all();
   }
 };
 
@@ -158,6 +173,10 @@ Session::~Session() {
   impl_->await_runs();
 }
 void Session::close() { impl_->close(); }
+void Session::reset(const std::vector<std::string>& containers) {
+  impl_->resources.named->reset(containers);
+  close();
+}
 
 void Session::run_into(std::span<const Output> fetches, std::span<const Feed> feeds, std::span<const Operation> targets,
                        const RunOptions& options, std::span<Tensor> results) {

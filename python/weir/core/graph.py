@@ -57,7 +57,8 @@ class Graph(_weir.Graph):
         return _Entered(lambda: self._colocate_with(op, bool(ignore_existing)))
 
     def container(self, container_name):
-        return _Entered(lambda: self._name_scope(self._current_name_scope() + "/" if self._current_name_scope() else ""))
+        """``with`` it, new operations that keep state (variables, queues) keep it in this container."""
+        return _Entered(lambda: self._container(container_name), lambda _: container_name)
 
     def gradient_override_map(self, op_type_map):
         """``with`` it, new nodes of the types are differentiated as {type: name given to RegisterGradient} says."""

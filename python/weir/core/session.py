@@ -1,5 +1,7 @@
 """Session and InteractiveSession."""
 
+import weakref
+
 from weir import _weir, nest
 from weir.core import stack
 from weir.core.config import session_options
@@ -9,6 +11,17 @@ from weir.core.values import IndexedSlicesValue
 from weir.errors import NotFoundError
 
 
+def _check_target(target):
+    if not isinstance(target, (str, bytes, type(None))):
+        raise TypeError(f"target must be a string, but got {type(target)}")
+    if target not in ("", b"", None, "local"):
+        if str(target).startswith("grpc://"):
+            raise NotImplementedError(f"Sessions on other machines ({target!r}) are not in Weir yet.")
+        raise NotFoundError(None, None, "No session factory registered for the given session options: "
+                            f"{{target: {str(target)!r}}}")
+
+
+_open_sessions = weakref.WeakSet()  # for Session.reset
 _run = _weir.Session.run
 
 
@@ -23,15 +36,10 @@ class BaseSession(_weir.Session):
             graph = stack.get_default_graph()
         elif not isinstance(graph, Graph):
             raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
-        if not isinstance(target, (str, bytes, type(None))):
-            raise TypeError(f"target must be a string, but got {type(target)}")
-        if target not in ("", b"", None, "local"):
-            if str(target).startswith("grpc://"):
-                raise NotImplementedError(f"Sessions on other machines ({target!r}) are not in Weir yet.")
-            raise NotFoundError(None, None, "No session factory registered for the given session options: "
-                                f"{{target: {str(target)!r}}}")
+        _check_target(target)
         super().__init__(graph, {**session_options(config), "direct_convolutions": direct_convolutions})
         self._config, self._target = config, ""
+        _open_sessions.add(self)
 
     sess_str = property(lambda self: self._target)
 
@@ -101,7 +109,15 @@ class Session(BaseSession):
 
     @staticmethod
     def reset(target, containers=None, config=None):
-        pass
+        """Drops what the containers hold (None: the default container) and closes the sessions on ``target``.
+
+        For "" these are all of this process, as in TensorFlow.
+        """
+        _check_target(target)
+        containers = [name.decode() if isinstance(name, bytes) else name for name in containers or []]
+        for session in list(_open_sessions):
+            if not session._closed:
+                session._reset(containers)
 
 
 class InteractiveSession(BaseSession):

@@ -1,5 +1,6 @@
 #include "devices/cpu/update.h"
 
+#include "base/racing_writes.h"
 #include "base/thread_pool.h"
 #include "devices/cpu/isa.h"
 #include "devices/cpu/update_table.h"
@@ -29,6 +30,7 @@ int64_t grain(int64_t n, const ThreadPool& pool) {
 
 void apply_gradient_descent(float* var, const float* grad, int64_t n, float lr, ThreadPool& pool) {
   pool.parallel_for(n, grain(n, pool), [&, f = table().gradient_descent](int64_t begin, int64_t end) {
+    [[maybe_unused]] RacingWrites racing;
     f(var + begin, grad + begin, end - begin, lr);
   });
 }
@@ -36,6 +38,7 @@ void apply_gradient_descent(float* var, const float* grad, int64_t n, float lr, 
 void apply_momentum(float* var, float* accum, const float* grad, int64_t n, const MomentumOptions& options,
                     ThreadPool& pool) {
   pool.parallel_for(n, grain(n, pool), [&, f = table().momentum](int64_t begin, int64_t end) {
+    [[maybe_unused]] RacingWrites racing;
     f(var + begin, accum + begin, grad + begin, end - begin, options);
   });
 }
@@ -43,6 +46,7 @@ void apply_momentum(float* var, float* accum, const float* grad, int64_t n, cons
 void apply_adam(float* var, float* m, float* v, const float* grad, int64_t n, const AdamOptions& options,
                 ThreadPool& pool) {
   pool.parallel_for(n, grain(n, pool), [&, f = table().adam](int64_t begin, int64_t end) {
+    [[maybe_unused]] RacingWrites racing;
     f(var + begin, m + begin, v + begin, grad + begin, end - begin, options);
   });
 }
@@ -50,6 +54,7 @@ void apply_adam(float* var, float* m, float* v, const float* grad, int64_t n, co
 void apply_adagrad(float* var, float* accum, const float* grad, int64_t n, const AdagradOptions& options,
                    ThreadPool& pool) {
   pool.parallel_for(n, grain(n, pool), [&, f = table().adagrad](int64_t begin, int64_t end) {
+    [[maybe_unused]] RacingWrites racing;
     f(var + begin, accum + begin, grad + begin, end - begin, options);
   });
 }
@@ -57,6 +62,7 @@ void apply_adagrad(float* var, float* accum, const float* grad, int64_t n, const
 void apply_rms_prop(float* var, float* ms, float* mom, const float* grad, int64_t n, const RmsPropOptions& options,
                     ThreadPool& pool) {
   pool.parallel_for(n, grain(n, pool), [&, f = table().rms_prop](int64_t begin, int64_t end) {
+    [[maybe_unused]] RacingWrites racing;
     f(var + begin, ms + begin, mom + begin, grad + begin, end - begin, options);
   });
 }

@@ -21,9 +21,9 @@ void infer(InferContext& c) {
   c.set_output(0, to);
 }
 
-// The snapshot shares the buffer with the variable: a write meanwhile goes to a copy.
+// Rows are read where they lie, while other runs may write some.
 void cpu(KernelContext& c) {
-  const Tensor params = c.variable(0).read();
+  const Tensor params = c.variable(0).read_live();
   const Shape& indices = c.shape(1);
   if (params.dtype() != c.node().type("dtype")) {
     throw invalid_argument("variable '{}' is {}", c.variable(0).name(), dtype_name(params.dtype()));

@@ -17,7 +17,7 @@ void save(KernelContext& c, std::span<const std::string> slices, int first_tenso
   io::create_directories(io::parent_directory(path));
   io::V1Writer writer(path);
   for (size_t i = 0; i < names.size(); ++i) {
-    const Tensor tensor = c.input_tensor(first_tensor + static_cast<int>(i));
+    const Tensor tensor = c.input_view(first_tensor + static_cast<int>(i));
     if (slices.empty() || slices[i].empty()) {
       writer.add_slice(names[i], tensor.shape(), io::TensorSlice::whole(tensor.shape().rank()), tensor);
     } else {

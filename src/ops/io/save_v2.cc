@@ -14,7 +14,7 @@ void cpu(KernelContext& c) {
   const auto names = strings(c, 1), slices = strings(c, 2);
   io::BundleWriter writer(c.scalar<std::string>(0));
   for (size_t i = 0; i < names.size(); ++i) {
-    const Tensor tensor = c.input_tensor(kFirstTensor + static_cast<int>(i));
+    const Tensor tensor = c.input_view(kFirstTensor + static_cast<int>(i));
     if (slices[i].empty()) {
       writer.add(names[i], tensor);
     } else {

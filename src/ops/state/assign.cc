@@ -30,12 +30,17 @@ void infer_resource(InferContext& c) { c.require_scalar(0); }
 
 // The value is copied: it may stand in memory that the plan, or the program that fed it, uses again.
 void cpu(KernelContext& c) {
-  VariableState& variable = variable_of(c, 0, c.dtype(1));
+  VariableState& variable = c.variable(0);
+  if (variable.dtype() != c.dtype(1)) {
+    throw invalid_argument("Trying to assign variable with wrong dtype. Expected {} got {}: '{}'",
+                           dtype_name(variable.dtype()), dtype_name(c.dtype(1)), variable.name());
+  }
   if (c.state<State>().validate_shape && !variable.shape().compatible(c.shape(1))) {
     throw invalid_argument("variable '{}' has shape {}; it cannot take a value of shape {}", variable.name(),
                            variable.shape().str(), c.shape(1).str());
   }
-  variable.copy_from(c.raw_input(1), c.shape(1));
+  const bool locked = c.node().use_locking().value_or(true);
+  variable.copy_from(c.raw_input(1), c.shape(1), locked ? UpdateMode::Atomic : UpdateMode::Unlocked);
   if (c.outputs() > 0) c.forward_ref(0, 0);
 }
 

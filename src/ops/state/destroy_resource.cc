@@ -1,3 +1,4 @@
+#include "base/errors.h"
 #include "graph/infer_context.h"
 #include "graph/op_def.h"
 #include "ops/state/variable_state.h"
@@ -6,10 +7,25 @@
 namespace weir::ops {
 namespace {
 
+struct State {
+  std::shared_ptr<ResourceManager> resources;
+  bool ignore_lookup_error;
+};
+
+State prepare(PrepareContext& c) { return {c.shared_resources(), c.attr<bool>("ignore_lookup_error")}; }
+
 void infer(InferContext& c) { c.require_scalar(0); }
 
-// Other plans may hold the variable, so it stays and becomes uninitialised.
-void cpu(KernelContext& c) { c.variable(0).clear(); }
+// Whoever asks for the name after this run gets a new resource. Those who hold this one keep it; of a variable they
+// have nothing left.
+void cpu(KernelContext& c) {
+  const State& state = c.state<State>();
+  auto& resource = c.resource<Resource>(0);
+  if (auto* variable = dynamic_cast<VariableState*>(&resource)) variable->clear();
+  if (!state.resources->remove(resource) && !state.ignore_lookup_error) {
+    throw not_found("Resource {} does not exist.", resource.describe());
+  }
+}
 
 }  // namespace
 
@@ -19,7 +35,7 @@ OpDef destroy_resource_op() {
           .attrs = "ignore_lookup_error:bool=True",
           .flags = "stateful",
           .infer = infer,
-          .cpu = {.select = kernel_any<cpu>}};
+          .cpu = {.select = kernel_any<cpu>, .prepare = prepared<prepare>}};
 }
 
 }  // namespace weir::ops

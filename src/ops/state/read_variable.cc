@@ -1,3 +1,4 @@
+#include "base/errors.h"
 #include "graph/grad_context.h"
 #include "graph/infer_context.h"
 #include "graph/op_def.h"
@@ -12,7 +13,12 @@ void infer_handle(InferContext& c) { c.set_output(0, c.handle_shape(0)); }
 
 void gradient(GradContext& c) { c.set_input_grad(0, c.raw_output_grad()); }
 
-void read_ref(KernelContext& c) { c.set_output(0, c.variable(0).read()); }
+// The attribute `_live` says that the value is not needed any more when this run writes the variable: see
+// VariableState::read_live.
+template <bool kLive>
+void read_ref(KernelContext& c) {
+  c.set_output(0, kLive ? c.variable(0).read_live() : c.variable(0).read());
+}
 
 struct State {
   DType dtype;
@@ -20,7 +26,21 @@ struct State {
 
 State prepare(PrepareContext& c) { return {c.attr<DType>("dtype")}; }
 
-void read_handle(KernelContext& c) { c.set_output(0, variable_of(c, 0, c.state<State>().dtype).read()); }
+template <bool kLive>
+void read_handle(KernelContext& c) {
+  const VariableState& variable = c.variable(0);
+  const DType wanted = c.state<State>().dtype;
+  if (variable.dtype() != wanted) {
+    throw invalid_argument("Trying to read variable with wrong dtype. Expected {} got {}: '{}'", dtype_name(wanted),
+                           dtype_name(variable.dtype()), variable.name());
+  }
+  read_ref<kLive>(c);
+}
+
+template <ComputeFn kLive, ComputeFn kSnapshot>
+ComputeFn select(const NodeView& node) {
+  return node.attrs().find("_live") ? kLive : kSnapshot;
+}
 
 }  // namespace
 
@@ -32,7 +52,9 @@ OpDef read_variable_op() {
           .flags = "stateful",
           .infer = infer_handle,
           .gradient = gradient,
-          .cpu = {.select = kernel_any<read_handle>, .prepare = prepared<prepare>, .gives_outputs = true},
+          .cpu = {.select = select<read_handle<true>, read_handle<false>>,
+                  .prepare = prepared<prepare>,
+                  .gives_outputs = true},
           .role = Role::Read,
           .effect = Effect::Reads};
 }
@@ -46,7 +68,7 @@ OpDef read_ref_op() {
           .flags = "stateful",
           .infer = infer::unchanged,
           .gradient = gradient,
-          .cpu = {.select = kernel_any<read_ref>, .gives_outputs = true},
+          .cpu = {.select = select<read_ref<true>, read_ref<false>>, .gives_outputs = true},
           .role = Role::Read,
           .effect = Effect::Reads};
 }

@@ -75,7 +75,8 @@ void update_dense(KernelContext& c, DType dtype, int count, int grad,
   std::array<VariableState*, VariableState::kMaxTogether> variables{};
   for (int i = 0; i < count; ++i) variables[static_cast<size_t>(i)] = &variable_of(c, i, dtype);
   std::span<VariableState* const> all(variables.data(), static_cast<size_t>(count));
-  VariableState::update_together(all, [&](std::span<Tensor* const> values) {
+  const UpdateMode mode = c.node().use_locking().value_or(true) ? UpdateMode::Atomic : UpdateMode::Unlocked;
+  VariableState::update_together(all, mode, [&](std::span<Tensor* const> values) {
     std::array<void*, VariableState::kMaxTogether> data{};
     for (size_t i = 0; i < values.size(); ++i) {
       require_shape(*all[i], *values[i], c.shape(grad));
@@ -93,7 +94,8 @@ void update_rows(KernelContext& c, DType dtype, int count, int grad, int indices
   std::span<VariableState* const> all(variables.data(), static_cast<size_t>(count));
   const bool wide = c.dtype(indices) == DType::Int64;
   auto index = [&](int64_t i) { return wide ? c.input<int64_t>(indices)[i] : c.input<int32_t>(indices)[i]; };
-  VariableState::update_together(all, [&](std::span<Tensor* const> values) {
+  const UpdateMode mode = c.node().use_locking().value_or(false) ? UpdateMode::InPlace : UpdateMode::Unlocked;
+  VariableState::update_together(all, mode, [&](std::span<Tensor* const> values) {
     for (size_t i = 0; i < values.size(); ++i) {
       require_rows(*all[i], *values[i], *values[0], c.shape(grad), c.shape(indices));
     }
@@ -115,6 +117,7 @@ void update_rows(KernelContext& c, DType dtype, int count, int grad, int indices
     const bool spreads = c.pool().threads() > 1 && row >= kLongRow && n * row >= kUpdateGrain;
     const int64_t parts = spreads ? kParts : 1;
     c.pool().parallel_for(parts, 1, [&](int64_t part, int64_t) {
+      [[maybe_unused]] RacingWrites racing;
       auto is_own = [&](int64_t i) { return (index(i) & (parts - 1)) == part; };
       auto fetch = [&](int64_t i) {  // rows lie anywhere: the processor cannot guess the next one
         const size_t end = std::min<size_t>(bytes, 512);

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "base/racing_writes.h"
 #include "base/thread_pool.h"
 #include "graph/infer_context.h"
 #include "ops/kernel.h"
@@ -21,13 +22,14 @@ VariableState& variable_of(const KernelContext& c, int index, DType dtype);
 // `indices` is a vector with one entry for each row of a sparse `grad`, and all else is scalar.
 void infer_apply(InferContext& c);
 
-// Calls `body` with the elements of the variables behind inputs 0 .. count-1, which all have the shape of input `grad`,
-// while nobody else can read or write them. Passes the reference on.
+// Calls `body` with the elements of the variables behind inputs 0 .. count-1, which all have the shape of input `grad`.
+// Nobody else reads or writes them meanwhile, unless the node says use_locking=False. Passes the reference on.
 void update_dense(KernelContext& c, DType dtype, int count, int grad,
                   FunctionRef<void(void* const* data, int64_t elements)> body);
 
 // The same for rows: calls `body` once for each index with that row of every variable and the matching row of `grad`.
-// Indices may repeat: calls for one row come in their order, those for different rows from several threads.
+// Indices may repeat: calls for one row come in their order, those for different rows from several threads. Other runs
+// read meanwhile, and write unless the node says use_locking=True: nobody waits for a table because of some rows.
 void update_rows(KernelContext& c, DType dtype, int count, int grad, int indices,
                  FunctionRef<void(void* const* rows, const void* grad, int64_t elements)> body);
 
@@ -37,7 +39,10 @@ void update_blocks(KernelContext& c, int grad, const Body& body) {
   update_dense(c, dtype_of<T>, N, grad, [&](void* const* data, int64_t elements) {
     std::array<T*, N> typed;
     for (size_t i = 0; i < N; ++i) typed[i] = static_cast<T*>(data[i]);
-    c.pool().parallel_for(elements, kUpdateGrain, [&](int64_t begin, int64_t end) { body(typed, begin, end); });
+    c.pool().parallel_for(elements, kUpdateGrain, [&](int64_t begin, int64_t end) {
+      [[maybe_unused]] RacingWrites racing;
+      body(typed, begin, end);
+    });
   });
 }
 

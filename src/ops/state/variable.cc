@@ -12,13 +12,20 @@ struct State {
   ResourcePtr<VariableState> variable;
 };
 
+// Handles of one name may say different types and shapes: those who use them find out, as in TensorFlow.
 State prepare(PrepareContext& c) {
+  return {c.named_resource<VariableState>([&](const std::string& name) {
+    return make_resource<VariableState>(name, c.attr<DType>("dtype"), c.attr<Shape>("shape"));
+  })};
+}
+
+// The type of a reference is that of its variable.
+State prepare_ref(PrepareContext& c) {
+  State state = prepare(c);
   const DType dtype = c.attr<DType>("dtype");
-  State state{c.named_resource<VariableState>(
-      [&](const std::string& name) { return make_resource<VariableState>(name, dtype, c.attr<Shape>("shape")); })};
   if (state.variable->dtype() != dtype) {
-    throw invalid_argument("the variable '{}' is {}; it is asked for as {}", state.variable->name(),
-                           dtype_name(state.variable->dtype()), dtype_name(dtype));
+    throw error(Code::Internal, "Output 0 of type {}_ref does not match declared output type {}_ref: variable '{}'",
+                dtype_name(state.variable->dtype()), dtype_name(dtype), state.variable->name());
   }
   return state;
 }
@@ -33,7 +40,8 @@ void infer_old_ref(InferContext& c) {
   c.set_output(0, shape.is_scalar() ? Shape::unknown() : shape);
 }
 
-constexpr Kernel kKernel = {.select = kernel_any<cpu>, .prepare = prepared<prepare>};
+constexpr Kernel kRef = {.select = kernel_any<cpu>, .prepare = prepared<prepare_ref>};
+constexpr Kernel kHandle = {.select = kernel_any<cpu>, .prepare = prepared<prepare>};
 
 }  // namespace
 
@@ -43,7 +51,7 @@ OpDef variable_op() {
           .attrs = "shape:shape; dtype:type; container:string=''; shared_name:string=''",
           .flags = "stateful",
           .infer = infer_old_ref,
-          .cpu = kKernel,
+          .cpu = kRef,
           .role = Role::Variable,
           .effect = Effect::None};
 }
@@ -54,7 +62,7 @@ OpDef variable_v2_op() {
           .attrs = "shape:shape; dtype:type; container:string=''; shared_name:string=''",
           .flags = "stateful",
           .infer = infer_ref,
-          .cpu = kKernel,
+          .cpu = kRef,
           .role = Role::Variable,
           .effect = Effect::None};
 }
@@ -65,7 +73,7 @@ OpDef var_handle_op() {
           .attrs = "container:string=''; shared_name:string=''; dtype:type; shape:shape",
           .flags = "stateful",
           .infer = infer::scalar,
-          .cpu = kKernel,
+          .cpu = kHandle,
           .role = Role::Variable,
           .effect = Effect::None};
 }

@@ -7,7 +7,7 @@ namespace weir::ops {
 namespace {
 
 void cpu(KernelContext& c) {
-  const Tensor value = c.variable(0).read();
+  const Tensor value = c.variable(0).read_live();
   const Shape& shape = value.shape();
   Tensor sizes(c.node().type("out_type"), Shape{shape.rank()});
   for (int d = 0; d < shape.rank(); ++d) {

@@ -10,7 +10,7 @@ void cpu(KernelContext& c) {
   proto::Summary summary;
   proto::Summary::Value& value = *summary.add_value();
   value.set_node_name(std::string(c.node().name()));
-  tensor_to_proto(c.input_tensor(0), *value.mutable_tensor());
+  tensor_to_proto(c.input_view(0), *value.mutable_tensor());
   set_summary(c, summary);
 }
 

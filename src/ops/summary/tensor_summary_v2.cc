@@ -14,7 +14,7 @@ void cpu(KernelContext& c) {
   proto::Summary summary;
   proto::Summary::Value& value = *summary.add_value();
   value.set_tag(c.input<std::string>(0)[0]);
-  tensor_to_proto(c.input_tensor(1), *value.mutable_tensor());
+  tensor_to_proto(c.input_view(1), *value.mutable_tensor());
   if (!value.mutable_metadata()->ParseFromString(c.input<std::string>(2)[0])) {
     c.fail("serialized_summary_metadata is no SummaryMetadata message");
   }
