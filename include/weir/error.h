@@ -32,6 +32,10 @@ enum class Code : int {
 
 WEIR_API std::string_view code_name(Code code);
 
+// What is wrong with a thing that a program gave. Languages with an exception for each of them (Python's ValueError and
+// TypeError) choose by it; the codes do not tell them apart.
+enum class Fault : int { Value, Type };
+
 // The line of a user's program. `file` is empty when it is not known.
 struct SourceLine {
   std::string file;
@@ -44,10 +48,15 @@ struct SourceLine {
 class WEIR_API Error : public std::runtime_error {
  public:
   Error(Code code, const std::string& message);
+  Error(Code code, const std::string& message, Fault fault);
   // Blames a node: `op` is its type, `node` its name.
   Error(Code code, const std::string& message, std::string op, std::string node, SourceLine line);
+  Error(Code code, const std::string& message, std::string op, std::string node, SourceLine line, Fault fault);
+  // The same error, blaming a node.
+  Error blaming(std::string op, std::string node, SourceLine line) const;
 
   Code code() const { return code_; }
+  Fault fault() const { return fault_; }
   const std::string& message() const { return message_; }  // without the node
   const std::string& op() const { return op_; }
   const std::string& node() const { return node_; }
@@ -55,6 +64,7 @@ class WEIR_API Error : public std::runtime_error {
 
  private:
   Code code_;
+  Fault fault_;
   std::string message_;
   std::string op_;
   std::string node_;

@@ -212,7 +212,8 @@ class WEIR_API Graph {
   Graph& operator=(const Graph&) = delete;
 
   // Checks the arguments against the operation's signature, infers types and shapes and adds the node.
-  // Throws InvalidArgument (naming the node and the line), NotFound for an unknown operation.
+  // Throws InvalidArgument (naming the node and the line), NotFound for an unknown operation, FailedPrecondition when
+  // the graph is finalized.
   Operation add(NodeArgs args);
 
   // Throws NotFound; find() gives an empty handle instead.
@@ -221,6 +222,12 @@ class WEIR_API Graph {
   Output output(std::string_view name) const;  // "name:0"; throws
   std::vector<Operation> operations() const;   // in order of creation
   int64_t version() const;                     // number of nodes ever made
+
+  // From now on the graph cannot change: whatever adds a node, or changes a collection, throws FailedPrecondition.
+  // Thread-safe.
+  void finalize();
+  bool finalized() const;
+  void unfinalize();  // for who must add nodes nevertheless, when nobody else counts on the graph
 
   // Names.
   Scope name_scope(std::string_view name);  // "" returns to the root; a name that ends in '/' is re-entered as it is

@@ -167,8 +167,8 @@ class Walk {
       Output given = options_.grad_ys.empty() ? Output() : options_.grad_ys[i];
       if (given) {
         if (given.dtype() != y.dtype()) {
-          throw invalid_argument("Gradient type {} generated for tensor {} with type {} must match: grad_ys[{}]",
-                                 dtype_name(given.dtype()), y.name(), dtype_name(y.dtype()), i);
+          throw wrong_type("Gradient type {} generated for tensor {} with type {} must match: grad_ys[{}]",
+                           dtype_name(given.dtype()), y.name(), dtype_name(y.dtype()), i);
         }
         if (!given.shape().compatible(y.shape())) {
           throw invalid_argument("grad_ys[{}] '{}' is {} {}; '{}' is {} {}", i, given.name(), dtype_name(given.dtype()),
@@ -177,8 +177,7 @@ class Walk {
         terms_of(y).push_back(identity(given, name));
       } else {
         if (is_complex(y.dtype())) {
-          throw invalid_argument("Gradients of complex tensors must set grad_ys (y.dtype = tf.{})",
-                                 dtype_name(y.dtype()));
+          throw wrong_type("Gradients of complex tensors must set grad_ys (y.dtype = tf.{})", dtype_name(y.dtype()));
         }
         Output dims = shape(y);
         terms_of(y).push_back(fill(dims, graph_.constant(1, y.dtype(), name)));

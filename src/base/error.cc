@@ -57,14 +57,25 @@ std::string_view code_name(Code code) {
   return "Unknown";
 }
 
-Error::Error(Code code, const std::string& message) : std::runtime_error(message), code_(code), message_(message) {}
+Error::Error(Code code, const std::string& message) : Error(code, message, Fault::Value) {}
 
 Error::Error(Code code, const std::string& message, std::string op, std::string node, SourceLine line)
+    : Error(code, message, std::move(op), std::move(node), std::move(line), Fault::Value) {}
+
+Error::Error(Code code, const std::string& message, Fault fault)
+    : std::runtime_error(message), code_(code), fault_(fault), message_(message) {}
+
+Error::Error(Code code, const std::string& message, std::string op, std::string node, SourceLine line, Fault fault)
     : std::runtime_error(blame(message, op, node, line)),
       code_(code),
+      fault_(fault),
       message_(message),
       op_(std::move(op)),
       node_(std::move(node)),
       line_(std::move(line)) {}
+
+Error Error::blaming(std::string op, std::string node, SourceLine line) const {
+  return Error(code_, message_, std::move(op), std::move(node), std::move(line), fault_);
+}
 
 }  // namespace weir

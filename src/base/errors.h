@@ -17,6 +17,11 @@ template <class... Args>
 Error invalid_argument(fmt::format_string<Args...> format, Args&&... args) {
   return Error(Code::InvalidArgument, fmt::format(format, std::forward<Args>(args)...));
 }
+// A tensor or value of a wrong type.
+template <class... Args>
+Error wrong_type(fmt::format_string<Args...> format, Args&&... args) {
+  return Error(Code::InvalidArgument, fmt::format(format, std::forward<Args>(args)...), Fault::Type);
+}
 template <class... Args>
 Error not_found(fmt::format_string<Args...> format, Args&&... args) {
   return Error(Code::NotFound, fmt::format(format, std::forward<Args>(args)...));

@@ -75,7 +75,7 @@ void check_attr(const AttrSpec& spec, const AttrValue& value) {
     if (!allowed.empty() && std::find(allowed.begin(), allowed.end(), type) == allowed.end()) {
       std::string list;
       for (DType t : allowed) list += (list.empty() ? "" : ", ") + std::string(dtype_name(t));
-      throw invalid_argument("attribute '{}' is {}; allowed are {}", spec.name, dtype_name(type), list);
+      throw wrong_type("attribute '{}' is {}; allowed are {}", spec.name, dtype_name(type), list);
     }
     if (dtype_name(type) == "invalid") {
       throw invalid_argument("attribute '{}' is no type: {}", spec.name, static_cast<int>(type));
@@ -137,8 +137,8 @@ void check_inputs(const Op& op, const AttrMap& attrs, const std::vector<Output>&
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (wanted[i].type != inputs[i].dtype()) {
-      throw invalid_argument("input '{}' must be {}; '{}' is {}", wanted[i].spec->name, dtype_name(wanted[i].type),
-                             inputs[i].name(), dtype_name(inputs[i].dtype()));
+      throw wrong_type("input '{}' must be {}; '{}' is {}", wanted[i].spec->name, dtype_name(wanted[i].type),
+                       inputs[i].name(), dtype_name(inputs[i].dtype()));
     }
     if (wanted[i].spec->is_ref && !inputs[i].is_ref()) {
       throw invalid_argument("input '{}' must be a reference to a variable; '{}' is a value", wanted[i].spec->name,
@@ -162,6 +162,9 @@ class GraphValues final : public InferContext::Values {
  private:
   const Node& node_;
 };
+
+// TensorFlow's words.
+Error finalized_error() { return error(Code::FailedPrecondition, "Graph is finalized and cannot be modified."); }
 
 }  // namespace
 
@@ -189,6 +192,10 @@ void infer_shapes(Node& node) {
   node.output_shapes = context.take_outputs();
 }
 
+void Graph::Impl::check_not_finalized() const {
+  if (finalized) throw finalized_error();
+}
+
 Graph::Graph() : impl_(std::make_unique<Impl>()) {}
 Graph::~Graph() = default;
 
@@ -200,6 +207,7 @@ Operation Graph::add(NodeArgs args) {
                 args.line);
   }
   std::string name = args.name.empty() ? args.op : args.name;
+  if (impl_->finalized) throw finalized_error().blaming(args.op, name, args.line);
   if (args.exact_name || name.ends_with('/')) {
     if (name.ends_with('/')) name.pop_back();
     if (impl_->storage.by_name.count(name))
@@ -295,9 +303,13 @@ Operation Graph::add(NodeArgs args) {
     return Operation(raw);
   } catch (const Error& e) {
     if (!e.node().empty()) throw;
-    throw Error(e.code(), e.message(), args.op, name, args.line);
+    throw e.blaming(args.op, name, args.line);
   }
 }
+
+void Graph::finalize() { impl_->finalized = true; }
+bool Graph::finalized() const { return impl_->finalized; }
+void Graph::unfinalize() { impl_->finalized = false; }
 
 Operation Graph::find(std::string_view name) const {
   std::lock_guard lock(impl_->storage.mutex);
@@ -388,6 +400,8 @@ Seeds Graph::next_seeds(std::optional<int64_t> op_seed) const {
 }
 
 void Graph::add_to_collection(std::string_view name, std::any value) {
+  impl_->check_not_finalized();
+  ++impl_->collection_changes;
   auto it = impl_->collections.find(name);
   if (it == impl_->collections.end()) it = impl_->collections.emplace(std::string(name), std::vector<std::any>()).first;
   it->second.push_back(std::move(value));
@@ -406,6 +420,8 @@ std::vector<std::string> Graph::collection_names() const {
 }
 
 void Graph::clear_collection(std::string_view name) {
+  impl_->check_not_finalized();
+  ++impl_->collection_changes;
   if (auto it = impl_->collections.find(name); it != impl_->collections.end()) impl_->collections.erase(it);
 }
 

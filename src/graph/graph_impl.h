@@ -1,6 +1,7 @@
 #pragma once
 
 #include <any>
+#include <atomic>
 #include <map>
 #include <memory>
 #include <string>
@@ -25,6 +26,10 @@ struct Graph::Impl {
   GradientState gradients;
   std::map<std::string, std::vector<std::any>, std::less<>> collections;
   std::shared_ptr<VariableStore> variable_store;  // variables shared by name: nn/variable_scope.cc
+  int64_t collection_changes = 0;                 // made so far, to any of the collections
+  std::atomic<bool> finalized = false;
+  // Throws FailedPrecondition when the graph is finalized.
+  void check_not_finalized() const;
 };
 
 // Puts new nodes into a body (null: the top level). Control dependencies of the scopes outside do not reach inside:

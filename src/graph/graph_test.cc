@@ -114,6 +114,55 @@ TEST(Graph, RefusesInputsOfAnotherGraph) {
   expect_error([&] { a + b; }, Code::InvalidArgument, "another graph");
 }
 
+TEST(Graph, AFinalizedGraphTakesNoNodesAndNoItems) {
+  Graph g;
+  Output x = g.constant(1.f);
+  g.add_to_collection("kept", x);
+  const std::string before = g.to_graph_def();
+  g.finalize();
+  EXPECT_TRUE(g.finalized());
+  auto refused = [](auto change) {
+    try {
+      change();
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), Code::FailedPrecondition);
+      EXPECT_EQ(e.message(), "Graph is finalized and cannot be modified.");
+      return true;
+    }
+    return false;
+  };
+  EXPECT_TRUE(refused([&] { g.constant(2.f); }));
+  EXPECT_TRUE(refused([&] { x + x; }));
+  EXPECT_TRUE(refused([&] { g.add({.op = "NoOp"}); }));
+  EXPECT_TRUE(refused([&] { g.variable("v", 1.f); }));
+  EXPECT_TRUE(refused([&] { g.import_graph_def(before, {.prefix = "again"}); }));
+  EXPECT_TRUE(refused([&] { g.add_to_collection("kept", x); }));
+  EXPECT_TRUE(refused([&] { g.clear_collection("kept"); }));
+  EXPECT_EQ(g.version(), 1);
+  EXPECT_EQ(g.collection("kept").size(), 1u);
+  g.unfinalize();
+  g.constant(2.f);
+  EXPECT_EQ(g.version(), 2);
+}
+
+TEST(Graph, TellsWrongTypesFromWrongValues) {
+  Graph g;
+  Output number = g.constant(1.f), text = g.constant("a");
+  auto fault = [](auto build) {
+    try {
+      build();
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), Code::InvalidArgument);
+      return e.fault();
+    }
+    ADD_FAILURE() << "nothing was refused";
+    return Fault::Value;
+  };
+  EXPECT_EQ(fault([&] { g.add({.op = "Sqrt", .inputs = {text}}); }), Fault::Type);
+  EXPECT_EQ(fault([&] { g.add({.op = "Add", .inputs = {number, text}}); }), Fault::Type);
+  EXPECT_EQ(fault([&] { g.add({.op = "MatMul", .inputs = {number, number}}); }), Fault::Value);
+}
+
 TEST(NodeBuilder, ValuesBecomeConstantsBelowTheNode) {
   Graph g;
   Output x = g.placeholder(float32, {2}, "x");

@@ -46,7 +46,7 @@ Operation NodeBuilder::build() {
   }
   SourceLine line = where ? source_line(*where) : SourceLine{};
   std::string label = name_.empty() ? op_ : name_;
-  auto blame = [&](const Error& e) { return Error(e.code(), e.message(), op_, label, line); };
+  auto blame = [&](const Error& e) { return e.blaming(op_, label, line); };
   if (!graph) throw blame(invalid_argument("no argument belongs to a graph; make one of them with Graph::constant"));
   if (graph->impl().scopes.line) line = *graph->impl().scopes.line;
   const Op* op = find_op(op_);

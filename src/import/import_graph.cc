@@ -97,6 +97,7 @@ class Importer {
 
   ImportResult run() {
     check_versions();
+    graph_.impl().check_not_finalized();
     Rollback rollback(graph_.impl());
     if (!options_.prefix.empty()) prefix_ = graph_.name_scope(options_.prefix).name();
     read_input_map();
@@ -360,7 +361,7 @@ class Importer {
       }
       attrs.set(name, std::move(read));
     } catch (const Error& e) {
-      throw Error(e.code(), "attribute '" + name + "': " + e.message());
+      throw Error(e.code(), "attribute '" + name + "': " + e.message(), e.fault());
     }
   }
 

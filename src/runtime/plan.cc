@@ -482,7 +482,7 @@ void Plan::rethrow(const Step& step) const {
     throw;
   } catch (const Error& e) {
     if (!e.node().empty()) throw;
-    throw Error(e.code(), e.message(), step.origin->op->name, step.origin->name, step.origin->line);
+    throw e.blaming(step.origin->op->name, step.origin->name, step.origin->line);
   } catch (const std::bad_alloc&) {
     throw Error(Code::ResourceExhausted, "out of memory", step.origin->op->name, step.origin->name, step.origin->line);
   } catch (const std::exception& e) {

@@ -79,7 +79,8 @@ class LoopGradient {
       return;
     }
     if (node_.attrs.has(kIsLoopGradient)) {
-      node_.fail(Code::Unimplemented, "Second-order gradient for while loops not supported.");
+      throw Error(Code::Unimplemented, "Second-order gradient for while loops not supported.", node_.op->name,
+                  node_.name, node_.line, Fault::Type);
     }
     const std::string name = forward_.name + "_grad";
     condition_ = &add_body(graph_, name + "_cond", true);
