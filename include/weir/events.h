@@ -23,7 +23,8 @@ struct FileWriterOptions {
 enum class SessionStatus { Start = 1, Stop = 2, Checkpoint = 3 };
 
 // Writes an event file that TensorBoard reads while it grows: events.out.tfevents.<seconds>.<host><suffix> in `logdir`,
-// which is made when it does not exist. Thread-safe. A thread of the writer does the writing.
+// which is made when it does not exist. Thread-safe. A thread of the writer does the writing; a process that was forked
+// has no part in it: there close() does nothing and the other calls throw FailedPrecondition.
 //
 // A failure (a full disk, a folder that may not be written to) is thrown by the constructor, or else by the next call,
 // which has then done nothing. No event that was taken is dropped: the writer keeps it and tries again, and takes new

@@ -1,5 +1,7 @@
 #include "base/thread_pool.h"
 
+#include "base/fork.h"
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -7,6 +9,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -83,6 +86,7 @@ struct ThreadPool::Impl {
   void wake(int helpers);
   void worker(int index);
 
+  const uint64_t forks = fork_count();
   const bool spins;
   std::array<Slot, kSlots> slots;
   std::atomic<uint32_t> free_slots{~0u};
@@ -221,10 +225,20 @@ void ThreadPool::Impl::worker(int index) {
 }
 
 ThreadPool::ThreadPool(int threads)
-    : threads_(std::clamp(threads, 1, static_cast<int>(kInside))),
-      impl_(threads_ > 1 ? std::make_unique<Impl>(threads_) : nullptr) {}
+    : threads_(std::clamp(threads, 1, static_cast<int>(kInside))), impl_(threads_ > 1 ? new Impl(threads_) : nullptr) {}
 
-ThreadPool::~ThreadPool() = default;
+ThreadPool::~ThreadPool() {
+  Impl* own = impl_.load();
+  if (own && own->forks == fork_count()) delete own;  // or else there is nobody to join
+}
+
+ThreadPool::Impl* ThreadPool::impl() {
+  Impl* own = impl_.load(std::memory_order_acquire);
+  if (!own || own->forks == fork_count()) return own;
+  auto fresh = std::make_unique<Impl>(threads_);
+  if (impl_.compare_exchange_strong(own, fresh.get())) return fresh.release();
+  return own;  // another thread was first
+}
 
 int ThreadPool::thread_index() { return current_index; }
 
@@ -236,22 +250,23 @@ void ThreadPool::parallel_for(int64_t n, int64_t grain, FunctionRef<void(int64_t
     return body(0, n);
   }
   const int64_t blocks = n / grain + (n % grain != 0);
-  const int number = impl_ && outside_loops ? impl_->claim_slot() : -1;
+  Impl* helpers = outside_loops ? impl() : nullptr;
+  const int number = helpers ? helpers->claim_slot() : -1;
   LoopScope scope(true);
   if (number < 0) {
     for (int64_t begin = 0; begin < n; begin += grain) body(begin, std::min(begin + grain, n));
     return;
   }
-  Slot& slot = impl_->slots[static_cast<size_t>(number)];
+  Slot& slot = helpers->slots[static_cast<size_t>(number)];
   slot.n = n;
   slot.grain = grain;
   slot.blocks = blocks;
   slot.body = &body;
   slot.next.store(0, std::memory_order_relaxed);
-  impl_->run(number, static_cast<int>(std::min<int64_t>(blocks, threads_) - 1));
+  helpers->run(number, static_cast<int>(std::min<int64_t>(blocks, threads_) - 1));
   std::exception_ptr error;
   if (slot.failed.exchange(false)) error = std::exchange(slot.error, nullptr);
-  impl_->free_slots.fetch_or(1u << number, std::memory_order_release);
+  helpers->free_slots.fetch_or(1u << number, std::memory_order_release);
   if (error) std::rethrow_exception(error);
 }
 

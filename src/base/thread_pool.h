@@ -1,7 +1,7 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
-#include <memory>
 
 #include "base/function_ref.h"
 
@@ -15,6 +15,7 @@ namespace weir {
 //
 // Thread-safe. A body may throw: the first exception reaches the caller after all running blocks have ended; blocks not
 // yet begun are skipped. Nested calls run in the calling thread, except in a loop of one block, which is a plain call.
+// A child process that was forked gets workers of its own when it first calls.
 // A loop allocates nothing. Idle workers poll for some microseconds and then sleep; when there are more threads than
 // cores they sleep at once.
 class ThreadPool {
@@ -37,8 +38,9 @@ class ThreadPool {
 
  private:
   struct Impl;
+  Impl* impl();
   int threads_;
-  std::unique_ptr<Impl> impl_;
+  std::atomic<Impl*> impl_;  // null for one thread; of this process, or not used since it was forked
 };
 
 }  // namespace weir

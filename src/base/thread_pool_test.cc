@@ -1,6 +1,8 @@
 #include "base/thread_pool.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -198,6 +200,52 @@ TEST(ThreadPool, EndsWhileWorkersSpinOrSleep) {
     if (round % 2) pool.parallel_for(8, 1, [](int64_t, int64_t) {});
   }
 }
+
+#ifndef __SANITIZE_THREAD__  // which lets no child of several threads start threads
+// Whether `body`, in a child process, comes to its end with true.
+template <class Body>
+bool in_a_child(Body body) {
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);  // a child that hangs is ended by a signal
+    _exit(body() ? 0 : 1);
+  }
+  int status = 0;
+  return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+TEST(ThreadPool, HasWorkersInAChildProcessToo) {
+  auto pool = std::make_unique<ThreadPool>(4);
+  auto sum = [&] {
+    std::atomic<int64_t> total = 0;
+    pool->parallel_for(1000, 10, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) total += i;
+    });
+    return total.load();
+  };
+  EXPECT_EQ(sum(), 499500);
+  EXPECT_TRUE(in_a_child([&] {
+    // Every block waits for the others: it takes four threads to get through.
+    std::atomic<int> inside = 0;
+    pool->parallel_for(4, 1, [&](int64_t, int64_t) {
+      ++inside;
+      while (inside < 4) std::this_thread::yield();
+    });
+    const bool right = sum() == 499500;
+    pool.reset();  // ends the workers of this process, not those of the other
+    return right;
+  }));
+  EXPECT_EQ(sum(), 499500);
+}
+
+TEST(ThreadPool, IsForgottenInAChildProcessThatNeverUsesIt) {
+  auto pool = std::make_unique<ThreadPool>(4);
+  EXPECT_TRUE(in_a_child([&] {
+    pool.reset();
+    return true;
+  }));
+}
+#endif
 
 TEST(ThreadPool, TakesThreadCountsBelowOneAsOne) {
   ThreadPool pool(-3);

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "base/errors.h"
+#include "base/fork.h"
 #include "graph/graph_def.h"
 #include "io/file.h"
 #include "io/file_stream.h"
@@ -90,17 +91,24 @@ class FileWriter::Impl {
     }
   }
 
+  // Whether this is the process that made the writer: in one that was forked the thread does not exist, and the file is
+  // not this process's to write.
+  bool own_process() const { return forks_ == fork_count(); }
+
   const std::string& logdir() const { return logdir_; }
   std::string path() const {
+    require_own_process();
     std::lock_guard lock(mutex_);
     return path_;
   }
   bool closed() const {
+    if (!own_process()) return true;
     std::lock_guard lock(mutex_);
     return closed_;
   }
 
   void add(std::string event) {
+    require_own_process();
     std::unique_lock lock(mutex_);
     const auto most = static_cast<size_t>(std::max(options_.max_queue, 1));
     done_.wait(lock, [&] { return queue_.size() < most || failure_ || closed_; });
@@ -120,6 +128,7 @@ class FileWriter::Impl {
   }
 
   void add_summary(proto::Summary summary, std::optional<int64_t> step) {
+    require_own_process();
     proto::Event event;
     std::set<std::string, std::less<>> new_tags;
     {
@@ -137,6 +146,7 @@ class FileWriter::Impl {
   }
 
   void add_run(std::string_view run_metadata, std::string_view tag, std::optional<int64_t> step) {
+    require_own_process();
     proto::Event event;
     event.mutable_tagged_run_metadata()->set_tag(std::string(tag));
     event.mutable_tagged_run_metadata()->set_run_metadata(std::string(run_metadata));
@@ -150,6 +160,7 @@ class FileWriter::Impl {
   }
 
   void flush() {
+    require_own_process();
     std::unique_lock lock(mutex_);
     if (closed_) return;
     const int64_t ticket = ++flushes_wanted_;
@@ -160,6 +171,7 @@ class FileWriter::Impl {
   }
 
   void close() {
+    if (!own_process()) return;
     std::lock_guard one_at_a_time(opening_);
     {
       std::lock_guard lock(mutex_);
@@ -174,6 +186,7 @@ class FileWriter::Impl {
   }
 
   void reopen() {
+    require_own_process();
     std::lock_guard one_at_a_time(opening_);
     if (closed()) open();
   }
@@ -202,6 +215,12 @@ class FileWriter::Impl {
   };
   // Each caller gets an Error of its own.
   [[noreturn]] void throw_failure() const { throw Error(failure_->code, failure_->message); }
+
+  void require_own_process() const {
+    if (own_process()) return;
+    throw error(Code::FailedPrecondition,
+                "the event writer of '{}' belongs to the process that this one was forked from", logdir_);
+  }
 
   void require_open() const {
     if (closed_) throw error(Code::FailedPrecondition, "the event writer of '{}' is closed", logdir_);
@@ -267,6 +286,7 @@ class FileWriter::Impl {
 
   const std::string logdir_;
   const FileWriterOptions options_;
+  const uint64_t forks_ = fork_count();
 
   std::mutex opening_;  // held by close() and reopen()
   std::thread thread_;
@@ -293,7 +313,9 @@ FileWriter::FileWriter(const std::string& logdir, const Graph& graph, const File
   add_graph(graph);
 }
 
-FileWriter::~FileWriter() = default;
+FileWriter::~FileWriter() {
+  if (!impl_->own_process()) static_cast<void>(impl_.release());  // there is no thread to join, and nothing to write
+}
 
 void FileWriter::add_summary(std::string_view summary, std::optional<int64_t> step) {
   proto::Summary message;

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -188,6 +189,26 @@ TEST(FileWriter, GoesOnInANewFileWhenItsOwnIsDeleted) {
   writer.add_summary(scalar("x", 1), 2);
   writer.close();
   EXPECT_EQ(events_of(writer.path()).size(), 2u);
+}
+
+TEST(FileWriter, BelongsToTheProcessThatMadeIt) {
+  auto writer = std::make_unique<FileWriter>(fresh_directory("events_of_a_child"));
+  const std::string path = writer->path();
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);  // a child that hangs is ended by a signal
+    const bool refused = code_of([&] { writer->add_summary(scalar("x", 1)); }) == Code::FailedPrecondition &&
+                         code_of([&] { writer->flush(); }) == Code::FailedPrecondition;
+    writer->close();
+    writer.reset();
+    _exit(refused ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  writer->add_summary(scalar("x", 2));
+  writer->close();
+  EXPECT_EQ(events_of(path).size(), 2u);  // the version, and the parent's
 }
 
 TEST(FileWriter, RejectsWhatIsNoMessage) {

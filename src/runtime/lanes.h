@@ -1,8 +1,7 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
-#include <mutex>
-#include <vector>
 
 #include "base/thread_pool.h"
 
@@ -10,11 +9,12 @@ namespace weir {
 
 // Threads on which the parts of plans run beside the caller's. A piece of work gets a thread of its own at once: parts
 // wait for each other, so none may ever stand in a queue behind another. Threads stay when their work is done, and
-// serve the next. Thread-safe; shared by the sessions of a process.
+// serve the next. Thread-safe; shared by the sessions of a process. A child process that was forked gets threads of its
+// own.
 class LanePool {
  public:
   static std::shared_ptr<LanePool> shared();
-  LanePool() = default;
+  LanePool();
   ~LanePool();
   LanePool(const LanePool&) = delete;
   LanePool& operator=(const LanePool&) = delete;
@@ -24,11 +24,10 @@ class LanePool {
 
  private:
   class Lane;
-  void park(Lane* lane);
+  struct Lanes;
+  Lanes& lanes();
 
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Lane>> lanes_;
-  std::vector<Lane*> parked_;  // the one that worked last stands last: it may still be awake
+  std::atomic<Lanes*> lanes_;  // of this process; those of the one that it was forked from are left alone
 };
 
 }  // namespace weir
