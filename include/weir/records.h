@@ -15,9 +15,10 @@ namespace weir {
 // How a record file is packed as a whole. Files do not say it themselves.
 enum class Compression { None, Gzip, Zlib };
 
-// Writes TensorFlow's record files (TFRecord): byte strings, each with its length and checksums. For one thread at a
-// time. Every function throws what the file system says: NotFound, PermissionDenied, ResourceExhausted for a full disk.
-// A record whose write() failed is kept, and the next flush() or close() tries again.
+// Writes TensorFlow's record files (TFRecord): byte strings, each with its length and checksums. Thread-safe: records
+// of several threads stand whole behind each other, in any order. Every function throws what the file system says:
+// NotFound, PermissionDenied, ResourceExhausted for a full disk. A record whose write() failed is kept, and the next
+// flush() or close() tries again.
 class WEIR_API RecordWriter {
  public:
   // Creates the file, or empties it.
@@ -36,7 +37,7 @@ class WEIR_API RecordWriter {
 };
 
 // Reads record files. Both checksums of each record are verified, and no damaged length makes it allocate more than the
-// file holds. For one thread at a time.
+// file holds. Thread-safe: several threads share the records, each of which goes to one of them.
 class WEIR_API RecordReader {
  public:
   // Throws NotFound and whatever else the file system says.

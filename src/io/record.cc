@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <mutex>
 #include <optional>
 
 #include "base/crc32c.h"
@@ -119,6 +120,7 @@ class RecordWriter::File {
   }
 
   void write(std::string_view record) {
+    std::lock_guard lock(mutex_);
     if (closed_ || finished_) throw error(Code::FailedPrecondition, "'{}' is closed", file_.path());
     if (!deflater_) return io::write_record(file_, record);
     io::RecordFrame frame(record);
@@ -129,11 +131,13 @@ class RecordWriter::File {
     file_.write(packed);
   }
   void flush() {
+    std::lock_guard lock(mutex_);
     if (closed_) return;
     if (deflater_ && !finished_) pack_rest(Z_SYNC_FLUSH);
     file_.flush();
   }
   void close() {
+    std::lock_guard lock(mutex_);
     if (closed_) return;
     if (deflater_ && !finished_) {
       finished_ = true;  // also when the disk is full: the rest is in the file's buffer then
@@ -150,6 +154,7 @@ class RecordWriter::File {
     file_.write(packed);
   }
 
+  std::mutex mutex_;  // guards what follows
   io::OutputFile file_;
   std::optional<Deflater> deflater_;
   bool finished_ = false, closed_ = false;
@@ -182,6 +187,7 @@ class RecordReader::File {
   }
 
   bool next(std::string& record) {
+    std::lock_guard lock(mutex_);
     if (failure_) throw *failure_;
     try {
       return read_record(record);
@@ -190,7 +196,10 @@ class RecordReader::File {
       throw;
     }
   }
-  int64_t offset() const { return offset_; }
+  int64_t offset() const {
+    std::lock_guard lock(mutex_);
+    return offset_;
+  }
 
  private:
   bool read_record(std::string& record) {
@@ -255,6 +264,7 @@ class RecordReader::File {
                  part);
   }
 
+  mutable std::mutex mutex_;  // guards what follows
   io::InputFile file_;
   std::optional<Inflater> inflater_;
   std::array<char, kChunkBytes> buffer_;

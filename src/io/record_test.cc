@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "base/crc32c.h"
 #include "weir/error.h"
@@ -217,6 +219,35 @@ TEST(Records, AllocatesNoMoreThanTheFileHolds) {
   EXPECT_EQ(failure.code(), Code::DataLoss);
   EXPECT_NE(failure.message().find("at byte 0 ends in its data"), std::string::npos) << failure.what();
   EXPECT_LT(record.capacity(), size_t{1} << 20);
+}
+
+TEST(Records, ThreadsThatShareAWriterTearNothing) {
+  auto record = [](int thread, int i) {
+    return std::to_string(i) + std::string(static_cast<size_t>(i * 37 % 3000), static_cast<char>('a' + thread));
+  };
+  for (const Kind& kind : kKinds) {
+    const std::string path = temporary("shared_" + kind.name);
+    constexpr int kThreads = 4, kRecords = 500;
+    RecordWriter writer(path, kind.compression);
+    std::vector<std::thread> threads;
+    std::vector<std::string> expected;
+    for (int t = 0; t < kThreads; ++t) {
+      for (int i = 0; i < kRecords; ++i) expected.push_back(record(t, i));
+      threads.emplace_back([&writer, &record, t] {
+        for (int i = 0; i < kRecords; ++i) {
+          writer.write(record(t, i));
+          if (i % 50 == 0) writer.flush();
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    writer.close();
+
+    std::vector<std::string> found = read_all(path, kind.compression);
+    std::sort(found.begin(), found.end());
+    std::sort(expected.begin(), expected.end());
+    EXPECT_EQ(found, expected) << kind.name;
+  }
 }
 
 TEST(Records, SaysWhatTheFileSystemSays) {
