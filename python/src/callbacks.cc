@@ -4,6 +4,7 @@
 
 #include "building.h"
 #include "graph/op.h"
+#include "interrupt.h"
 #include "ops/control/py_func.h"
 #include "weir/custom_gradient.h"
 
@@ -19,32 +20,32 @@ std::vector<Gradient> call_gradient(const std::string& type, const Operation& op
 }
 
 // A context manager's scope; see _Entered in graph.py.
-struct OverrideGuard {
-  OverrideGuard(GraphObject& graph, const std::map<std::string, std::string>& types)
-      : scope(std::make_unique<GradientOverride>(graph, types)) {}
-  std::unique_ptr<GradientOverride> scope;
-};
+using OverrideObject = ScopeObject<GradientOverride>;
 
 // A run holds no interpreter lock. The package answers with the values, or with the code and the message of an error.
-std::vector<Tensor> call_function(std::string_view token, std::vector<Tensor> inputs, const std::vector<DType>& types) {
-  nb::gil_scoped_acquire lock;
+std::vector<Tensor> call_function(std::string_view token, std::vector<Tensor> inputs, const std::vector<DType>& types,
+                                  const std::stop_token* stop) {
+  Locked locked;
   try {
     need_numpy();
     nb::list arguments, wanted;
     for (Tensor& input : inputs) arguments.append(to_numpy(std::move(input), true));
     for (DType type : types) wanted.append(from_dtype(type));
-    nb::object given = package().call_function(nb::str(token.data(), token.size()), arguments, wanted);
-    if (PyTuple_Check(given.ptr())) {
-      throw Error(static_cast<Code>(nb::cast<int>(given[0])), nb::cast<std::string>(given[1]));
-    }
+    nb::object given;
+    stay_if_unwound([&] {
+      InsideRun inside(stop);
+      given = package().call_function(readable(token), arguments, wanted);
+    });
+    // A signal that came too late for the function.
+    if (PyErr_CheckSignals() != 0) throw RaisedInRun(nb::python_error());
+    if (PyTuple_Check(given.ptr())) throw Error(static_cast<Code>(to_int(given[0], "code")), to_name(given[1]));
     std::vector<Tensor> outputs;
+    if (nb::len(given) != types.size()) raise(PyExc_ValueError, "the function gave another number of values");
     for (nb::handle item : given) outputs.push_back(to_tensor(item, types[outputs.size()], false));
     return outputs;
   } catch (nb::python_error& raised) {
-    if (raised.matches(PyExc_KeyboardInterrupt)) {  // Ctrl-C came while the function ran: it is for the program
-      PyErr_SetInterrupt();
-      throw Error(Code::Cancelled, "interrupted");
-    }
+    if (raised.matches(PyExc_KeyboardInterrupt)) throw RaisedInRun(raised);
+    if (raised.matches(PyExc_MemoryError)) throw Error(Code::ResourceExhausted, raised.what());
     throw Error(Code::InvalidArgument, raised.what());  // an array of objects that are no strings
   }
 }
@@ -53,7 +54,7 @@ std::vector<Tensor> call_function(std::string_view token, std::vector<Tensor> in
 
 void use_gradient_functions(GraphObject& graph) {
   for (nb::handle name : package().gradient_types(wrap_graph(graph))) {
-    const std::string type = nb::cast<std::string>(name);
+    const std::string type = to_name(name);
     if (graph.impl().gradients.rules.contains(type)) continue;
     set_gradient(graph, type, [type](const Operation& op, const std::vector<Output>& grads) {
       return call_gradient(type, op, grads);
@@ -67,9 +68,12 @@ void bind_callbacks(nb::module_& m) {
     const Op* op = find_op(type);
     return op && op->def->gradient;
   });
-  nb::class_<OverrideGuard>(m, "GradientOverride")
-      .def(nb::init<GraphObject&, const std::map<std::string, std::string>&>())
-      .def("exit", [](OverrideGuard& self) { self.scope.reset(); });
+  nb::class_<OverrideObject>(m, "GradientOverride", nb::type_slots(scope_slots<OverrideObject>()))
+      .def("__init__",
+           [](OverrideObject* self, GraphObject& graph, const std::map<std::string, std::string>& types) {
+             new (self) OverrideObject(std::make_unique<GradientOverride>(graph, types), graph);
+           })
+      .def("exit", &OverrideObject::leave);
 }
 
 }  // namespace weir::python

@@ -18,7 +18,7 @@ nb::tuple to_tuple(data::Batches::Batch&& batch) {
 // Waits and works without the interpreter lock.
 template <class F>
 auto unlocked(F f) {
-  nb::gil_scoped_release release;
+  Unlocked outside;
   return f();
 }
 

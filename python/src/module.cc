@@ -41,6 +41,8 @@ void set_package(nb::dict given) {
 NB_MODULE(_weir, m) {
   nb::set_leak_warnings(false);  // what programs leave open at exit is theirs
   m.def("set_package", &set_package);
+  // Python calls what was registered first last: programs' own functions for the exit may still run sessions.
+  nb::module_::import_("atexit").attr("register")(nb::cpp_function(&at_interpreter_end));
   m.def("command_names", &tool::command_names);
   m.def("run_command", [](const std::vector<std::string>& arguments) { return tool::run_command(arguments); });
   bind_objects(m);

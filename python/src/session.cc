@@ -3,14 +3,13 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include "base/fork.h"
 #include "convert.h"
 #include "graph/bodies.h"
 #include "interrupt.h"
 
 namespace weir::python {
 namespace {
-
-std::string text_of(nb::handle object) { return std::string(nb::repr(object).c_str()).substr(0, 300); }
 
 // Counts a level of nested containers; throws RecursionError when there are too many, as in a list that holds itself.
 struct Level {
@@ -34,6 +33,16 @@ class Fetches {
     values_ = &values;
     next_ = next_foreign_ = 0;
     return build(structure_);
+  }
+
+  // For the garbage collector.
+  int traverse(visitproc visitor, void* arg) const {
+    for (const Foreign& foreign : foreign_) {
+      for (PyObject* object : {foreign.tensors.ptr(), foreign.assemble.ptr()}) {
+        if (const int stopped = visitor(object, arg)) return stopped;
+      }
+    }
+    return 0;
   }
 
  private:
@@ -195,21 +204,47 @@ void add_feed(std::vector<Feed>& feeds, GraphObject& graph, nb::handle key, nb::
 }
 
 struct SessionObject {
-  SessionObject(nb::handle g, const SessionOptions& options)
-      : graph(g.ptr()), session(std::make_unique<Session>(*nb::inst_ptr<GraphObject>(g), options)) {
+  SessionObject(nb::pointer_and_handle<GraphObject> g, const SessionOptions& options)
+      : graph(g.h.ptr()), session(std::make_unique<Session>(*g.p, options)) {
     Py_INCREF(graph);
   }
   ~SessionObject() {
-    session.reset();
+    if (broken()) {
+      static_cast<void>(session.release());  // what it would wait for is in another process
+    } else {
+      session.reset();
+    }
     Py_XDECREF(graph);
   }
   SessionObject(const SessionObject&) = delete;
   SessionObject& operator=(const SessionObject&) = delete;
   GraphObject& graph_object() const { return *nb::inst_ptr<GraphObject>(nb::handle(graph)); }
 
+  // Whether the process was forked while threads that only the parent has were in the session: it may be in any state.
+  bool broken() {
+    if (forks != fork_count()) {
+      torn = torn || running > 0;
+      running = 0;
+      forks = fork_count();
+    }
+    return torn;
+  }
+  // Throws RuntimeError when the session cannot be used.
+  void require_usable() {
+    if (closed) raise(PyExc_RuntimeError, "Attempted to use a closed Session.");
+    if (broken()) {
+      raise(PyExc_RuntimeError,
+            "The Session was running when this process was forked from the one that made it, and cannot be used here. "
+            "Make a new one in the child process.");
+    }
+  }
+
   PyObject* graph;
   std::unique_ptr<Session> session;
   bool closed = false;
+  std::atomic<int> running = 0;  // runs, now
+  uint64_t forks = fork_count();
+  bool torn = false;
 };
 
 int traverse_session(PyObject* self, visitproc visit, void* arg) {
@@ -226,14 +261,29 @@ PyType_Slot kSessionSlots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse
                                {Py_tp_clear, reinterpret_cast<void*>(clear_session)},
                                {0, nullptr}};
 
+// Counts the runs of a session while it lives.
+class Running {
+ public:
+  explicit Running(SessionObject& session) : session_(session) { ++session_.running; }
+  ~Running() { --session_.running; }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+ private:
+  SessionObject& session_;
+};
+
 // Runs without the interpreter lock; Ctrl-C ends it.
 template <class Run>
-void execute(const SessionObject& session, RunOptions& options, Run run) {
-  Interruptible interruptible;
-  options.stop = interruptible.token();
+void execute(SessionObject& session, RunOptions& options, Run run) {
+  Running running(session);
   try {
-    nb::gil_scoped_release unlocked;
-    run();
+    run_interruptibly([&](const std::stop_token& stop) {
+      options.stop = stop;
+      run();
+    });
+  } catch (const RaisedInRun& interrupt) {
+    interrupt.raise_again();
   } catch (const Error& error) {
     if (error.code() == Code::Cancelled && PyErr_CheckSignals() != 0) throw nb::python_error();
     // Closed by another thread before any node ran.
@@ -246,9 +296,9 @@ void execute(const SessionObject& session, RunOptions& options, Run run) {
 RunOptions to_run_options(nb::handle options, nb::handle metadata, RunTrace& trace) {
   RunOptions result;
   if (!options.is_none()) {
-    result.timeout = std::chrono::milliseconds(nb::cast<int64_t>(options.attr("timeout_in_ms")));
+    result.timeout = std::chrono::milliseconds(to_int64(options.attr("timeout_in_ms"), "timeout_in_ms"));
     constexpr int kNoTrace = 0;
-    if (nb::cast<int>(options.attr("trace_level")) != kNoTrace && !metadata.is_none()) result.trace = &trace;
+    if (to_int(options.attr("trace_level"), "trace_level") != kNoTrace && !metadata.is_none()) result.trace = &trace;
   }
   return result;
 }
@@ -259,8 +309,8 @@ void record(nb::handle metadata, const RunTrace& trace) {
 }
 
 // The session's graph, if it can be run.
-GraphObject& runnable_graph(const SessionObject& self) {
-  if (self.closed) raise(PyExc_RuntimeError, "Attempted to use a closed Session.");
+GraphObject& runnable_graph(SessionObject& self) {
+  self.require_usable();
   GraphObject& graph = self.graph_object();
   if (graph.version() == 0) {
     raise(PyExc_RuntimeError, "The Session graph is empty.  Add operations to the graph before calling run().");
@@ -328,12 +378,12 @@ int traverse_callable(PyObject* self, visitproc visit, void* arg) {
   auto* callable = nb::inst_ptr<CallableObject>(self);
   Py_VISIT(callable->session.ptr());
   Py_VISIT(callable->fetches.ptr());
-  return 0;
+  return callable->wanted_->traverse(visit, arg);
 }
 PyType_Slot kCallableSlots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_callable)}, {0, nullptr}};
 
 nb::object call_with(CallableObject& self, nb::tuple args, nb::handle given_options, nb::handle run_metadata) {
-  if (self.session_object().closed) raise(PyExc_RuntimeError, "Attempted to use a closed Session.");
+  self.session_object().require_usable();
   if (args.size() != self.feeds.size()) {
     raise(PyExc_ValueError, "This callable takes " + std::to_string(self.feeds.size()) + " values, " +
                                 std::to_string(args.size()) + " are given.");
@@ -351,9 +401,9 @@ nb::object call_with(CallableObject& self, nb::tuple args, nb::handle given_opti
 
 nb::object call(CallableObject& self, nb::args args) { return call_with(self, args, nb::none(), nb::none()); }
 
-CallableObject* make_callable(nb::handle session, nb::handle fetches, nb::handle feed_list) {
-  auto& self = *nb::inst_ptr<SessionObject>(session);
-  if (self.closed) raise(PyExc_RuntimeError, "Attempted to use a closed Session.");
+CallableObject* make_callable(nb::pointer_and_handle<SessionObject> session, nb::handle fetches, nb::handle feed_list) {
+  SessionObject& self = *session.p;
+  self.require_usable();
   GraphObject& graph = self.graph_object();
   auto wanted = std::make_unique<Fetches>(graph, fetches);
   CallableSpec spec{.feeds = {}, .fetches = wanted->outputs, .targets = wanted->targets};
@@ -364,7 +414,7 @@ CallableObject* make_callable(nb::handle session, nb::handle fetches, nb::handle
     }
   }
   try {
-    return new CallableObject{nb::borrow(session), nb::borrow(fetches), spec.feeds, self.session->make_callable(spec),
+    return new CallableObject{nb::borrow(session.h), nb::borrow(fetches), spec.feeds, self.session->make_callable(spec),
                               std::move(wanted)};
   } catch (const Error& error) {
     raise_run_error(error, &graph);
@@ -377,26 +427,28 @@ SessionOptions to_session_options(nb::dict given) {
   SessionOptions options;
   auto number = [&](const char* name, auto& target) {
     if (given.contains(name))
-      target = static_cast<std::remove_reference_t<decltype(target)>>(nb::cast<int64_t>(given[name]));
+      target = static_cast<std::remove_reference_t<decltype(target)>>(to_int64(given[name], name));
   };
   number("intra_op_parallelism_threads", options.intra_op_parallelism_threads);
   number("inter_op_parallelism_threads", options.inter_op_parallelism_threads);
   if (given.contains("operation_timeout_in_ms")) {
-    options.operation_timeout = std::chrono::milliseconds(nb::cast<int64_t>(given["operation_timeout_in_ms"]));
+    options.operation_timeout =
+        std::chrono::milliseconds(to_int64(given["operation_timeout_in_ms"], "operation_timeout_in_ms"));
   }
   number("allow_soft_placement", options.allow_soft_placement);
   number("log_device_placement", options.log_device_placement);
   number("direct_convolutions", options.direct_convolutions);
   if (given.contains("device_count")) {
     for (auto [type, count] : nb::cast<nb::dict>(given["device_count"])) {
-      options.device_count[nb::cast<std::string>(type)] = nb::cast<int>(count);
+      options.device_count[to_name(type)] = to_int(count, "device_count");
     }
   }
   VirtualGpuOptions& gpus = options.virtual_gpus;
-  if (given.contains("gpu_memory_fraction")) gpus.memory_fraction = nb::cast<double>(given["gpu_memory_fraction"]);
+  if (given.contains("gpu_memory_fraction"))
+    gpus.memory_fraction = to_double(given["gpu_memory_fraction"], "gpu_memory_fraction");
   number("gpu_memory_limit", gpus.memory_limit);
   number("allow_growth", gpus.allow_growth);
-  if (given.contains("optimize") && !nb::cast<bool>(given["optimize"])) options.passes = PassOptions::none();
+  if (given.contains("optimize") && !to_bool(given["optimize"])) options.passes = PassOptions::none();
   return options;
 }
 
@@ -405,35 +457,35 @@ Session& session_of(nb::handle object) {
     raise(PyExc_TypeError, "sess must be a tf.Session, but got " + text_of(object));
   }
   auto* session = nb::inst_ptr<SessionObject>(object);
-  if (session->closed) raise(PyExc_RuntimeError, "Attempted to use a closed Session.");
+  session->require_usable();
   return *session->session;
 }
 
 void bind_session(nb::module_& m) {
   nb::class_<SessionObject>(m, "Session", nb::dynamic_attr(), nb::is_weak_referenceable(),
                             nb::type_slots(kSessionSlots))
-      .def("__init__", [](SessionObject* self, nb::handle graph,
+      .def("__init__", [](SessionObject* self, nb::pointer_and_handle<GraphObject> graph,
                           nb::dict options) { new (self) SessionObject(graph, to_session_options(options)); })
       .def("run", &run, nb::arg("fetches").none(), nb::arg("feed_dict").none() = nb::none(),
            nb::arg("options").none() = nb::none(), nb::arg("run_metadata").none() = nb::none())
       .def("profile", &profile, nb::arg("fetches").none(), nb::arg("feed_dict").none() = nb::none(),
            nb::arg("steps") = 5,
            "Runs a few steps and gives the table of the quickest: each node's time, share, rate and kernel.")
-      .def(
-          "_make_callable",
-          [](nb::handle self, nb::handle fetches, nb::handle feeds) { return make_callable(self, fetches, feeds); },
-          nb::arg("fetches").none(), nb::arg("feed_list").none(), nb::rv_policy::take_ownership)
+      .def("_make_callable", &make_callable, nb::arg("fetches").none(), nb::arg("feed_list").none(),
+           nb::rv_policy::take_ownership)
       .def_prop_ro("graph", [](const SessionObject& s) { return nb::borrow(s.graph); })
       .def_prop_ro("_closed", [](const SessionObject& s) { return s.closed; })
       .def("_close",
            [](SessionObject& s) {
              s.closed = true;
-             nb::gil_scoped_release unlocked;
+             if (s.broken()) return;
+             Unlocked unlocked;
              s.session->close();
            })
       .def("_reset", [](SessionObject& s, const std::vector<std::string>& containers) {
         s.closed = true;
-        nb::gil_scoped_release unlocked;
+        if (s.broken()) return;
+        Unlocked unlocked;
         s.session->reset(containers);
       });
   nb::class_<CallableObject>(m, "Callable", nb::type_slots(kCallableSlots))

@@ -230,6 +230,291 @@ def test_workers_of_multiprocessing_run_sessions():
     assert result.returncode == 0, result.stderr
 
 
+def test_a_child_forked_after_the_first_session_runs_old_and_new_sessions():
+    result = run_program("""
+        import os, signal
+        import numpy as np
+        import weir as tf
+        x = tf.placeholder(tf.float32, [None, 256])
+        with tf.device("/cpu:0"):
+            y = tf.matmul(x, tf.ones([256, 256]))
+        with tf.device("/cpu:1"):
+            z = tf.reduce_sum(tf.nn.relu(y)) + tf.reduce_sum(tf.matmul(x, tf.ones([256, 256])))
+        v = tf.Variable(3.0)
+        session = tf.Session(config=tf.ConfigProto(device_count={"CPU": 2}, intra_op_parallelism_threads=4))
+        session.run(v.initializer)
+        step = session.make_callable(z, [x])
+        ones = np.ones([512, 256], np.float32)
+        right = 2 * 512 * 256 * 256
+
+        def check():
+            assert session.run(z, {x: ones}) == right and step(ones[:100]) == right / 512 * 100
+            assert session.run(v) == 3
+            with tf.Session(config=tf.ConfigProto(allow_soft_placement=True)) as other:
+                assert other.run(z, {x: ones}) == right
+
+        check()
+        for _ in range(5):
+            child = os.fork()
+            if child == 0:
+                signal.alarm(50)  # a child that hangs is ended by a signal
+                check()
+                session.close()
+                os._exit(0)
+            assert os.waitpid(child, 0)[1] == 0
+        check()
+        """)
+    assert result.returncode == 0, result.stderr
+
+
+def test_a_child_forked_after_the_first_session_ends_like_any_program():
+    result = run_program("""
+        import os, signal, sys, tempfile
+        import weir as tf
+        writer = tf.summary.FileWriter(tempfile.mkdtemp())
+        session = tf.Session(config=tf.ConfigProto(device_count={"CPU": 2}))
+        session.run(tf.matmul(tf.ones([512, 512]), tf.ones([512, 512])))
+        child = os.fork()
+        if child == 0:
+            signal.alarm(50)
+            try:
+                writer.add_summary(tf.Summary())
+            except tf.errors.FailedPreconditionError as error:
+                assert "forked" in str(error)
+                sys.exit(7)  # with everything that Python does at the end
+            sys.exit(1)
+        assert os.waitpid(child, 0)[1] >> 8 == 7
+        writer.close()
+        """)
+    assert result.returncode == 0, result.stderr
+
+
+def test_multiprocessing_after_the_first_session():
+    result = run_program("""
+        import multiprocessing
+        import weir as tf
+        session = tf.Session()
+        total = tf.reduce_sum(tf.matmul(tf.ones([300, 300]), tf.ones([300, 300])))
+        session.run(total)
+
+        def work(i):
+            with tf.Graph().as_default(), tf.Session() as own:
+                return float(session.run(total)) + float(own.run(tf.constant(1.0) * i))
+
+        if __name__ == "__main__":
+            with multiprocessing.get_context("fork").Pool(2) as pool:
+                assert pool.map(work, range(4)) == [27e6 + i for i in range(4)]
+        """)
+    assert result.returncode == 0, result.stderr
+
+
+def test_a_session_that_ran_during_the_fork_says_so_in_the_child():
+    result = run_program("""
+        import os, signal, threading, time
+        import weir as tf
+        begun = threading.Event()
+        slow = tf.py_func(lambda: (begun.set(), time.sleep(2), 1.0)[2], [], tf.float64)
+        session = tf.Session()
+        thread = threading.Thread(target=lambda: session.run(slow))
+        thread.start()
+        begun.wait()
+        child = os.fork()
+        if child == 0:
+            signal.alarm(50)
+            try:
+                session.run(tf.constant(1))
+                os._exit(1)
+            except RuntimeError as error:
+                assert "forked" in str(error), error
+            session.close()
+            del session
+            with tf.Session() as own:
+                assert own.run(tf.constant(1)) == 1
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+        thread.join()
+        assert session.run(tf.constant(1)) == 1
+        """)
+    assert result.returncode == 0, result.stderr
+
+
+DAEMONS = """
+    import sys, threading, time
+    import numpy as np
+    import weir as tf
+    x = tf.ones([64, 64])
+    for _ in range(200):
+        x = tf.matmul(x, x) * 1e-2
+    kinds = {
+        "runs": tf.Session().make_callable(x),
+        "short runs": tf.Session().make_callable(tf.constant(1) + 1),
+        "functions": tf.Session().make_callable(tf.py_func(lambda: (time.sleep(0.01), 1.0)[1], [], tf.float64)),
+        "a sleeping function": tf.Session().make_callable(tf.py_func(lambda: time.sleep(1000), [], [])),
+        "parts": tf.Session(config=tf.ConfigProto(device_count={"CPU": 2})).make_callable(x),
+    }
+    kinds["several"] = lambda: [kinds["runs"](), kinds["functions"]()]
+
+    def work(call, ready):
+        while True:
+            ready.set()
+            call()
+
+    for kind in sys.argv[1:]:
+        for _ in range(4):
+            ready = threading.Event()
+            threading.Thread(target=work, args=(kinds[kind], ready), daemon=True).start()
+            ready.wait()
+    time.sleep(0.2)
+    print("end", flush=True)
+    """
+
+
+def test_daemon_threads_inside_runs_let_the_program_end():
+    environment = dict(os.environ, PYTHONPATH=PYTHON_PATH)
+    for kinds in (["runs"], ["short runs"], ["functions"], ["a sleeping function"], ["parts"],
+                  ["several", "runs", "short runs"]):
+        for _ in range(3):
+            result = subprocess.run([sys.executable, "-c", textwrap.dedent(DAEMONS)] + kinds, env=environment,
+                                    timeout=60, capture_output=True, text=True, check=False)
+            assert (result.returncode, result.stdout, result.stderr) == (0, "end\n", ""), kinds
+
+
+def interrupted(program, times=1, **expected):
+    """Runs a program that prints "ready", sends it SIGINT, and gives what it printed besides, its errors and its end."""
+    environment = dict(os.environ, PYTHONPATH=PYTHON_PATH)
+    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(program)], env=environment, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True) as child:
+        assert child.stdout.readline() == "ready\n"
+        time.sleep(0.5)
+        for _ in range(times):
+            child.send_signal(signal.SIGINT)
+            time.sleep(0.3)
+        try:
+            out, err = child.communicate(timeout=30)
+        finally:
+            child.kill()
+    return out, err, child.returncode
+
+
+OWN_HANDLER = """
+    import signal, threading, time
+    import weir as tf
+    calls = []
+
+    def handler(number, frame):
+        assert threading.current_thread() is threading.main_thread()
+        calls.append(number)
+        print("handled", flush=True)
+        HANDLER
+
+    signal.signal(signal.SIGINT, handler)
+    x = tf.constant(1.0)
+    for _ in range(20000):
+        x = tf.py_func(lambda y: (time.sleep(0.01), y)[1], [x], tf.float32)
+    session = tf.Session()
+    print("ready", flush=True)
+    """
+
+
+def test_a_handler_of_the_program_that_returns_lets_the_run_go_on():
+    program = textwrap.dedent(OWN_HANDLER).replace("HANDLER", "").replace("20000", "150") + textwrap.dedent("""
+        assert session.run(x) == 1
+        print("ran", len(calls))
+        """)
+    assert interrupted(program, times=2) == ("handled\nhandled\nran 2\n", "", 0)
+
+
+def test_a_handler_of_the_program_is_called_during_the_run_and_ends_it_by_raising():
+    for raised in ("KeyboardInterrupt", "ZeroDivisionError"):
+        program = textwrap.dedent(OWN_HANDLER).replace("HANDLER", "raise " + raised) + textwrap.dedent(f"""
+            try:
+                session.run(x)
+            except {raised}:
+                print("ended", len(calls))
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            print(session.run(tf.constant(2) * 3))
+            """)
+        assert interrupted(program) == ("handled\nended 1\n6\n", "", 0)
+
+
+def test_a_handler_of_the_program_sees_a_run_without_functions_too():
+    program = textwrap.dedent(LONG_RUN).replace("session = tf.Session()", textwrap.dedent("""
+        import signal
+        def handler(number, frame):
+            raise KeyboardInterrupt
+        signal.signal(signal.SIGINT, handler)
+        session = tf.Session()"""))
+    assert interrupted(program) == ("interrupted\n6\n", "", 0)
+
+
+def test_control_c_during_a_run_inside_a_run_ends_both():
+    inner = """
+        import time
+        import weir as tf
+        CODE
+        inner = tf.constant(1.0)
+        for _ in range(20000):
+            inner = tf.py_func(lambda y: (time.sleep(0.01), y)[1], [inner], tf.float32)
+        other = tf.Session()
+        other.run(tf.constant(1))
+        outer = tf.py_func(lambda: other.run(inner), [], tf.float32)
+        session = tf.Session()
+        print("ready", flush=True)
+        try:
+            session.run(outer)
+        except KeyboardInterrupt:
+            print("interrupted", flush=True)
+        print(session.run(tf.constant(2) * 3), flush=True)
+        """
+    assert interrupted(inner.replace("CODE", "")) == ("interrupted\n6\n", "", 0)
+    own = "import signal; signal.signal(signal.SIGINT, lambda *a: signal.default_int_handler(*a))"
+    assert interrupted(inner.replace("CODE", own)) == ("interrupted\n6\n", "", 0)
+
+
+def test_a_run_inside_a_run_leaves_the_outer_one_interruptible():
+    program = """
+        import time
+        import weir as tf
+        x = tf.ones([512, 512])
+        for _ in range(20000):
+            x = tf.matmul(x, x) * 1e-3
+        other = tf.Session()
+        one = tf.constant(1.0)
+        outer = tf.py_func(lambda: other.run(one), [], tf.float32)
+        with tf.control_dependencies([outer]):
+            after = tf.ones([512, 512])
+        for _ in range(20000):
+            after = tf.matmul(after, after) * 1e-3
+        session = tf.Session()
+        print("ready", flush=True)
+        try:
+            session.run(after.op)
+        except KeyboardInterrupt:
+            print("interrupted", flush=True)
+        """
+    assert interrupted(program) == ("interrupted\n", "", 0)
+
+
+def test_a_function_that_catches_the_interrupt_lets_the_run_go_on():
+    program = """
+        import time
+        import weir as tf
+
+        def function():
+            try:
+                time.sleep(20)
+            except KeyboardInterrupt:
+                print("caught", flush=True)
+            return 5.0
+
+        outer = tf.py_func(function, [], tf.float64)
+        session = tf.Session()
+        print("ready", flush=True)
+        print(session.run(outer + 1))
+        """
+    assert interrupted(program) == ("caught\n6.0\n", "", 0)
+
+
 LONG_RUN = """
     import sys, time
     import weir as tf

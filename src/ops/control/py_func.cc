@@ -18,7 +18,8 @@ void cpu(KernelContext& c) {
   std::vector<Tensor> inputs;
   for (int i = 0; i < c.inputs(); ++i) inputs.push_back(c.input_tensor(i));
   const auto& types = c.node().attr<std::vector<DType>>("Tout");
-  std::vector<Tensor> outputs = call(c.node().attr<std::string>("token"), std::move(inputs), types);
+  const std::stop_token* stop = c.control() ? c.control()->program : nullptr;
+  std::vector<Tensor> outputs = call(c.node().attr<std::string>("token"), std::move(inputs), types, stop);
   for (size_t i = 0; i < types.size(); ++i) c.set_output(static_cast<int>(i), std::move(outputs[i]));
 }
 
