@@ -1,6 +1,9 @@
 #pragma once
 
+#include <fmt/core.h>
+
 #include <initializer_list>
+#include <string>
 #include <utility>
 
 #include "convert.h"
@@ -41,7 +44,10 @@ inline std::string scope_name(GraphObject& graph, const std::string& name, std::
 
 inline std::optional<int64_t> to_seed(nb::handle value) {
   if (value.is_none()) return std::nullopt;
-  return nb::cast<int64_t>(nb::steal(PyNumber_Long(value.ptr())));
+  if (!PyFloat_Check(value.ptr())) return to_int64(value, "seed");
+  nb::object whole = nb::steal(PyNumber_Long(value.ptr()));  // TensorFlow cuts the fraction off
+  if (!whole.is_valid()) throw nb::python_error();
+  return to_int64(whole, "seed");
 }
 
 inline Axes to_axes(GraphObject& graph, nb::handle axis) {
@@ -50,12 +56,18 @@ inline Axes to_axes(GraphObject& graph, nb::handle axis) {
 }
 
 // A list of integers, or one of them.
-inline std::vector<int64_t> to_ints(nb::handle list) {
-  auto number = [](nb::handle item) { return nb::cast<int64_t>(nb::steal(PyNumber_Index(item.ptr()))); };
-  if (PyIndex_Check(list.ptr()) && !nb::hasattr(list, "__len__")) return {number(list)};
+inline std::vector<int64_t> to_ints(nb::handle list, const char* name) {
+  if (!nb::hasattr(list, "__iter__")) return {to_int64(list, name)};
   std::vector<int64_t> numbers;
-  for (nb::handle item : nb::iter(list)) numbers.push_back(number(item));
+  for (nb::handle item : nb::iter(list)) numbers.push_back(to_int64(item, name));
   return numbers;
+}
+
+// An item of a list or tuple that the program gives.
+inline nb::object item_of(nb::handle sequence, Py_ssize_t index) {
+  nb::object item = nb::steal(PySequence_GetItem(sequence.ptr(), index));
+  if (!item.is_valid()) throw nb::python_error();
+  return item;
 }
 
 // Defines a function of positional arguments, each of which may be None.
@@ -70,6 +82,30 @@ void def_lambda(nb::module_& m, const char* name, F f, R (F::*call)(Args...) con
 template <class F>
 void def(nb::module_& m, const char* name, F f) {
   def_lambda(m, name, f, &F::operator());
+}
+
+// Arguments by name, for functions with options: m.def(name, f, named("x"), option("cycle", Options().cycle)). The
+// value of an option that the program does not give is the C++ API's own; the package shows it in its signatures (see
+// core/defaults.py) and never repeats it.
+inline auto named(const char* name) { return nb::arg(name).none(); }
+// As Python writes the number: 0.1 for 0.1f.
+inline nb::object shown(float value) { return nb::cast(std::stod(fmt::format("{}", value))); }
+inline nb::object shown(double value) { return nb::cast(value); }
+inline nb::object shown(bool value) { return nb::cast(value); }
+inline nb::object shown(int64_t value) { return nb::cast(value); }
+inline nb::object shown(std::string_view value) { return nb::cast(std::string(value)); }
+inline nb::object shown(std::nullopt_t) { return nb::none(); }
+inline nb::object shown(const In& value) {  // a number of the program's text
+  return value.value().dtype() == DType::Int64 ? shown(value.value().scalar<int64_t>())
+                                               : shown(static_cast<float>(value.value().scalar<double>()));
+}
+template <class T>
+auto option(const char* name, const T& value) {
+  if constexpr (std::is_convertible_v<T, std::string_view>) {
+    return named(name) = shown(std::string_view(value));
+  } else {
+    return named(name) = shown(value);
+  }
 }
 
 inline std::vector<Output> to_outputs(GraphObject& graph, nb::handle list, DType want = DType::Invalid) {

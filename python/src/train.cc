@@ -15,24 +15,14 @@ using H = nb::handle;
 
 std::vector<Variable> to_variables(H list) {
   std::vector<Variable> variables;
-  for (H item : nb::iter(list)) {
-    const Variable* variable = variable_of(item);
-    if (!variable) {
-      PyErr_Format(PyExc_TypeError, "Argument is not a tf.Variable: %s", nb::repr(item).c_str());
-      throw nb::python_error();
-    }
-    variables.push_back(*variable);
-  }
+  for (H item : nb::iter(list)) variables.push_back(variable_in(item));
   return variables;
 }
 
 std::optional<Variable> to_optional_variable(H value) {
   if (value.is_none()) return std::nullopt;
-  const Variable* variable = variable_of(value);
-  if (!variable) {
-    raise(PyExc_TypeError, "global_step must be a tf.Variable");
-  }
-  return *variable;
+  if (!variable_of(value)) raise(PyExc_TypeError, "global_step must be a tf.Variable");
+  return *variable_of(value);
 }
 
 nb::list compute_gradients(GraphObject& fallback, H ys, H xs, H grad_ys, H stop_gradients, bool colocate, H name) {
@@ -128,7 +118,12 @@ class ProgramOptimizer final : public train::Optimizer {
 };
 
 struct OptimizerObject {
-  std::unique_ptr<train::Optimizer> optimizer;
+  std::unique_ptr<train::Optimizer> optimizer;  // null when another optimizer has taken it as its base
+
+  train::Optimizer& get() const {
+    if (!optimizer) raise(PyExc_ValueError, "the optimizer has become a part of another one");
+    return *optimizer;
+  }
 
   // Throws NotImplementedError when no method of the program takes part.
   ProgramOptimizer& program() const {
@@ -139,14 +134,14 @@ struct OptimizerObject {
 };
 
 nb::object get_slot(OptimizerObject& o, const VariableObject& v, const std::string& name) {
-  Variable slot = o.optimizer->slot(v.part, name);
+  Variable slot = o.get().slot(made(v), name);
   auto* program = dynamic_cast<ProgramOptimizer*>(o.optimizer.get());
   if (!slot && program && program->base_or_null()) slot = program->base_or_null()->slot(v.part, name);
   return wrap(slot);
 }
 
 std::vector<std::string> get_slot_names(OptimizerObject& o) {
-  std::vector<std::string> names = o.optimizer->slot_names();
+  std::vector<std::string> names = o.get().slot_names();
   auto* program = dynamic_cast<ProgramOptimizer*>(o.optimizer.get());
   if (program && program->base_or_null()) {
     for (const std::string& name : program->base_or_null()->slot_names()) names.push_back(name);
@@ -157,7 +152,7 @@ std::vector<std::string> get_slot_names(OptimizerObject& o) {
 }
 
 nb::object get_non_slot(OptimizerObject& o, const std::string& name, GraphObject& graph) {
-  Variable found = o.optimizer->non_slot(name, graph);
+  Variable found = o.get().non_slot(name, graph);
   auto* program = dynamic_cast<ProgramOptimizer*>(o.optimizer.get());
   if (!found && program && program->base_or_null()) found = program->base_or_null()->non_slot(name, graph);
   return wrap(found);
@@ -169,7 +164,7 @@ nb::list optimizer_variables(OptimizerObject& o) {
   if (program && program->base_or_null()) {
     for (const Variable& variable : program->base_or_null()->variables()) list.append(wrap(variable));
   }
-  for (const Variable& variable : o.optimizer->variables()) list.append(wrap(variable));
+  for (const Variable& variable : o.get().variables()) list.append(wrap(variable));
   return list;
 }
 
@@ -182,13 +177,12 @@ nb::object base_step(OptimizerObject& o, const std::string& step, GraphObject& f
     } else if (step == "prepare") {
       base.prepare(graph);
     } else if (step == "apply_dense") {
-      return wrap(
-          base.apply_dense(to_output(graph, first, DType::Invalid, {}), to_variables(nb::make_tuple(second))[0]));
+      return wrap(base.apply_dense(to_output(graph, first, DType::Invalid, {}), variable_in(second)));
     } else if (step == "finish") {
-      return wrap(base.finish(graph, to_operations(first), nb::cast<std::string>(second)));
+      return wrap(base.finish(graph, to_operations(first), to_name(second)));
     } else {
       const Gradient grad = to_gradient(graph, first);
-      const Variable variable = to_variables(nb::make_tuple(second))[0];
+      const Variable variable = variable_in(second);
       return wrap(step == "apply_sparse" ? base.apply_sparse(grad.slices(), variable)
                                          : base.apply_sparse_duplicate_indices(grad.slices(), variable));
     }
@@ -198,7 +192,7 @@ nb::object base_step(OptimizerObject& o, const std::string& step, GraphObject& f
 
 // A slot that begins as `value` (a tensor or value), or with zeros.
 nb::object make_slot(OptimizerObject& o, H variable, H value, const std::string& slot, const std::string& name) {
-  const Variable of = to_variables(nb::make_tuple(variable))[0];
+  const Variable of = variable_in(variable);
   return build(graph_of(of.handle().node()), {}, [&](GraphObject& graph) {
     Initializer initializer = zeros_initializer();
     if (!value.is_none()) initializer = Initializer(In(to_output(graph, value, of.dtype(), {})));
@@ -207,7 +201,7 @@ nb::object make_slot(OptimizerObject& o, H variable, H value, const std::string&
 }
 
 nb::object make_non_slot(OptimizerObject& o, H value, const std::string& name, H beside) {
-  const Variable of = to_variables(nb::make_tuple(beside))[0];
+  const Variable of = variable_in(beside);
   return build(graph_of(of.handle().node()), {},
                [&](GraphObject& graph) { return wrap(o.program().non_slot_variable(to_in(graph, value), name, of)); });
 }
@@ -224,7 +218,7 @@ nb::list optimizer_gradients(OptimizerObject& self, H loss, H var_list, H grad_l
     if (!var_list.is_none()) options.var_list = to_variables(var_list);
     if (!grad_loss.is_none()) options.grad_loss = to_output(graph, grad_loss, DType::Invalid, "grad_loss");
     nb::list pairs;
-    for (const auto& [gradient, variable] : self.optimizer->compute_gradients(*find_tensor(loss), options)) {
+    for (const auto& [gradient, variable] : self.get().compute_gradients(*find_tensor(loss), options)) {
       pairs.append(nb::make_tuple(wrap(gradient), wrap(variable)));
     }
     return pairs;
@@ -234,7 +228,7 @@ nb::list optimizer_gradients(OptimizerObject& self, H loss, H var_list, H grad_l
 train::GradsAndVars to_pairs(GraphObject& graph, H pairs) {
   train::GradsAndVars list;
   for (H pair : nb::iter(pairs)) {
-    list.emplace_back(to_gradient(graph, pair[0]), to_variables(nb::make_tuple(pair[1]))[0]);
+    list.emplace_back(to_gradient(graph, pair[0]), variable_in(pair[1]));
   }
   return list;
 }
@@ -254,7 +248,7 @@ nb::object apply_gradients(OptimizerObject& self, GraphObject& fallback, H grads
         return to_operations(nb::make_tuple(last))[0];
       };
     }
-    return wrap(self.optimizer->apply_gradients(to_pairs(graph, pairs), options));
+    return wrap(self.get().apply_gradients(to_pairs(graph, pairs), options));
   });
 }
 
@@ -270,6 +264,139 @@ nb::list average_gradients(GraphObject& fallback, H towers) {
   });
 }
 
+// A kind of optimizer: `make(graph, ...)` gives one; the graph comes first.
+template <class F, class... Args>
+void def_optimizer(nb::module_& m, const char* name, F make, const Args&... args) {
+  m.def(name, make, named("graph"), args...);
+}
+template <class Kind, class... Args>
+OptimizerObject made(const Args&... args) {
+  return {std::make_unique<Kind>(args...)};
+}
+
+float to_float(H value, const char* name) { return static_cast<float>(to_double(value, name)); }
+
+void bind_adaptive_optimizers(nb::module_& m) {
+  using G = GraphObject&;
+  using Text = const std::string&;
+  const train::AdamOptions adam;
+  def_optimizer(
+      m, "adam",
+      [](G g, H rate, H beta1, H beta2, H epsilon, Text name) {
+        train::AdamOptions options{to_in(g, beta1), to_in(g, beta2), to_in(g, epsilon), name};
+        return made<train::Adam>(to_in(g, rate), options);
+      },
+      option("learning_rate", 0.001f), option("beta1", adam.beta1), option("beta2", adam.beta2),
+      option("epsilon", adam.epsilon), option("name", adam.name));
+  const train::AdagradOptions adagrad;
+  def_optimizer(
+      m, "adagrad",
+      [](G g, H rate, H initial, Text name) {
+        train::AdagradOptions options{to_float(initial, "initial_accumulator_value"), name};
+        return made<train::Adagrad>(to_in(g, rate), options);
+      },
+      named("learning_rate"), option("initial_accumulator_value", adagrad.initial_accumulator_value),
+      option("name", adagrad.name));
+  const train::RmsPropOptions rms_prop;
+  def_optimizer(
+      m, "rms_prop",
+      [](G g, H rate, H decay, H momentum, H epsilon, H centered, Text name) {
+        train::RmsPropOptions options{.decay = to_in(g, decay),
+                                      .momentum = to_in(g, momentum),
+                                      .epsilon = to_in(g, epsilon),
+                                      .centered = to_bool(centered),
+                                      .name = name};
+        return made<train::RmsProp>(to_in(g, rate), options);
+      },
+      named("learning_rate"), option("decay", rms_prop.decay), option("momentum", rms_prop.momentum),
+      option("epsilon", rms_prop.epsilon), option("centered", rms_prop.centered), option("name", rms_prop.name));
+  const train::AdadeltaOptions adadelta;
+  def_optimizer(
+      m, "adadelta",
+      [](G g, H rate, H rho, H epsilon, Text name) {
+        train::AdadeltaOptions options{.rho = to_in(g, rho), .epsilon = to_in(g, epsilon), .name = name};
+        return made<train::Adadelta>(to_in(g, rate), options);
+      },
+      option("learning_rate", 0.001f), option("rho", adadelta.rho), option("epsilon", adadelta.epsilon),
+      option("name", adadelta.name));
+}
+
+void bind_regularized_optimizers(nb::module_& m) {
+  using G = GraphObject&;
+  using Text = const std::string&;
+  const train::FtrlOptions ftrl;
+  def_optimizer(
+      m, "ftrl",
+      [](G g, H rate, H power, H initial, H l1, H l2, Text name, H accum_name, H linear_name, H shrinkage) {
+        train::FtrlOptions options{to_float(power, "learning_rate_power"),
+                                   to_float(initial, "initial_accumulator_value"),
+                                   to_float(l1, "l1_regularization_strength"),
+                                   to_float(l2, "l2_regularization_strength"),
+                                   to_float(shrinkage, "l2_shrinkage_regularization_strength"),
+                                   name,
+                                   to_name(accum_name),
+                                   to_name(linear_name)};
+        return made<train::Ftrl>(to_in(g, rate), options);
+      },
+      named("learning_rate"), option("learning_rate_power", ftrl.learning_rate_power),
+      option("initial_accumulator_value", ftrl.initial_accumulator_value),
+      option("l1_regularization_strength", ftrl.l1_regularization_strength),
+      option("l2_regularization_strength", ftrl.l2_regularization_strength), option("name", ftrl.name),
+      option("accum_name", std::nullopt), option("linear_name", std::nullopt),
+      option("l2_shrinkage_regularization_strength", ftrl.l2_shrinkage_regularization_strength));
+  const train::ProximalOptions proximal;
+  def_optimizer(
+      m, "proximal_gradient_descent",
+      [](G g, H rate, H l1, H l2, Text name) {
+        train::ProximalOptions options{to_in(g, l1), to_in(g, l2), name};
+        return made<train::ProximalGradientDescent>(to_in(g, rate), options);
+      },
+      named("learning_rate"), option("l1_regularization_strength", proximal.l1_regularization_strength),
+      option("l2_regularization_strength", proximal.l2_regularization_strength), option("name", proximal.name));
+  const train::ProximalAdagradOptions adagrad;
+  def_optimizer(
+      m, "proximal_adagrad",
+      [](G g, H rate, H initial, H l1, H l2, Text name) {
+        train::ProximalAdagradOptions options{to_float(initial, "initial_accumulator_value"), to_in(g, l1),
+                                              to_in(g, l2), name};
+        return made<train::ProximalAdagrad>(to_in(g, rate), options);
+      },
+      named("learning_rate"), option("initial_accumulator_value", adagrad.initial_accumulator_value),
+      option("l1_regularization_strength", adagrad.l1_regularization_strength),
+      option("l2_regularization_strength", adagrad.l2_regularization_strength), option("name", adagrad.name));
+  const train::AdagradDAOptions dual;
+  def_optimizer(
+      m, "adagrad_da",
+      [](G g, H rate, H step, H initial, H l1, H l2, Text name) {
+        train::AdagradDAOptions options{to_float(initial, "initial_gradient_squared_accumulator_value"), to_in(g, l1),
+                                        to_in(g, l2), name};
+        return made<train::AdagradDA>(to_in(g, rate), to_in(g, step), options);
+      },
+      named("learning_rate"), named("global_step"),
+      option("initial_gradient_squared_accumulator_value", dual.initial_gradient_squared_accumulator_value),
+      option("l1_regularization_strength", dual.l1_regularization_strength),
+      option("l2_regularization_strength", dual.l2_regularization_strength), option("name", dual.name));
+}
+
+void bind_optimizers(nb::module_& m) {
+  using G = GraphObject&;
+  using Text = const std::string&;
+  def_optimizer(
+      m, "gradient_descent", [](G g, H rate, Text name) { return made<train::GradientDescent>(to_in(g, rate), name); },
+      named("learning_rate"), option("name", "GradientDescent"));
+  const train::MomentumOptions momentum;
+  def_optimizer(
+      m, "momentum",
+      [](G g, H rate, H factor, Text name, H nesterov) {
+        train::MomentumOptions options{to_bool(nesterov), name};
+        return made<train::Momentum>(to_in(g, rate), to_in(g, factor), options);
+      },
+      named("learning_rate"), named("momentum"), option("name", momentum.name),
+      option("use_nesterov", momentum.use_nesterov));
+  bind_adaptive_optimizers(m);
+  bind_regularized_optimizers(m);
+}
+
 }  // namespace
 
 void bind_train(nb::module_& m) {
@@ -282,7 +409,7 @@ void bind_train(nb::module_& m) {
            nb::arg())
       .def("apply_gradients", &apply_gradients, nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(),
            nb::arg().none())
-      .def("set_use_locking", [](OptimizerObject& o, bool use) { o.optimizer->set_use_locking(use); })
+      .def("set_use_locking", [](OptimizerObject& o, bool use) { o.get().set_use_locking(use); })
       .def("get_slot", &get_slot)
       .def("get_slot_names", &get_slot_names)
       .def("get_non_slot", &get_non_slot)
@@ -298,60 +425,7 @@ void bind_train(nb::module_& m) {
         return OptimizerObject{std::make_unique<ProgramOptimizer>(self, name, std::move(extended), own)};
       },
       nb::arg(), nb::arg(), nb::arg().none(), nb::arg());
-  auto made = [](std::unique_ptr<train::Optimizer> optimizer) { return OptimizerObject{std::move(optimizer)}; };
-  def(m, "gradient_descent", [made](GraphObject& g, H rate, const std::string& name) {
-    return made(std::make_unique<train::GradientDescent>(to_in(g, rate), name));
-  });
-  def(m, "momentum", [made](GraphObject& g, H rate, H momentum, bool nesterov, const std::string& name) {
-    return made(
-        std::make_unique<train::Momentum>(to_in(g, rate), to_in(g, momentum), train::MomentumOptions{nesterov, name}));
-  });
-  def(m, "adam", [made](GraphObject& g, H rate, H beta1, H beta2, H epsilon, const std::string& name) {
-    train::AdamOptions options{to_in(g, beta1), to_in(g, beta2), to_in(g, epsilon), name};
-    return made(std::make_unique<train::Adam>(to_in(g, rate), options));
-  });
-  def(m, "adagrad", [made](GraphObject& g, H rate, float initial, const std::string& name) {
-    return made(std::make_unique<train::Adagrad>(to_in(g, rate), train::AdagradOptions{initial, name}));
-  });
-  def(m, "rms_prop",
-      [made](GraphObject& g, H rate, H decay, H momentum, H epsilon, bool centered, const std::string& name) {
-        train::RmsPropOptions options{.decay = to_in(g, decay),
-                                      .momentum = to_in(g, momentum),
-                                      .epsilon = to_in(g, epsilon),
-                                      .centered = centered,
-                                      .name = name};
-        return made(std::make_unique<train::RmsProp>(to_in(g, rate), options));
-      });
-  def(m, "adadelta", [made](GraphObject& g, H rate, H rho, H epsilon, const std::string& name) {
-    train::AdadeltaOptions options{.rho = to_in(g, rho), .epsilon = to_in(g, epsilon), .name = name};
-    return made(std::make_unique<train::Adadelta>(to_in(g, rate), options));
-  });
-  def(m, "ftrl",
-      [made](GraphObject& g, H rate, float power, float initial, float l1, float l2, float shrinkage,
-             const std::string& name, H accum_name, H linear_name) {
-        train::FtrlOptions options{power, initial, l1, l2, shrinkage, name, to_name(accum_name), to_name(linear_name)};
-        return made(std::make_unique<train::Ftrl>(to_in(g, rate), options));
-      });
-  def(m, "proximal_gradient_descent", [made](GraphObject& g, H rate, H l1, H l2, const std::string& name) {
-    train::ProximalOptions options{to_in(g, l1), to_in(g, l2), name};
-    return made(std::make_unique<train::ProximalGradientDescent>(to_in(g, rate), options));
-  });
-  def(m, "proximal_adagrad", [made](GraphObject& g, H rate, float initial, H l1, H l2, const std::string& name) {
-    train::ProximalAdagradOptions options;
-    options.initial_accumulator_value = initial;
-    options.l1_regularization_strength = to_in(g, l1);
-    options.l2_regularization_strength = to_in(g, l2);
-    options.name = name;
-    return made(std::make_unique<train::ProximalAdagrad>(to_in(g, rate), options));
-  });
-  def(m, "adagrad_da", [made](GraphObject& g, H rate, H step, float initial, H l1, H l2, const std::string& name) {
-    train::AdagradDAOptions options;
-    options.initial_gradient_squared_accumulator_value = initial;
-    options.l1_regularization_strength = to_in(g, l1);
-    options.l2_regularization_strength = to_in(g, l2);
-    options.name = name;
-    return made(std::make_unique<train::AdagradDA>(to_in(g, rate), to_in(g, step), options));
-  });
+  bind_optimizers(m);
 }
 
 }  // namespace weir::python

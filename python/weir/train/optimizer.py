@@ -3,6 +3,7 @@
 import weakref
 
 from weir import _weir
+from weir.core.defaults import from_extension
 from weir.core.graph import IndexedSlices, Tensor, control_dependencies, convert_to_tensor
 from weir.core.stack import get_default_graph as _graph
 from weir.core.variables import Variable
@@ -212,7 +213,8 @@ def _value(number):
 
 
 class GradientDescentOptimizer(Optimizer):
-    def __init__(self, learning_rate, use_locking=False, name="GradientDescent"):
+    @from_extension(_weir.gradient_descent, use_locking=False)
+    def __init__(self, learning_rate, use_locking, name):
         super().__init__(use_locking, name)
         self._learning_rate = learning_rate
 
@@ -221,16 +223,18 @@ class GradientDescentOptimizer(Optimizer):
 
 
 class MomentumOptimizer(Optimizer):
-    def __init__(self, learning_rate, momentum, use_locking=False, name="Momentum", use_nesterov=False):
+    @from_extension(_weir.momentum, use_locking=False)
+    def __init__(self, learning_rate, momentum, use_locking, name, use_nesterov):
         super().__init__(use_locking, name)
         self._learning_rate, self._momentum, self._use_nesterov = learning_rate, momentum, use_nesterov
 
     def _make(self, graph):
-        return _weir.momentum(graph, _value(self._learning_rate), _value(self._momentum), self._use_nesterov, self._name)
+        return _weir.momentum(graph, _value(self._learning_rate), _value(self._momentum), self._name, self._use_nesterov)
 
 
 class AdamOptimizer(Optimizer):
-    def __init__(self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, use_locking=False, name="Adam"):
+    @from_extension(_weir.adam, use_locking=False)
+    def __init__(self, learning_rate, beta1, beta2, epsilon, use_locking, name):
         super().__init__(use_locking, name)
         self._lr, self._beta1, self._beta2, self._epsilon = learning_rate, beta1, beta2, epsilon
 
@@ -243,7 +247,8 @@ class AdamOptimizer(Optimizer):
 
 
 class AdagradOptimizer(Optimizer):
-    def __init__(self, learning_rate, initial_accumulator_value=0.1, use_locking=False, name="Adagrad"):
+    @from_extension(_weir.adagrad, use_locking=False)
+    def __init__(self, learning_rate, initial_accumulator_value, use_locking, name):
         if initial_accumulator_value <= 0.0:
             raise ValueError(f"initial_accumulator_value must be positive: {initial_accumulator_value}")
         super().__init__(use_locking, name)
@@ -254,11 +259,11 @@ class AdagradOptimizer(Optimizer):
 
 
 class RMSPropOptimizer(Optimizer):
-    def __init__(self, learning_rate, decay=0.9, momentum=0.0, epsilon=1e-10, use_locking=False, centered=False,
-                 name="RMSProp"):
+    @from_extension(_weir.rms_prop, use_locking=False)
+    def __init__(self, learning_rate, decay, momentum, epsilon, use_locking, centered, name):
         super().__init__(use_locking, name)
         self._learning_rate, self._decay, self._momentum, self._epsilon = learning_rate, decay, momentum, epsilon
-        self._centered = bool(centered)
+        self._centered = centered
 
     def _make(self, graph):
         return _weir.rms_prop(graph, _value(self._learning_rate), _value(self._decay), _value(self._momentum),
@@ -266,7 +271,8 @@ class RMSPropOptimizer(Optimizer):
 
 
 class AdadeltaOptimizer(Optimizer):
-    def __init__(self, learning_rate=0.001, rho=0.95, epsilon=1e-8, use_locking=False, name="Adadelta"):
+    @from_extension(_weir.adadelta, use_locking=False)
+    def __init__(self, learning_rate, rho, epsilon, use_locking, name):
         super().__init__(use_locking, name)
         self._lr, self._rho, self._epsilon = learning_rate, rho, epsilon
 
@@ -275,9 +281,10 @@ class AdadeltaOptimizer(Optimizer):
 
 
 class FtrlOptimizer(Optimizer):
-    def __init__(self, learning_rate, learning_rate_power=-0.5, initial_accumulator_value=0.1,
-                 l1_regularization_strength=0.0, l2_regularization_strength=0.0, use_locking=False, name="Ftrl",
-                 accum_name=None, linear_name=None, l2_shrinkage_regularization_strength=0.0):
+    @from_extension(_weir.ftrl, use_locking=False)
+    def __init__(self, learning_rate, learning_rate_power, initial_accumulator_value, l1_regularization_strength,
+                 l2_regularization_strength, use_locking, name, accum_name, linear_name,
+                 l2_shrinkage_regularization_strength):
         super().__init__(use_locking, name)
         if learning_rate_power > 0:
             raise ValueError(f"learning_rate_power {learning_rate_power} needs to be negative or zero")
@@ -294,12 +301,12 @@ class FtrlOptimizer(Optimizer):
 
     def _make(self, graph):
         return _weir.ftrl(graph, _value(self._learning_rate), self._power, self._initial, self._l1, self._l2,
-                          self._shrinkage, self._name, self._accum_name, self._linear_name)
+                          self._name, self._accum_name, self._linear_name, self._shrinkage)
 
 
 class ProximalGradientDescentOptimizer(Optimizer):
-    def __init__(self, learning_rate, l1_regularization_strength=0.0, l2_regularization_strength=0.0,
-                 use_locking=False, name="ProximalGradientDescent"):
+    @from_extension(_weir.proximal_gradient_descent, use_locking=False)
+    def __init__(self, learning_rate, l1_regularization_strength, l2_regularization_strength, use_locking, name):
         super().__init__(use_locking, name)
         self._learning_rate = learning_rate
         self._l1, self._l2 = l1_regularization_strength, l2_regularization_strength
@@ -309,8 +316,9 @@ class ProximalGradientDescentOptimizer(Optimizer):
 
 
 class ProximalAdagradOptimizer(Optimizer):
-    def __init__(self, learning_rate, initial_accumulator_value=0.1, l1_regularization_strength=0.0,
-                 l2_regularization_strength=0.0, use_locking=False, name="ProximalAdagrad"):
+    @from_extension(_weir.proximal_adagrad, use_locking=False)
+    def __init__(self, learning_rate, initial_accumulator_value, l1_regularization_strength,
+                 l2_regularization_strength, use_locking, name):
         if initial_accumulator_value <= 0.0:
             raise ValueError(f"initial_accumulator_value must be positive: {initial_accumulator_value}")
         super().__init__(use_locking, name)
@@ -322,8 +330,9 @@ class ProximalAdagradOptimizer(Optimizer):
 
 
 class AdagradDAOptimizer(Optimizer):
-    def __init__(self, learning_rate, global_step, initial_gradient_squared_accumulator_value=0.1,
-                 l1_regularization_strength=0.0, l2_regularization_strength=0.0, use_locking=False, name="AdagradDA"):
+    @from_extension(_weir.adagrad_da, use_locking=False)
+    def __init__(self, learning_rate, global_step, initial_gradient_squared_accumulator_value,
+                 l1_regularization_strength, l2_regularization_strength, use_locking, name):
         if initial_gradient_squared_accumulator_value <= 0.0:
             raise ValueError("initial_gradient_squared_accumulator_value must be positive: "
                              f"{initial_gradient_squared_accumulator_value}")

@@ -2,67 +2,59 @@
 
 from weir import _weir
 from weir.core import variable_scope
+from weir.core.defaults import from_extension
 from weir.core.graph import Tensor, convert_to_tensor
 from weir.core.stack import get_default_graph as _graph
 from weir.core.variables import Variable
 from weir.ops import array_ops, init_ops, math_ops
 
 
-def _step(global_step, function):
-    """The step as something of a graph."""
-    if global_step is None:
-        raise ValueError(f"global_step is required for {function}.")
-    return global_step if isinstance(global_step, Variable) else convert_to_tensor(global_step)
-
-
 def _in_graph(value):
     return isinstance(value, (Tensor, Variable))
 
 
-def exponential_decay(learning_rate, global_step, decay_steps, decay_rate, staircase=False, name=None):
+@from_extension(_weir.exponential_decay)
+def exponential_decay(learning_rate, global_step, decay_steps, decay_rate, staircase, name):
     """``learning_rate * decay_rate ** (global_step / decay_steps)``; in whole steps with ``staircase``."""
-    step = _step(global_step, "exponential_decay")
-    return _weir.exponential_decay(_graph(), learning_rate, step, decay_steps, decay_rate, bool(staircase), name)
+    return _weir.exponential_decay(_graph(), learning_rate, global_step, decay_steps, decay_rate, staircase, name)
 
 
-def natural_exp_decay(learning_rate, global_step, decay_steps, decay_rate, staircase=False, name=None):
-    step = _step(global_step, "natural_exp_decay")
-    return _weir.natural_exp_decay(_graph(), learning_rate, step, decay_steps, decay_rate, bool(staircase), name)
+@from_extension(_weir.natural_exp_decay)
+def natural_exp_decay(learning_rate, global_step, decay_steps, decay_rate, staircase, name):
+    return _weir.natural_exp_decay(_graph(), learning_rate, global_step, decay_steps, decay_rate, staircase, name)
 
 
-def inverse_time_decay(learning_rate, global_step, decay_steps, decay_rate, staircase=False, name=None):
-    step = _step(global_step, "inverse_time_decay")
-    return _weir.inverse_time_decay(_graph(), learning_rate, step, decay_steps, decay_rate, bool(staircase), name)
+@from_extension(_weir.inverse_time_decay)
+def inverse_time_decay(learning_rate, global_step, decay_steps, decay_rate, staircase, name):
+    return _weir.inverse_time_decay(_graph(), learning_rate, global_step, decay_steps, decay_rate, staircase, name)
 
 
-def polynomial_decay(learning_rate, global_step, decay_steps, end_learning_rate=0.0001, power=1.0, cycle=False,
-                     name=None):
-    step = _step(global_step, "polynomial_decay")
-    return _weir.polynomial_decay(_graph(), learning_rate, step, decay_steps, end_learning_rate, power, bool(cycle), name)
+@from_extension(_weir.polynomial_decay)
+def polynomial_decay(learning_rate, global_step, decay_steps, end_learning_rate, power, cycle, name):
+    return _weir.polynomial_decay(_graph(), learning_rate, global_step, decay_steps, end_learning_rate, power, cycle, name)
 
 
-def cosine_decay(learning_rate, global_step, decay_steps, alpha=0.0, name=None):
-    return _weir.cosine_decay(_graph(), learning_rate, _step(global_step, "cosine_decay"), decay_steps, float(alpha), name)
+@from_extension(_weir.cosine_decay)
+def cosine_decay(learning_rate, global_step, decay_steps, alpha, name):
+    return _weir.cosine_decay(_graph(), learning_rate, global_step, decay_steps, alpha, name)
 
 
-def cosine_decay_restarts(learning_rate, global_step, first_decay_steps, t_mul=2.0, m_mul=1.0, alpha=0.0, name=None):
+@from_extension(_weir.cosine_decay_restarts)
+def cosine_decay_restarts(learning_rate, global_step, first_decay_steps, t_mul, m_mul, alpha, name):
     """cosine_decay that begins again, ``t_mul`` times as long and from ``m_mul`` of the rate, when it has ended."""
-    step = _step(global_step, "cosine_decay_restarts")
-    return _weir.cosine_decay_restarts(_graph(), learning_rate, step, first_decay_steps, float(t_mul), float(m_mul),
-                                       float(alpha), name)
+    return _weir.cosine_decay_restarts(_graph(), learning_rate, global_step, first_decay_steps, t_mul, m_mul, alpha, name)
 
 
-def linear_cosine_decay(learning_rate, global_step, decay_steps, num_periods=0.5, alpha=0.0, beta=0.001, name=None):
-    step = _step(global_step, "linear_cosine_decay")
-    return _weir.linear_cosine_decay(_graph(), learning_rate, step, decay_steps, float(num_periods), float(alpha),
-                                     float(beta), (0.0, 0.55), name)
+@from_extension(_weir.linear_cosine_decay)
+def linear_cosine_decay(learning_rate, global_step, decay_steps, num_periods, alpha, beta, name):
+    return _weir.linear_cosine_decay(_graph(), learning_rate, global_step, decay_steps, num_periods, alpha, beta, name=name)
 
 
-def noisy_linear_cosine_decay(learning_rate, global_step, decay_steps, initial_variance=1.0, variance_decay=0.55,
-                              num_periods=0.5, alpha=0.0, beta=0.001, name=None):
-    step = _step(global_step, "noisy_linear_cosine_decay")
-    return _weir.linear_cosine_decay(_graph(), learning_rate, step, decay_steps, float(num_periods), float(alpha),
-                                     float(beta), (float(initial_variance), float(variance_decay)), name)
+@from_extension(_weir.linear_cosine_decay, initial_variance=1.0)  # linear_cosine_decay has no noise
+def noisy_linear_cosine_decay(learning_rate, global_step, decay_steps, initial_variance, variance_decay, num_periods,
+                              alpha, beta, name):
+    return _weir.linear_cosine_decay(_graph(), learning_rate, global_step, decay_steps, num_periods, alpha, beta,
+                                     initial_variance, variance_decay, name)
 
 
 def piecewise_constant(x, boundaries, values, name=None):
@@ -78,11 +70,13 @@ piecewise_constant_decay = piecewise_constant
 class ExponentialMovingAverage:
     """Moving averages of variables and tensors: ``apply(list)`` makes the update, ``average(var)`` gives one."""
 
-    def __init__(self, decay, num_updates=None, zero_debias=False, name="ExponentialMovingAverage"):
+    @from_extension(_weir.exponential_moving_average)
+    def __init__(self, decay, num_updates, zero_debias, name):
         if isinstance(zero_debias, str):  # TensorFlow 0.x: (decay, num_updates, name)
             zero_debias, name = False, zero_debias
         self._name = name
-        self._impl = _weir.exponential_moving_average(_graph(), decay, num_updates, bool(zero_debias), name)
+        self._graphs = {_graph()}  # whose nodes the averages are; they must outlive those
+        self._impl = _weir.exponential_moving_average(_graph(), decay, num_updates, zero_debias, name)
 
     @property
     def name(self):
@@ -95,6 +89,7 @@ class ExponentialMovingAverage:
         for item in var_list:
             if not item.dtype.base_dtype.is_floating:
                 raise TypeError(f"The variables must be half, float, or double: {item.name}")
+        self._graphs.add(graph)
         return self._impl.apply(graph, list(var_list))
 
     def average(self, var):
@@ -107,8 +102,9 @@ class ExponentialMovingAverage:
         return self._impl.variables_to_restore(_graph(), moving_avg_variables)
 
 
-def assign_moving_average(variable, value, decay, zero_debias=True, name=None):
-    return _weir.assign_moving_average(variable, value, decay, bool(zero_debias), name)
+@from_extension(_weir.assign_moving_average)
+def assign_moving_average(variable, value, decay, zero_debias, name):
+    return _weir.assign_moving_average(variable, value, decay, zero_debias, name)
 
 
 def weighted_moving_average(value, decay, weight, truediv=True, collections=None, name=None):
