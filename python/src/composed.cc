@@ -64,22 +64,31 @@ nb::object subscript_tensor(G g, H x, nb::tuple keys, H name) {
   });
 }
 
+// How many parts a tensor of sizes asks for: what the program says, or else its length; -1 when neither is known.
+int part_count(const Output& sizes, H num) {
+  if (!num.is_none()) return to_int(num, "num");
+  const Shape& shape = sizes.shape();
+  return shape.has_rank() && shape.rank() == 1 ? static_cast<int>(shape[0]) : -1;
+}
+
 nb::object split_tensor(G g, H value, H sizes, H axis, H num, H name) {
-  return build(g, {value, axis}, [&](G graph) -> nb::object {
+  return build(g, {value, axis, sizes}, [&](G graph) -> nb::object {
     In input = first_in(graph, value, "value");
     In along = to_in(graph, axis);
-    if (const Output* tensor = tensor_of(sizes)) {
-      const Shape& shape = tensor->shape();
-      int count = -1;
-      if (!num.is_none()) {
-        count = nb::cast<int>(num);
-      } else if (shape.has_rank() && shape.rank() == 1) {
-        count = static_cast<int>(shape[0]);
-      }
-      return wrap(split_v(input, *tensor, along, count, to_name(name)));
+    if (find_tensor(sizes)) {
+      const Output tensor = to_output(graph, sizes, DType::Invalid, "size_splits");
+      return wrap(split_v(input, tensor, along, part_count(tensor, num), to_name(name)));
     }
-    if (nb::hasattr(sizes, "__len__")) return wrap(split(input, to_ints(sizes), along, to_name(name)));
-    return wrap(split(input, static_cast<int>(to_ints(sizes)[0]), along, to_name(name)));
+    if (PyIndex_Check(sizes.ptr()) && !nb::hasattr(sizes, "__len__")) {
+      return wrap(split(input, to_int(sizes, "num_split"), along, to_name(name)));
+    }
+    if (!nb::hasattr(sizes, "__len__")) {
+      raise(PyExc_ValueError,
+            "Rank-0 tensors are not supported as the num_or_size_splits argument to split. Argument "
+            "provided: " +
+                text_of(sizes));
+    }
+    return wrap(split(input, to_ints(sizes, "size_splits"), along, to_name(name)));
   });
 }
 
@@ -147,7 +156,7 @@ void bind_arrays(nb::module_& m) {
   });
   def(m, "unstack", [](G g, H value, H num, int64_t axis, H name) {
     return build(g, {value}, [&](G graph) {
-      const int64_t count = num.is_none() ? -1 : nb::cast<int64_t>(num);
+      const int64_t count = num.is_none() ? -1 : to_int64(num, "num");
       return wrap(unstack(first_in(graph, value, "value"), count, axis, to_name(name)));
     });
   });
@@ -157,7 +166,7 @@ void bind_arrays(nb::module_& m) {
   def(m, "one_hot", [](G g, H indices, H depth, H on, H off, H axis, H dtype, H name) {
     return build(g, {indices, depth, on, off}, [&](G graph) {
       const DType want = to_dtype(dtype);
-      OneHotOptions options{.axis = axis.is_none() ? -1 : nb::cast<int64_t>(axis), .dtype = want};
+      OneHotOptions options{.axis = axis.is_none() ? -1 : to_int64(axis, "axis"), .dtype = want};
       if (!on.is_none()) options.on_value = to_in(graph, on, want);
       if (!off.is_none()) options.off_value = to_in(graph, off, want);
       return wrap(one_hot(first_in(graph, indices, "indices"), to_in(graph, depth), options, to_name(name)));

@@ -80,7 +80,7 @@ std::string to_bytes(nb::handle item) {
     return std::string(text, static_cast<size_t>(size));
   }
   if (PyByteArray_Check(item.ptr())) return to_bytes(checked(PyBytes_FromObject(item.ptr())));
-  raise(PyExc_TypeError, "Expected binary or unicode string, got " + std::string(nb::repr(item).c_str()));
+  raise(PyExc_TypeError, "Expected binary or unicode string, got " + text_of(item));
 }
 
 Tensor string_tensor(PyArrayObject* array) {
@@ -103,10 +103,8 @@ Tensor tensor_over(PyArrayObject* array, DType dtype, bool borrow) {
   }
   auto* object = reinterpret_cast<PyObject*>(array);
   Py_INCREF(object);
-  Buffer* buffer = Buffer::borrow(PyArray_DATA(array), static_cast<size_t>(PyArray_NBYTES(array)), [object] {
-    nb::gil_scoped_acquire gil;
-    Py_DECREF(object);
-  });
+  Buffer* buffer =
+      Buffer::borrow(PyArray_DATA(array), static_cast<size_t>(PyArray_NBYTES(array)), [object] { release(object); });
   return Tensor(dtype, array_shape(array), buffer, PyArray_DATA(array));
 }
 
@@ -114,8 +112,7 @@ Tensor array_to_tensor(PyArrayObject* array, DType want, bool borrow) {
   DType dtype = dtype_of_array(array);
   if (dtype == DType::Invalid) {
     raise(PyExc_TypeError,
-          "Weir has no type for arrays of " +
-              std::string(nb::str(nb::handle(reinterpret_cast<PyObject*>(PyArray_DESCR(array)))).c_str()));
+          "Weir has no type for arrays of " + text_of(reinterpret_cast<PyObject*>(PyArray_DESCR(array))));
   }
   if (want == DType::Invalid) want = dtype;
   if (want == DType::String || dtype == DType::String) {
@@ -166,24 +163,26 @@ Tensor python_to_tensor(nb::handle value, DType want) {
   const bool text = PyUnicode_Check(value.ptr()) || PyBytes_Check(value.ptr());
   if (text || want == DType::String) {
     if (want != DType::Invalid && want != DType::String) {
-      raise(PyExc_TypeError, "Expected " + std::string(dtype_name(want)) + ", got " + nb::repr(value).c_str() +
-                                 " of type '" + Py_TYPE(value.ptr())->tp_name + "' instead.");
+      raise(PyExc_TypeError, "Expected " + std::string(dtype_name(want)) + ", got " + text_of(value) + " of type '" +
+                                 Py_TYPE(value.ptr())->tp_name + "' instead.");
     }
     if (text) return Tensor(to_bytes(value));
   }
   PyObject* made =
       PyArray_FROMANY(value.ptr(), want == DType::String ? NPY_OBJECT : NPY_NOTYPE, 0, 0, NPY_ARRAY_CARRAY);
   if (!made) {
+    // What numpy says of lists that are no arrays; anything else (Ctrl-C, no memory) is not about the value.
+    if (!PyErr_ExceptionMatches(PyExc_ValueError) && !PyErr_ExceptionMatches(PyExc_TypeError)) throw nb::python_error();
     PyErr_Clear();
-    raise(PyExc_ValueError, "Argument must be a dense tensor: " + std::string(nb::repr(value).c_str()).substr(0, 200));
+    raise(PyExc_ValueError, "Argument must be a dense tensor: " + text_of(value));
   }
   nb::object array = nb::steal(made);
   auto* a = reinterpret_cast<PyArrayObject*>(array.ptr());
   if (PyArray_TYPE(a) == NPY_OBJECT && want != DType::String && PyArray_SIZE(a) > 0) {
     nb::handle first(static_cast<PyObject**>(PyArray_DATA(a))[0]);
     if (!PyBytes_Check(first.ptr()) && !PyUnicode_Check(first.ptr())) {
-      raise(PyExc_TypeError, "Failed to convert " + std::string(nb::repr(value).c_str()).substr(0, 200) + " of type '" +
-                                 Py_TYPE(value.ptr())->tp_name + "' to a tensor.");
+      raise(PyExc_TypeError,
+            "Failed to convert " + text_of(value) + " of type '" + Py_TYPE(value.ptr())->tp_name + "' to a tensor.");
     }
   }
   if (PyArray_TYPE(a) == NPY_UNICODE || PyArray_TYPE(a) == NPY_STRING) {
@@ -202,9 +201,8 @@ Tensor python_to_tensor(nb::handle value, DType want) {
       }
     }
   } else if (natural != DType::Invalid && !compatible(natural, want) && PyArray_SIZE(a) > 0) {
-    raise(PyExc_TypeError, "Expected " + std::string(dtype_name(want)) + ", got " +
-                               std::string(nb::repr(value).c_str()).substr(0, 200) + " of type '" + kind_of(natural) +
-                               "' instead.");
+    raise(PyExc_TypeError, "Expected " + std::string(dtype_name(want)) + ", got " + text_of(value) + " of type '" +
+                               kind_of(natural) + "' instead.");
   } else if (is_integer(want) && natural == DType::Int64 && want != DType::Int64) {
     // A number that does not fit is an error, not a remainder.
     nb::object narrow =
@@ -212,8 +210,7 @@ Tensor python_to_tensor(nb::handle value, DType want) {
     nb::object back = checked(PyArray_FROMANY(narrow.ptr(), NPY_INT64, 0, 0, NPY_ARRAY_CARRAY | NPY_ARRAY_FORCECAST));
     if (std::memcmp(PyArray_DATA(reinterpret_cast<PyArrayObject*>(back.ptr())), PyArray_DATA(a),
                     static_cast<size_t>(PyArray_NBYTES(a))) != 0) {
-      raise(PyExc_ValueError, "a number of " + std::string(nb::repr(value).c_str()).substr(0, 200) +
-                                  " does not fit type " + std::string(dtype_name(want)));
+      raise(PyExc_ValueError, "a number of " + text_of(value) + " does not fit type " + std::string(dtype_name(want)));
     }
   }
   return array_to_tensor(a, want, true);
@@ -229,8 +226,7 @@ nb::object simplify(nb::handle value, int depth = 0) {
     if (dims.is_none()) raise(PyExc_ValueError, "Cannot convert a partially known TensorShape to a Tensor: <unknown>");
     for (nb::handle dim : dims) {
       if (dim.is_none()) {
-        raise(PyExc_ValueError,
-              "Cannot convert a partially known TensorShape to a Tensor: " + std::string(nb::str(value).c_str()));
+        raise(PyExc_ValueError, "Cannot convert a partially known TensorShape to a Tensor: " + text_of(value));
       }
     }
     if (nb::len(dims) == 0) {
@@ -342,8 +338,8 @@ Tensor to_feed(nb::handle value, DType want) {
                                    NPY_ARRAY_CARRAY | NPY_ARRAY_FORCECAST | NPY_ARRAY_NOTSWAPPED);
   if (!made && PyErr_ExceptionMatches(PyExc_OverflowError)) {
     PyErr_Clear();
-    raise(PyExc_TypeError, "Type of feed value " + std::string(nb::repr(value).c_str()).substr(0, 200) + " with type " +
-                               nb::repr(nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(value.ptr())))).c_str() +
+    raise(PyExc_TypeError, "Type of feed value " + text_of(value) + " with type " +
+                               text_of(reinterpret_cast<PyObject*>(Py_TYPE(value.ptr()))) +
                                " is not compatible with Tensor type " + std::string(dtype_name(want)) +
                                ". Try explicitly setting the type of the feed tensor to a larger type (e.g. int64).");
   }
@@ -400,7 +396,9 @@ nb::object to_numpy(Tensor&& tensor, bool scalars_as_arrays) {
 DType to_dtype(nb::handle value) {
   if (value.is_none()) return DType::Invalid;
   nb::object dtype = nb::hasattr(value, "_enum") ? nb::borrow(value) : package().as_dtype(value);
-  return static_cast<DType>(nb::cast<int>(dtype.attr("_enum")));
+  const auto type = static_cast<DType>(to_int(dtype.attr("_enum"), "dtype"));
+  from_dtype(type);  // throws for a number that is no type's
+  return type;
 }
 
 nb::object from_dtype(DType dtype) {
@@ -418,11 +416,9 @@ Shape to_shape(nb::handle value) {
     if (item.is_none()) return kUnknown;
     if (nb::hasattr(item, "_dimension")) {
       nb::object known = item.attr("value");
-      return known.is_none() ? kUnknown : nb::cast<int64_t>(known);
+      return known.is_none() ? kUnknown : to_int64(known, "dimension");
     }
-    nb::object index = nb::steal(PyNumber_Index(item.ptr()));
-    if (!index.is_valid()) throw nb::python_error();
-    int64_t number = nb::cast<int64_t>(index);
+    const int64_t number = to_int64(item, "dimension");
     if (number < -1) raise(PyExc_ValueError, "Dimension " + std::to_string(number) + " must be >= 0");
     return number < 0 ? kUnknown : number;
   };
@@ -432,7 +428,7 @@ Shape to_shape(nb::handle value) {
     return shape;
   }
   if (nb::hasattr(value, "dim") && nb::hasattr(value, "unknown_rank")) {  // TensorShapeProto
-    if (nb::cast<bool>(value.attr("unknown_rank"))) return Shape::unknown();
+    if (to_bool(value.attr("unknown_rank"))) return Shape::unknown();
     for (nb::handle dim : value.attr("dim")) shape.append(size(dim.attr("size")));
     return shape;
   }
@@ -452,19 +448,82 @@ std::string to_name(nb::handle value) {
   return to_bytes(value);
 }
 
+int64_t to_int64(nb::handle value, const char* name) {
+  nb::object index = nb::steal(PyNumber_Index(value.ptr()));
+  if (!index.is_valid()) {
+    if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw nb::python_error();
+    PyErr_Clear();
+    raise(PyExc_TypeError, "Expected int for argument '" + std::string(name) + "' not " + text_of(value) + ".");
+  }
+  int overflow = 0;
+  const int64_t number = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
+  if (overflow != 0) {
+    raise(PyExc_ValueError,
+          "Argument '" + std::string(name) + "' is " + text_of(value) + ", which is no 64-bit integer.");
+  }
+  return number;
+}
+
+int to_int(nb::handle value, const char* name) {
+  const int64_t number = to_int64(value, name);
+  if (!std::in_range<int>(number)) {
+    raise(PyExc_ValueError,
+          "Argument '" + std::string(name) + "' is " + std::to_string(number) + ", which is no 32-bit integer.");
+  }
+  return static_cast<int>(number);
+}
+
+double to_double(nb::handle value, const char* name) {
+  const double number = PyFloat_AsDouble(value.ptr());
+  if (number != -1 || !PyErr_Occurred()) return number;
+  if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw nb::python_error();
+  PyErr_Clear();
+  raise(PyExc_TypeError, "Expected float for argument '" + std::string(name) + "' not " + text_of(value) + ".");
+}
+
+bool to_bool(nb::handle value) {
+  const int truth = PyObject_IsTrue(value.ptr());
+  if (truth < 0) throw nb::python_error();
+  return truth != 0;
+}
+
+std::string text_of(nb::handle object) {
+  nb::object text = checked(PyObject_Repr(object.ptr()));
+  constexpr Py_ssize_t kLongest = 200;
+  if (PyUnicode_GET_LENGTH(text.ptr()) > kLongest) text = checked(PyUnicode_Substring(text.ptr(), 0, kLongest));
+  nb::object bytes = checked(PyUnicode_AsEncodedString(text.ptr(), "utf-8", "backslashreplace"));
+  return to_bytes(bytes);
+}
+
+nb::object readable(std::string_view text) {
+  return checked(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
+}
+
 const Output* find_tensor(nb::handle value) { return find_tensor_within(value, 0); }
 
-Output to_output(GraphObject& graph, nb::handle value, DType want, std::string_view name) {
+namespace {
+
+// What a conversion function of the package or the program gave.
+const Output& converted_tensor(nb::handle converted) {
+  const Output* output = tensor_of(converted);
+  if (!output) raise(PyExc_RuntimeError, "A conversion function must give a Tensor, not " + text_of(converted));
+  return *output;
+}
+
+Output to_output_within(GraphObject& graph, nb::handle value, DType want, std::string_view name, int depth) {
   if (const Output* output = tensor_of(value)) return *output;
   if (const Variable* variable = variable_of(value)) return value_here(*variable);
   if (const Output* inside = find_tensor(value)) {
+    if (depth == kDeepest) raise(PyExc_ValueError, "Argument must be a dense tensor: lists are nested too deeply");
     if (want == DType::Invalid) want = inside->dtype();
     std::string full = graph.unique_name(name.empty() ? "packed" : name);
     std::vector<Output> items;
     {
       Scope scope = graph.name_scope(full + "/");
       int64_t index = 0;
-      for (nb::handle item : value) items.push_back(to_output(graph, item, want, std::to_string(index++)));
+      for (nb::handle item : value) {
+        items.push_back(to_output_within(graph, item, want, std::to_string(index++), depth + 1));
+      }
     }
     const auto count = static_cast<int64_t>(items.size());
     return graph
@@ -477,10 +536,17 @@ Output to_output(GraphObject& graph, nb::handle value, DType want, std::string_v
         .output();
   }
   if (!PyArray_Check(value.ptr()) && !PyLong_Check(value.ptr()) && !PyFloat_Check(value.ptr())) {
-    nb::object converted = package().convert(value, from_dtype(want), nb::str(std::string(name).c_str()));
-    if (!converted.is_none()) return *tensor_of(converted);
+    nb::object converted = package().convert(value, from_dtype(want), readable(name));
+    if (!converted.is_none()) return converted_tensor(converted);
   }
   return graph.constant(to_tensor(value, want, false), name);
+}
+
+}  // namespace
+
+Output to_output(GraphObject& graph, nb::handle value, DType want, std::string_view name) {
+  need_numpy();
+  return to_output_within(graph, value, want, name, 0);
 }
 
 In to_in(GraphObject& graph, nb::handle value, DType want) {
@@ -490,12 +556,12 @@ In to_in(GraphObject& graph, nb::handle value, DType want) {
   if (find_tensor(value)) return to_output(graph, value, want, {});
   if (want == DType::Invalid) {
     if (PyBool_Check(value.ptr())) return In(value.ptr() == Py_True);
-    if (PyLong_CheckExact(value.ptr())) return In(nb::cast<int64_t>(value));
+    if (PyLong_CheckExact(value.ptr())) return In(to_int64(value, "value"));
     if (PyFloat_CheckExact(value.ptr())) return In(PyFloat_AS_DOUBLE(value.ptr()));
   }
   if (!PyArray_Check(value.ptr()) && !PyList_Check(value.ptr()) && !PyTuple_Check(value.ptr())) {
     nb::object converted = package().convert(value, from_dtype(want), nb::none());
-    if (!converted.is_none()) return *tensor_of(converted);
+    if (!converted.is_none()) return converted_tensor(converted);
   }
   return to_tensor(value, want, false);
 }

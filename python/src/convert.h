@@ -44,4 +44,17 @@ const Output* find_tensor(nb::handle value);
 
 std::string to_name(nb::handle value);  // None: ""
 
+// Numbers that a program gives where C++ has a type of its own; `name` is what the program calls the argument. An
+// integer is whatever Python counts with (numpy's, a known Dimension) and never a float; a number is anything with a
+// value as a float. Throw TypeError, or ValueError for one that does not fit.
+int64_t to_int64(nb::handle value, const char* name);
+int to_int(nb::handle value, const char* name);
+double to_double(nb::handle value, const char* name);
+bool to_bool(nb::handle value);
+
+// repr() of an object for a message, cut to some 200 characters; any object and any text will do.
+std::string text_of(nb::handle object);
+// Text that may hold any bytes, such as names in damaged files, as a str.
+nb::object readable(std::string_view text);
+
 }  // namespace weir::python

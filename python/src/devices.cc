@@ -9,17 +9,20 @@
 namespace weir::python {
 namespace {
 
-// A part of a name that Python may give as any number, or None.
-std::optional<int> to_number(nb::handle value) {
+// A part of a name that Python may give as any number or text of one (TensorFlow calls int()), or None.
+std::optional<int> to_number(nb::handle value, const char* name) {
   if (value.is_none()) return std::nullopt;
-  return static_cast<int>(nb::cast<int64_t>(nb::steal(PyNumber_Long(value.ptr()))));
+  nb::object whole = nb::steal(PyNumber_Long(value.ptr()));
+  if (!whole.is_valid()) throw nb::python_error();
+  return to_int(whole, name);
 }
 
 template <auto Member>
 void number(nb::class_<DeviceSpec>& spec, const char* name) {
   spec.def_prop_rw(
       name, [](const DeviceSpec& s) { return s.*Member; },
-      [](DeviceSpec& s, nb::handle value) { s.*Member = to_number(value); }, nb::for_setter(nb::arg("value").none()));
+      [name](DeviceSpec& s, nb::handle value) { s.*Member = to_number(value, name); },
+      nb::for_setter(nb::arg("value").none()));
 }
 
 }  // namespace

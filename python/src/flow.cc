@@ -28,8 +28,8 @@ nb::object make_while(G g, H condition, H body, H initial, H invariants, H maxim
     for (H value : nb::iter(initial)) values.push_back(to_in(graph, value));
     const std::string own_name = to_name(name);
     WhileOptions options{.maximum_iterations = to_optional_in(graph, maximum),
-                         .parallel_iterations = nb::cast<int64_t>(parallel),
-                         .back_prop = nb::cast<bool>(back_prop),
+                         .parallel_iterations = to_int64(parallel, "parallel_iterations"),
+                         .back_prop = to_bool(back_prop),
                          .name = own_name};
     if (!invariants.is_none()) {
       for (H shape : nb::iter(invariants)) options.shape_invariants.push_back(to_shape(shape));

@@ -58,7 +58,7 @@ void def_loss(nb::module_& m, const char* name, const char* usual, Call call) {
       Label label(scope, usual);
       const In x = find_tensor(labels) ? to_value(graph, predictions) : anchor(graph, predictions, "Const", label);
       const auto options = reduced_loss_options(graph, weights, label, collection, reduction);
-      return wrap(call(to_value(graph, labels), x, number.is_none() ? 0.0 : nb::cast<double>(number), options));
+      return wrap(call(to_value(graph, labels), x, number.is_none() ? 0.0 : to_double(number, "number"), options));
     });
   });
 }
@@ -130,15 +130,15 @@ void bind_statistics(nb::module_& m) {
     return build(g, {x}, [&](G graph) {
       Label label(name, "moments");
       const In in = anchor(graph, x, "x", label);
-      return pair(nn::moments(in, to_ints(axes), {keep_dims}, label.text));
+      return pair(nn::moments(in, to_ints(axes, "axes"), {keep_dims}, label.text));
     });
   });
   def(m, "sufficient_statistics", [](G g, H x, H axes, H shift, bool keep_dims, H name) {
     return build(g, {x}, [&](G graph) {
       Label label(name, "sufficient_statistics");
       const In in = anchor(graph, x, "x", label);
-      auto [count, sum, squares, moved] =
-          nn::sufficient_statistics(in, to_ints(axes), {to_optional_value(graph, shift), keep_dims}, label.text);
+      auto [count, sum, squares, moved] = nn::sufficient_statistics(
+          in, to_ints(axes, "axes"), {to_optional_value(graph, shift), keep_dims}, label.text);
       return nb::make_tuple(wrap(count), wrap(sum), wrap(squares), wrap(moved));
     });
   });
@@ -154,7 +154,7 @@ void bind_statistics(nb::module_& m) {
     return build(g, {x, weights}, [&](G graph) {
       Label label(name, "weighted_moments");
       const In in = anchor(graph, x, "x", label);
-      return pair(nn::weighted_moments(in, to_ints(axes), to_value(graph, weights), {keep_dims}, label.text));
+      return pair(nn::weighted_moments(in, to_ints(axes, "axes"), to_value(graph, weights), {keep_dims}, label.text));
     });
   });
   def(m, "batch_normalization", [](G g, H x, H mean, H variance, H offset, H scale, float epsilon, H name) {
@@ -201,24 +201,25 @@ void def_layer(nb::module_& m, const char* name) {
 }
 
 nn::DepthwiseConv2dOptions depthwise_options(H strides, H padding, H rate, H data_format) {
-  return {to_ints(strides), to_name(padding), to_ints(rate), to_name(data_format)};
+  return {to_ints(strides, "strides"), to_name(padding), to_ints(rate, "rate"), to_name(data_format)};
 }
 
 nn::SampledLossOptions sampled_options(G graph, nb::dict given) {
   nn::SampledLossOptions options;
-  options.num_sampled = nb::cast<int64_t>(given["num_sampled"]);
-  options.num_classes = nb::cast<int64_t>(given["num_classes"]);
-  options.num_true = nb::cast<int64_t>(given["num_true"]);
+  options.num_sampled = to_int64(given["num_sampled"], "num_sampled");
+  options.num_classes = to_int64(given["num_classes"], "num_classes");
+  options.num_true = to_int64(given["num_true"], "num_true");
   if (H values = given["sampled_values"]; !values.is_none()) {
     nb::list parts(values);
+    if (nb::len(parts) != 3) raise(PyExc_ValueError, "sampled_values must be three tensors, not " + text_of(values));
     options.sampled_values = nn::SampledCandidates{to_output(graph, parts[0], DType::Int64, {}),
                                                    to_output(graph, parts[1], DType::Float32, {}),
                                                    to_output(graph, parts[2], DType::Float32, {})};
   }
-  options.remove_accidental_hits = nb::cast<bool>(given["remove_accidental_hits"]);
+  options.remove_accidental_hits = to_bool(given["remove_accidental_hits"]);
   if (to_name(given["partition_strategy"]) == "div") options.strategy = nn::PartitionStrategy::Div;
   options.seed = to_seed(given["seed"]);
-  if (given.contains("subtract_log_q")) options.subtract_log_q = nb::cast<bool>(given["subtract_log_q"]);
+  if (given.contains("subtract_log_q")) options.subtract_log_q = to_bool(given["subtract_log_q"]);
   return options;
 }
 
@@ -242,8 +243,9 @@ nb::object lookup_sparse(G g, H params, nb::tuple ids, H weights, bool div, cons
     nn::SparseEmbeddingOptions options{to_optional_in(graph, weights),
                                        div ? nn::PartitionStrategy::Div : nn::PartitionStrategy::Mod, combiner,
                                        to_optional_in(graph, max_norm)};
-    return wrap(nn::embedding_lookup_sparse(to_outputs(graph, params), {to_in(graph, ids[0]), to_in(graph, ids[1])},
-                                            options, to_name(name)));
+    return wrap(nn::embedding_lookup_sparse(to_outputs(graph, params),
+                                            {to_in(graph, item_of(ids, 0)), to_in(graph, item_of(ids, 1))}, options,
+                                            to_name(name)));
   });
 }
 
@@ -323,12 +325,13 @@ void bind_indices(nb::module_& m) {
       return wrap(boolean_mask(in, to_value(graph, mask), axis, label.text));
     });
   });
-  def(m, "meshgrid", [](G g, H axes, bool xy, H name) {
-    return build(g, {axes}, [&](G graph) {
+  def(m, "meshgrid", [](G g, H given, bool xy, H name) {
+    return build(g, {given}, [&](G graph) {
       Label label(name, "meshgrid");
+      nb::list axes(given);
       std::vector<In> values;
-      for (H axis : nb::iter(axes)) values.push_back(to_value(graph, axis));
-      if (!find_tensor(axes)) values[0] = anchor(graph, nb::list(axes)[0], "stack", label);
+      for (H axis : axes) values.push_back(to_value(graph, axis));
+      if (!values.empty() && !find_tensor(axes)) values[0] = anchor(graph, item_of(axes, 0), "stack", label);
       return wrap(meshgrid(values, xy, label.text));
     });
   });
@@ -349,20 +352,21 @@ void bind_matrices(nb::module_& m) {
       Label label(name, "Tensordot");
       const In x = anchor(graph, a, "a", label);
       const In y = to_in(graph, b, x.output().dtype());
-      if (PyIndex_Check(axes.ptr())) {
-        return wrap(tensordot(x, y, static_cast<int>(to_ints(axes)[0]), label.text));
+      if (PyIndex_Check(axes.ptr()) && !nb::hasattr(axes, "__len__")) {
+        return wrap(tensordot(x, y, to_int(axes, "axes"), label.text));
       }
       nb::list both(axes);
       if (nb::len(both) != 2) raise(PyExc_ValueError, "'axes' must be an integer or have length 2.");
-      return wrap(tensordot(x, y, to_ints(both[0]), to_ints(both[1]), label.text));
+      return wrap(tensordot(x, y, to_ints(both[0], "axes"), to_ints(both[1], "axes"), label.text));
     });
   });
-  def(m, "einsum", [](G g, const std::string& equation, H inputs, H name) {
-    return build(g, {inputs}, [&](G graph) {
+  def(m, "einsum", [](G g, const std::string& equation, H given, H name) {
+    return build(g, {given}, [&](G graph) {
       Label label(name, "einsum");
+      nb::list inputs(given);
       std::vector<In> values;
-      for (H input : nb::iter(inputs)) values.push_back(to_value(graph, input));
-      if (!values.empty() && !find_tensor(inputs)) values[0] = anchor(graph, nb::list(inputs)[0], "input", label);
+      for (H input : inputs) values.push_back(to_value(graph, input));
+      if (!values.empty() && !find_tensor(inputs)) values[0] = anchor(graph, item_of(inputs, 0), "input", label);
       return wrap(einsum(equation, values, label.text));
     });
   });
@@ -382,7 +386,7 @@ void bind_matrices(nb::module_& m) {
   });
   def(m, "eye", [](G g, int64_t rows, int64_t columns, H batch_shape, H dtype, H name) {
     return build(g, {}, [&](G graph) {
-      return wrap(eye(graph, rows, {columns, to_ints(batch_shape), to_dtype(dtype)}, to_name(name)));
+      return wrap(eye(graph, rows, {columns, to_ints(batch_shape, "batch_shape"), to_dtype(dtype)}, to_name(name)));
     });
   });
   def(m, "matrix_transpose", [](G g, H a, H name) {

@@ -24,27 +24,32 @@ std::stop_source& end_source() {
 std::atomic<bool> ended = false;
 std::atomic<int> on_their_way = 0;  // threads that may be waiting for the lock
 
-// Calls `take`, unless the interpreter ends. Both variables are sequentially consistent: either the thread sees that
-// the end has begun, or at_interpreter_end() sees the thread.
+// Calls `take`, unless the interpreter ends; says whether it did. Both variables are sequentially consistent: either
+// the thread sees that the end has begun, or at_interpreter_end() sees the thread.
 template <class Take>
-void take_lock(Take take) {
+bool take_lock(Take take) {
   ++on_their_way;
-  if (ended && !on_main_thread()) {
-    --on_their_way;
-    stay();
-  }
-  stay_if_unwound(take);
+  const bool may = !ended || on_main_thread();
+  if (may) stay_if_unwound(take);
   --on_their_way;
+  return may;
 }
 
 }  // namespace
 
 Unlocked::~Unlocked() {
-  take_lock([this] { PyEval_RestoreThread(state_); });
+  if (!take_lock([this] { PyEval_RestoreThread(state_); })) stay();
 }
 
 Locked::Locked() {
-  take_lock([this] { state_ = PyGILState_Ensure(); });
+  if (!take_lock([this] { state_ = PyGILState_Ensure(); })) stay();
+}
+
+void release(PyObject* object) {
+  PyGILState_STATE state;
+  if (!take_lock([&] { state = PyGILState_Ensure(); })) return;
+  Py_DECREF(object);
+  PyGILState_Release(state);
 }
 
 const std::stop_token& interpreter_end() {
@@ -65,8 +70,8 @@ bool on_main_thread() {
 
 void at_interpreter_end() {
   ended = true;
-  end_source().request_stop();
   Unlocked unlocked;
+  end_source().request_stop();
   while (on_their_way != 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
 }
 

@@ -47,6 +47,10 @@ class Locked {
   PyGILState_STATE state_;
 };
 
+// Gives up a reference that C++ held, on any thread. At the end of the interpreter it is left alone: C++ may hold locks
+// of its own here, and must not stay.
+void release(PyObject* object);
+
 // Stopped when the interpreter is about to end: the runs of other threads than the main one end with it.
 const std::stop_token& interpreter_end();
 

@@ -3,7 +3,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
-#include "convert.h"
+#include "building.h"
 #include "graph/bodies.h"
 #include "graph/graph_def.h"
 #include "graph/graph_impl.h"
@@ -11,11 +11,7 @@
 namespace weir::python {
 namespace {
 
-// A scope of the graph's construction context, left by exit().
-struct ScopeObject {
-  explicit ScopeObject(Scope s) : scope(std::move(s)) {}
-  std::optional<Scope> scope;
-};
+using GraphScope = ScopeObject<Scope>;
 
 template <class F>
 auto building(F f) {
@@ -26,12 +22,17 @@ auto building(F f) {
   }
 }
 
-// What a device function gives, if it is text.
-nb::object as_text(nb::handle device) {
-  if (PyBytes_Check(device.ptr())) return nb::steal(PyUnicode_FromEncodedObject(device.ptr(), "utf-8", "strict"));
-  if (PyUnicode_Check(device.ptr())) return nb::borrow(device);
-  PyErr_Format(PyExc_TypeError, "Expected binary or unicode string, got %R", device.ptr());
-  throw nb::python_error();
+// Enters a scope; mistakes become Python's exceptions.
+template <class F>
+GraphScope enter(GraphObject& graph, F f) {
+  return building([&] { return GraphScope(std::make_unique<Scope>(f()), graph); });
+}
+
+// What a device function gives.
+std::string device_text(nb::handle device) {
+  if (nb::isinstance<DeviceSpec>(device)) return nb::cast<const DeviceSpec&>(device).str();
+  if (device.is_none()) raise(PyExc_TypeError, "Expected binary or unicode string, got None");
+  return to_name(device);
 }
 
 // New nodes stand beside `op` (an empty one: beside nothing), or also beside what the scopes around say.
@@ -67,9 +68,9 @@ nb::object import_graph_def(GraphObject& graph, nb::bytes bytes, const std::stri
 }
 
 void bind_graph(nb::module_& m) {
-  nb::class_<ScopeObject>(m, "Scope")
-      .def_prop_ro("name", [](const ScopeObject& s) { return s.scope ? s.scope->name() : std::string(); })
-      .def("exit", [](ScopeObject& s) { s.scope.reset(); });
+  nb::class_<GraphScope>(m, "Scope", nb::type_slots(scope_slots<GraphScope>()))
+      .def_prop_ro("name", [](const GraphScope& s) { return s.scope ? s.scope->name() : std::string(); })
+      .def("exit", &GraphScope::leave);
 
   auto graph = nb::borrow<nb::class_<GraphObject>>(m.attr("Graph"));
   graph.def_prop_ro("version", &GraphObject::version)
@@ -86,46 +87,55 @@ void bind_graph(nb::module_& m) {
           nb::arg("name"), nb::arg("mark_as_used") = true)
       .def("_current_name_scope", [](GraphObject& g) { return g.current_name_scope(); })
       .def("_name_scope",
-           [](GraphObject& g, std::string_view name) {
-             return building([&] { return ScopeObject(g.name_scope(name)); });
-           })
-      .def("_device", [](GraphObject& g,
-                         std::string_view device) { return building([&] { return ScopeObject(g.device(device)); }); })
+           [](GraphObject& g, std::string_view name) { return enter(g, [&] { return g.name_scope(name); }); })
+      .def("_device",
+           [](GraphObject& g, std::string_view device) { return enter(g, [&] { return g.device(device); }); })
       .def("_device_function",
            [](GraphObject& g, nb::object choose) {
-             return ScopeObject(g.device([&g, choose](const NodeArgs& node) {
-               nb::object device = choose(wrap(g.operation(node.name)));
-               if (nb::isinstance<DeviceSpec>(device)) return nb::cast<const DeviceSpec&>(device).str();
-               return nb::cast<std::string>(nb::borrow<nb::str>(as_text(device)));
-             }));
+             return enter(g, [&] {
+               return g.device([&g, choose](const NodeArgs& node) {
+                 return device_text(nb::object(choose(wrap(g.operation(node.name)))));
+               });
+             });
            })
       .def(
           "_control_dependencies",
           [](GraphObject& g, nb::handle inputs) {
-            if (inputs.is_none()) return ScopeObject(g.clear_control_dependencies());
-            std::vector<Operation> operations = to_operations(inputs);
-            return ScopeObject(g.control_dependencies(operations));
+            return enter(g, [&] {
+              return inputs.is_none() ? g.clear_control_dependencies() : g.control_dependencies(to_operations(inputs));
+            });
           },
           nb::arg("inputs").none())
       .def(
           "_colocate_with",
           [](GraphObject& g, nb::handle op, bool ignore_existing) {
-            return ScopeObject(
-                colocate_with(g, op.is_none() ? Operation() : to_operations(nb::make_tuple(op))[0], ignore_existing));
+            return enter(g, [&] {
+              return colocate_with(g, op.is_none() ? Operation() : to_operations(nb::make_tuple(op))[0],
+                                   ignore_existing);
+            });
           },
           nb::arg("op").none(), nb::arg("ignore_existing") = false)
-      .def("_container", [](GraphObject& g, std::string_view name) { return ScopeObject(g.container(name)); })
+      .def("_container",
+           [](GraphObject& g, std::string_view name) { return enter(g, [&] { return g.container(name); }); })
+      .def("finalize", [](GraphObject& g) { g.finalize(); })
+      .def("_unsafe_unfinalize", [](GraphObject& g) { g.unfinalize(); })
+      .def_prop_ro("finalized", [](const GraphObject& g) { return g.finalized(); })
       .def("_set_seed", [](GraphObject& g, int64_t seed) { g.set_random_seed(seed); })
       .def(
           "_next_seeds",
           [](GraphObject& g, nb::handle op_seed) {
-            Seeds seeds = g.next_seeds(op_seed.is_none() ? std::nullopt : std::optional(nb::cast<int64_t>(op_seed)));
+            Seeds seeds = g.next_seeds(to_seed(op_seed));
             return nb::make_tuple(seeds.seed, seeds.seed2);
           },
           nb::arg("op_seed").none())
       .def(
           "_add_to_collection",
-          [](GraphObject& g, std::string_view name, nb::handle value) { g.add_to_collection(name, to_item(value)); },
+          [](GraphObject& g, std::string_view name, nb::handle value) {
+            building([&] {
+              g.add_to_collection(name, to_item(value));
+              return 0;
+            });
+          },
           nb::arg("name"), nb::arg("value").none())
       .def("_collection",
            [](GraphObject& g, std::string_view name) {
@@ -133,8 +143,24 @@ void bind_graph(nb::module_& m) {
              for (const std::any& item : g.collection(name)) list.append(from_item(item));
              return list;
            })
+      .def("_set_collection",
+           [](GraphObject& g, std::string_view name, nb::list items) {
+             std::vector<std::any> values;
+             for (nb::handle item : items) values.push_back(to_item(item));
+             // As in TensorFlow, who holds the list may change it, also of a finalized graph.
+             Graph::Impl& impl = g.impl();
+             ++impl.collection_changes;
+             auto old = std::exchange(impl.collections[std::string(name)], std::move(values));
+           })
+      .def_prop_ro("_collection_changes", [](const GraphObject& g) { return g.impl().collection_changes; })
       .def("_collection_names", &GraphObject::collection_names)
-      .def("_clear_collection", [](GraphObject& g, std::string_view name) { g.clear_collection(name); })
+      .def("_clear_collection",
+           [](GraphObject& g, std::string_view name) {
+             building([&] {
+               g.clear_collection(name);
+               return 0;
+             });
+           })
       .def(
           "_to_graph_def",
           [](GraphObject& g, bool add_shapes) {
@@ -151,18 +177,7 @@ void bind_graph(nb::module_& m) {
             LineScope line(g, user_line());
             return building([&] { return wrap(g.group(to_operations(inputs), to_name(name))); });
           },
-          nb::arg("inputs"), nb::arg("name").none())
-      .def(
-          "_create_op",
-          [](GraphObject& g, const std::string& op, nb::handle inputs, nb::handle name) {
-            LineScope line(g, user_line());
-            return building([&] {
-              NodeArgs args{.op = op, .name = to_name(name), .line = *g.impl().scopes.line};
-              for (nb::handle item : nb::iter(inputs)) args.inputs.push_back(to_output(g, item, DType::Invalid, {}));
-              return wrap(g.add(std::move(args)));
-            });
-          },
-          nb::arg("op"), nb::arg("inputs"), nb::arg("name").none());
+          nb::arg("inputs"), nb::arg("name").none());
 }
 
 void bind_tensor(nb::module_& m) {
@@ -237,9 +252,8 @@ void bind_operation(nb::module_& m) {
            [](const OperationObject& o, std::string_view name) -> nb::object {
              const AttrValue* value = o.part.attrs().find(name);
              if (!value) {
-               PyErr_Format(PyExc_ValueError, "Operation '%s' has no attr named '%s'.", o.part.name().c_str(),
-                            std::string(name).c_str());
-               throw nb::python_error();
+               raise(PyExc_ValueError,
+                     "Operation '" + o.part.name() + "' has no attr named '" + std::string(name) + "'.");
              }
              return from_attr(*value);
            })

@@ -25,7 +25,7 @@ std::string_view view(const nb::bytes& bytes) { return {bytes.c_str(), bytes.siz
 template <class F>
 auto outside(F f) {
   try {
-    nb::gil_scoped_release unlocked;
+    Unlocked unlocked;
     return f();
   } catch (const Error& error) {
     raise_run_error(error);
@@ -42,7 +42,9 @@ std::vector<std::string> to_names(H list) {
 
 std::optional<int64_t> to_step(H step) {
   if (step.is_none()) return std::nullopt;
-  return nb::cast<int64_t>(nb::steal(PyNumber_Long(step.ptr())));
+  nb::object whole = nb::steal(PyNumber_Long(step.ptr()));  // TensorFlow calls int()
+  if (!whole.is_valid()) throw nb::python_error();
+  return to_int64(whole, "global_step");
 }
 
 void bind_checkpoints(nb::module_& m) {
@@ -59,7 +61,7 @@ void bind_checkpoints(nb::module_& m) {
            [](const CheckpointReader& r) {
              nb::list rows;
              for (const train::CheckpointTensor& t : r.tensors()) {
-               rows.append(nb::make_tuple(t.name, from_dtype(t.dtype), from_shape(t.shape)));
+               rows.append(nb::make_tuple(readable(t.name), from_dtype(t.dtype), from_shape(t.shape)));
              }
              return rows;
            })
@@ -77,8 +79,12 @@ void bind_checkpoints(nb::module_& m) {
       [](const std::string& directory, const std::string& path, H all, H times, H preserved, bool relative,
          const std::string& file) {
         train::CheckpointState s{.model_checkpoint_path = path, .all_model_checkpoint_paths = to_names(all)};
-        if (!times.is_none()) s.all_model_checkpoint_timestamps = nb::cast<std::vector<double>>(times);
-        if (!preserved.is_none()) s.last_preserved_timestamp = nb::cast<double>(preserved);
+        if (!times.is_none()) {
+          for (H time : nb::iter(times)) {
+            s.all_model_checkpoint_timestamps.push_back(to_double(time, "all_model_checkpoint_timestamps"));
+          }
+        }
+        if (!preserved.is_none()) s.last_preserved_timestamp = to_double(preserved, "last_preserved_timestamp");
         outside([&] {
           train::update_checkpoint_state(directory, s, {relative, file});
           return 0;
@@ -100,29 +106,33 @@ void bind_checkpoints(nb::module_& m) {
   });
 }
 
+// What a Saver is made with, by name. Options that the dictionary leaves out are the C++ API's.
 train::SaverOptions saver_options(nb::dict given) {
   train::SaverOptions options;
-  if (H items = given["var_list"]; !items.is_none()) {
+  auto read = [&](const char* name, auto set) {
+    if (given.contains(name)) set(nb::object(given[name]));
+  };
+  read("var_list", [&](H items) {
+    if (items.is_none()) return;
     options.var_list.emplace();
     for (H item : nb::iter(items)) {
       const Variable* variable = variable_of(item[1]);
-      if (!variable) {
-        PyErr_Format(PyExc_TypeError, "Variable to save is not a Variable: %s", nb::repr(item[1]).c_str());
-        throw nb::python_error();
-      }
+      if (!variable) raise(PyExc_TypeError, "Variable to save is not a Variable: " + text_of(item[1]));
       options.var_list->emplace_back(to_name(item[0]), *variable);
     }
-  }
-  options.reshape = nb::cast<bool>(given["reshape"]);
-  options.sharded = nb::cast<bool>(given["sharded"]);
-  options.max_to_keep = nb::cast<int>(given["max_to_keep"]);
-  options.keep_checkpoint_every_n_hours = nb::cast<double>(given["keep_checkpoint_every_n_hours"]);
-  options.name = to_name(given["name"]);
-  options.allow_empty = nb::cast<bool>(given["allow_empty"]);
-  options.write_version = static_cast<train::SaverDef::Version>(nb::cast<int>(given["write_version"]));
-  options.pad_step_number = nb::cast<bool>(given["pad_step_number"]);
-  options.save_relative_paths = nb::cast<bool>(given["save_relative_paths"]);
-  options.filename = to_name(given["filename"]);
+  });
+  read("reshape", [&](H value) { options.reshape = to_bool(value); });
+  read("sharded", [&](H value) { options.sharded = to_bool(value); });
+  read("max_to_keep", [&](H value) { options.max_to_keep = value.is_none() ? 0 : to_int(value, "max_to_keep"); });
+  read("keep_checkpoint_every_n_hours",
+       [&](H value) { options.keep_checkpoint_every_n_hours = to_double(value, "keep_checkpoint_every_n_hours"); });
+  read("name", [&](H value) { options.name = to_name(value); });
+  read("allow_empty", [&](H value) { options.allow_empty = to_bool(value); });
+  read("write_version",
+       [&](H value) { options.write_version = static_cast<train::SaverDef::Version>(to_int(value, "write_version")); });
+  read("pad_step_number", [&](H value) { options.pad_step_number = to_bool(value); });
+  read("save_relative_paths", [&](H value) { options.save_relative_paths = to_bool(value); });
+  read("filename", [&](H value) { options.filename = to_name(value); });
   return options;
 }
 
@@ -169,9 +179,25 @@ void bind_savers(nb::module_& m) {
           return 0;
         });
       });
-  def(m, "make_saver", [](G g, nb::dict options) {
-    return build(g, {}, [&](G graph) { return Saver(graph, saver_options(options)); });
-  });
+  const train::SaverOptions saver;
+  m.def(
+      "make_saver",
+      [](G g, nb::kwargs options) {
+        return build(g, {}, [&](G graph) { return Saver(graph, saver_options(options)); });
+      },
+      named("graph"), nb::arg("options"));
+  m.attr("saver_defaults") = [&] {
+    nb::dict defaults;
+    defaults["reshape"] = saver.reshape;
+    defaults["sharded"] = saver.sharded;
+    defaults["max_to_keep"] = saver.max_to_keep;
+    defaults["keep_checkpoint_every_n_hours"] = saver.keep_checkpoint_every_n_hours;
+    defaults["allow_empty"] = saver.allow_empty;
+    defaults["write_version"] = static_cast<int>(saver.write_version);
+    defaults["pad_step_number"] = saver.pad_step_number;
+    defaults["save_relative_paths"] = saver.save_relative_paths;
+    return defaults;
+  }();
   def(m, "saver_from_def", [](G g, nb::bytes saver_def, nb::dict options) {
     return build(g, {}, [&](G graph) {
       return Saver::from_def(graph, train::SaverDef::parse(view(saver_def)), saver_options(options));

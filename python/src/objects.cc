@@ -2,23 +2,24 @@
 
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <memory>
 
-#include "graph/node.h"
+#include "convert.h"
+#include "graph/graph_impl.h"
 
 namespace weir::python {
 namespace {
 
 // A Python object in a collection of the C++ graph.
 struct Foreign {
-  explicit Foreign(PyObject* o)
-      : object(o, [](PyObject* p) {
-          nb::gil_scoped_acquire gil;
-          Py_DECREF(p);
-        }) {
-    Py_INCREF(o);
-  }
+  explicit Foreign(PyObject* o) : object(o, release) { Py_INCREF(o); }
   std::shared_ptr<PyObject> object;
+};
+
+// An item of a collection that only C++ knows, on its way through Python.
+struct ItemObject {
+  std::any item;
 };
 
 int traverse_graph(PyObject* self, visitproc visit, void* arg) {
@@ -27,6 +28,7 @@ int traverse_graph(PyObject* self, visitproc visit, void* arg) {
   if (!nb::inst_ready(self)) return 0;
   auto* graph = nb::inst_ptr<GraphObject>(self);
   for (auto& [key, object] : graph->objects) Py_VISIT(object);
+  for (PyObject* function : graph->functions) Py_VISIT(function);
   for (const std::string& name : graph->collection_names()) {
     for (const std::any& item : graph->collection(name)) {
       if (const auto* foreign = std::any_cast<Foreign>(&item)) Py_VISIT(foreign->object.get());
@@ -37,7 +39,8 @@ int traverse_graph(PyObject* self, visitproc visit, void* arg) {
 
 int clear_graph(PyObject* self) {
   clear_attributes(self);
-  if (nb::inst_ready(self)) nb::inst_ptr<GraphObject>(self)->forget();
+  if (!nb::inst_ready(self)) return 0;
+  nb::inst_ptr<GraphObject>(self)->forget();
   return 0;
 }
 
@@ -109,12 +112,47 @@ Package& package() {
 GraphObject::~GraphObject() { forget(); }
 
 void GraphObject::forget() {
-  auto gone = std::move(objects);
-  objects.clear();
+  auto gone = std::exchange(objects, {});
+  auto kept = std::exchange(functions, {});
+  auto items = std::exchange(impl().collections, {});  // also of a finalized graph; they hold objects of the program
   for (auto& [key, object] : gone) Py_DECREF(object);
+  for (PyObject* function : kept) Py_DECREF(function);
+}
+
+void GraphObject::keep(nb::handle function) {
+  if (std::find(functions.begin(), functions.end(), function.ptr()) != functions.end()) return;
+  functions.push_back(function.ptr());
+  Py_INCREF(function.ptr());
+}
+
+Function::Function(GraphObject& owner, nb::handle function) {
+  PyObject* reference = PyWeakref_NewRef(function.ptr(), nullptr);
+  weak_ = reference != nullptr;
+  if (weak_) {
+    owner.keep(function);
+  } else {
+    if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw nb::python_error();
+    PyErr_Clear();
+    reference = nb::borrow(function).release().ptr();
+  }
+  reference_ = {reference, release};
+}
+
+nb::object Function::get() const {
+  if (!weak_) return nb::borrow(reference_.get());
+  nb::object function = nb::handle(reference_.get())();
+  if (function.is_none()) raise(PyExc_RuntimeError, "a function of a scope is gone with the graph of the scope");
+  return function;
 }
 
 GraphObject& graph_of(const Node* node) { return static_cast<GraphObject&>(*node->graph); }
+
+const Variable& made(const VariableObject& variable) {
+  if (!variable.part) raise(PyExc_ValueError, "the variable was not made: its constructor failed");
+  return variable.part;
+}
+
+GraphObject& graph_of(const VariableObject& variable) { return graph_of(made(variable).handle().node()); }
 
 nb::object wrap_graph(Graph& graph) { return nb::find(static_cast<GraphObject&>(graph)); }
 
@@ -156,10 +194,17 @@ const Output* tensor_of(nb::handle object) { return part_of<TensorObject>(object
 const Operation* operation_of(nb::handle object) { return part_of<OperationObject>(object); }
 const Variable* variable_of(nb::handle object) { return part_of<VariableObject>(object); }
 
+const Variable& variable_in(nb::handle object) {
+  const Variable* variable = variable_of(object);
+  if (!variable) raise(PyExc_TypeError, "Argument is not a tf.Variable: " + text_of(object));
+  return *variable;
+}
+
 std::any to_item(nb::handle object) {
   if (const Output* output = tensor_of(object)) return *output;
   if (const Operation* operation = operation_of(object)) return *operation;
   if (const Variable* variable = variable_of(object)) return *variable;
+  if (nb::isinstance<ItemObject>(object)) return nb::cast<const ItemObject&>(object).item;
   return Foreign(object.ptr());
 }
 
@@ -168,10 +213,16 @@ nb::object from_item(const std::any& item) {
   if (const auto* operation = std::any_cast<Operation>(&item)) return wrap(*operation);
   if (const auto* variable = std::any_cast<Variable>(&item)) return wrap(*variable);
   if (const auto* foreign = std::any_cast<Foreign>(&item)) return nb::borrow(foreign->object.get());
-  if (const auto* text = std::any_cast<std::string>(&item)) return nb::cast(*text);
+  if (const auto* text = std::any_cast<std::string>(&item)) {
+    PyObject* decoded = PyUnicode_DecodeUTF8(text->data(), static_cast<Py_ssize_t>(text->size()), "strict");
+    if (decoded) return nb::steal(decoded);
+    if (!PyErr_ExceptionMatches(PyExc_UnicodeError)) throw nb::python_error();
+    PyErr_Clear();
+    return nb::bytes(text->data(), text->size());
+  }
   if (const auto* number = std::any_cast<int64_t>(&item)) return nb::cast(*number);
   if (const auto* number = std::any_cast<float>(&item)) return nb::cast(*number);
-  return nb::none();
+  return nb::cast(ItemObject{item});
 }
 
 SourceLine user_line() {
@@ -184,7 +235,8 @@ SourceLine user_line() {
     nb::object file = code.attr("co_filename");
     Py_ssize_t size = 0;
     const char* text = PyUnicode_AsUTF8AndSize(file.ptr(), &size);
-    if (!text) {
+    if (!text) {  // a name that is no UTF-8
+      if (!PyErr_ExceptionMatches(PyExc_UnicodeError)) throw nb::python_error();
       PyErr_Clear();
       break;
     }
@@ -199,31 +251,14 @@ SourceLine user_line() {
   return line;
 }
 
-namespace {
-
-// A message may quote any bytes: of a name in a damaged file, say.
-nb::object readable(const std::string& text) {
-  PyObject* decoded = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace");
-  if (!decoded) throw nb::python_error();
-  return nb::steal(decoded);
-}
-
-}  // namespace
-
 void raise(PyObject* type, const std::string& message) {
   PyErr_SetObject(type, readable(message).ptr());
   throw nb::python_error();
 }
 
 void raise_build_error(const Error& error) {
-  // Tensors of a wrong type are a TypeError in Python; C++ has one code for all bad arguments.
-  const std::string& message = error.message();
-  auto says = [&](const char* text) { return message.find(text) != std::string::npos; };
-  const bool wrong_type = says("Second-order gradient for while loops") || says("Gradients of complex tensors must") ||
-                          says(" must match: grad_ys[") || (says("attribute 'T") && says("; allowed are ")) ||
-                          (says("input '") && says("' must be ") && says("' is "));
-  if (wrong_type) raise(PyExc_TypeError, error.what());
-  nb::object exception = package().make_build_error(static_cast<int>(error.code()), error.what());
+  nb::object exception = package().make_build_error(static_cast<int>(error.code()), static_cast<int>(error.fault()),
+                                                    readable(error.what()));
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
   throw nb::python_error();
 }
@@ -248,6 +283,7 @@ void bind_objects(nb::module_& m) {
   nb::class_<VariableObject>(m, "Variable", nb::dynamic_attr(), nb::is_weak_referenceable(),
                              nb::type_slots(part_slots<VariableObject>()))
       .def(nb::init<>());
+  nb::class_<ItemObject>(m, "CollectionItem");
 }
 
 }  // namespace weir::python

@@ -4,8 +4,12 @@
 #include <nanobind/nanobind.h>
 
 #include <any>
+#include <memory>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
+#include "gil.h"
 #include "weir/weir.h"
 
 // The Python objects that stand for a graph and its parts.
@@ -48,8 +52,11 @@ struct GraphObject : Graph {
   static constexpr int kOperation = -1, kVariable = -2;
   ~GraphObject();
   void forget();
+  // Keeps a function of the program for the graph's own structures, which refer to it weakly (see Function).
+  void keep(nb::handle function);
 
   std::unordered_map<Key, PyObject*, Hash> objects;
+  std::vector<PyObject*> functions;
 };
 
 // A part of a graph and a reference to the graph's object.
@@ -63,6 +70,23 @@ struct PartObject {
 
   Part part;
   PyObject* graph = nullptr;
+};
+
+// A scope of a graph's construction context, left by leave(). It keeps the graph: a program may leave a scope when it
+// has forgotten the graph.
+template <class Guard>
+struct ScopeObject {
+  ScopeObject(std::unique_ptr<Guard> s, GraphObject& g);
+  ScopeObject(ScopeObject&& other) noexcept
+      : scope(std::move(other.scope)), graph(std::exchange(other.graph, nullptr)) {}
+  ~ScopeObject() { leave(); }
+  void leave() {
+    scope.reset();
+    Py_CLEAR(graph);
+  }
+
+  std::unique_ptr<Guard> scope;
+  PyObject* graph;  // null when the scope is left
 };
 struct TensorObject : PartObject<Output> {
   using PartObject::PartObject;
@@ -79,6 +103,9 @@ PyObject* attributes_of(PyObject* self);
 void clear_attributes(PyObject* self);
 
 GraphObject& graph_of(const Node* node);
+// Of a Variable; throw ValueError when its constructor failed.
+const Variable& made(const VariableObject& variable);
+GraphObject& graph_of(const VariableObject& variable);
 nb::object wrap_graph(Graph& graph);
 nb::object wrap(const Output& output);  // None for an empty one
 nb::object wrap(const Operation& operation);
@@ -91,16 +118,65 @@ nb::list wrap(const std::vector<Variable>& variables);
 const Output* tensor_of(nb::handle object);
 const Operation* operation_of(nb::handle object);
 const Variable* variable_of(nb::handle object);
+// Throws TypeError when it is none.
+const Variable& variable_in(nb::handle object);
 
 // An item of a collection: parts as themselves, anything else as the Python object.
 std::any to_item(nb::handle object);
 nb::object from_item(const std::any& item);
+
+template <class Guard>
+ScopeObject<Guard>::ScopeObject(std::unique_ptr<Guard> s, GraphObject& g)
+    : scope(std::move(s)), graph(wrap_graph(g).release().ptr()) {}
+
+// The slots of a type of ScopeObject.
+template <class Object>
+PyType_Slot* scope_slots() {
+  static PyType_Slot slots[] = {
+      {Py_tp_traverse, reinterpret_cast<void*>(+[](PyObject* self, visitproc visit, void* arg) {
+         Py_VISIT(Py_TYPE(self));
+         if (nb::inst_ready(self)) Py_VISIT(nb::inst_ptr<Object>(self)->graph);
+         return 0;
+       })},
+      {Py_tp_clear, reinterpret_cast<void*>(+[](PyObject* self) {
+         if (nb::inst_ready(self)) nb::inst_ptr<Object>(self)->leave();
+         return 0;
+       })},
+      {0, nullptr}};
+  return slots;
+}
 
 // What a session is made with, from the dictionary that the package makes of a ConfigProto.
 SessionOptions to_session_options(nb::dict given);
 
 // The session that a Python object is; throws RuntimeError when it is closed, TypeError when it is none.
 Session& session_of(nb::handle object);
+
+// A function of the program that C++ structures of a graph refer to for as long as they live: the initializer of a
+// variable scope. Such functions refer to the graph's tensors in turn, and the garbage collector does not see through
+// C++; so this is a weak reference, and the graph's object holds the strong one. What cannot be referred to weakly
+// (functions of extensions) refers to no graph, and is held here.
+class Function {
+ public:
+  Function(GraphObject& owner, nb::handle function);
+  nb::object get() const;  // throws RuntimeError when it is gone
+
+ private:
+  std::shared_ptr<PyObject> reference_;
+  bool weak_;
+};
+
+// A KeyboardInterrupt that a function of the program raised while a run called it, or whatever its handler of SIGINT
+// raised then. The run ends, and the exception is what the program gets of it.
+class RaisedInRun : public Error {
+ public:
+  explicit RaisedInRun(const nb::python_error& raised)
+      : Error(Code::Cancelled, "interrupted", "PyFunc", "py_func", {}), raised_(raised) {}
+  [[noreturn]] void raise_again() const { throw nb::python_error(raised_); }
+
+ private:
+  nb::python_error raised_;  // acquires the interpreter lock by itself where it needs it
+};
 
 // Lets gradients() in this graph ask the functions that the program has registered.
 void use_gradient_functions(GraphObject& graph);
@@ -110,8 +186,8 @@ SourceLine user_line();
 
 // Raises a Python exception.
 [[noreturn]] void raise(PyObject* type, const std::string& message);
-// Turns weir::Error of building into a ValueError (see errors.of_building) and of running into the classes of
-// errors.py. Called in handlers.
+// Turns weir::Error into the exception that the tables of errors.py have for its code: of building (errors.of_building)
+// and of running (errors.from_parts). Called in handlers.
 [[noreturn]] void raise_build_error(const Error& error);
 // `graph` is where the operation that failed is looked up, if there is one.
 [[noreturn]] void raise_run_error(const Error& error, GraphObject* graph = nullptr);

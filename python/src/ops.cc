@@ -5,6 +5,7 @@
 
 #include "base/errors.h"
 #include "convert.h"
+#include "graph/attr_proto.h"
 #include "graph/graph_impl.h"
 #include "graph/op.h"
 #include "graph/variables.h"
@@ -23,31 +24,13 @@ std::vector<T> to_list(nb::handle value, Convert convert) {
   return list;
 }
 
-int64_t to_int(nb::handle value) {
-  nb::object index = nb::steal(PyNumber_Index(value.ptr()));
-  if (!index.is_valid()) {
-    PyErr_Clear();
-    nb::object number = nb::steal(PyNumber_Float(value.ptr()));
-    if (!number.is_valid()) throw nb::python_error();
-    const double exact = nb::cast<double>(number);
-    if (!(std::abs(exact) < 0x1p63) || exact != std::trunc(exact)) {
-      raise(PyExc_TypeError, "Expected int, got " + std::string(nb::repr(value).c_str()));
-    }
-    return static_cast<int64_t>(exact);
+// An integer, also a float that is a whole number.
+int64_t to_whole(nb::handle value, const char* name) {
+  if (!PyIndex_Check(value.ptr()) && PyNumber_Check(value.ptr())) {
+    const double exact = to_double(value, name);
+    if (std::abs(exact) < 0x1p63 && exact == std::trunc(exact)) return static_cast<int64_t>(exact);
   }
-  return nb::cast<int64_t>(index);
-}
-
-float to_float(nb::handle value) {
-  const double number = PyFloat_AsDouble(value.ptr());
-  if (PyErr_Occurred()) throw nb::python_error();
-  return static_cast<float>(number);
-}
-
-bool to_bool(nb::handle value) {
-  const int truth = PyObject_IsTrue(value.ptr());
-  if (truth < 0) throw nb::python_error();
-  return truth != 0;
+  return to_int64(value, name);
 }
 
 FunctionName to_function(nb::handle value) {
@@ -55,13 +38,16 @@ FunctionName to_function(nb::handle value) {
 }
 
 AttrValue to_attr(const AttrSpec& spec, nb::handle value) {
+  const char* name = spec.name.c_str();
+  auto integer = [&](nb::handle v) { return to_whole(v, name); };
+  auto number = [&](nb::handle v) { return static_cast<float>(to_double(v, name)); };
   auto tensor = [](nb::handle v) { return to_tensor(v, DType::Invalid, false); };
   if (spec.is_list) {
     switch (spec.kind) {
       case AttrKind::Int:
-        return to_list<int64_t>(value, to_int);
+        return to_list<int64_t>(value, integer);
       case AttrKind::Float:
-        return to_list<float>(value, to_float);
+        return to_list<float>(value, number);
       case AttrKind::Bool:
         return to_list<bool>(value, to_bool);
       case AttrKind::String:
@@ -78,9 +64,9 @@ AttrValue to_attr(const AttrSpec& spec, nb::handle value) {
   }
   switch (spec.kind) {
     case AttrKind::Int:
-      return to_int(value);
+      return integer(value);
     case AttrKind::Float:
-      return to_float(value);
+      return number(value);
     case AttrKind::Bool:
       return to_bool(value);
     case AttrKind::String:
@@ -141,8 +127,8 @@ class Call {
 
   void convert_list(const ArgSpec& spec, nb::handle value) {
     if (!PyList_Check(value.ptr()) && !PyTuple_Check(value.ptr())) {
-      raise(PyExc_TypeError, "Expected list for '" + spec.name + "' argument to '" + op_.name + "' Op, not " +
-                                 std::string(nb::repr(value).c_str()).substr(0, 200) + ".");
+      raise(PyExc_TypeError,
+            "Expected list for '" + spec.name + "' argument to '" + op_.name + "' Op, not " + text_of(value) + ".");
     }
     std::vector<DType> types;
     int64_t index = 0;
@@ -294,6 +280,38 @@ nb::object apply(GraphObject& default_graph, const std::string& op_name, nb::tup
   }
 }
 
+// An attribute as create_op() takes it: an AttrValue message, or what it holds.
+AttrValue to_given_attr(const Op& op, const std::string& name, nb::handle value) {
+  const AttrSpec* spec = op.attr(name);
+  if (!nb::hasattr(value, "SerializeToString")) {
+    if (spec) return to_attr(*spec, value);
+    if (name.starts_with('_')) return to_name(value);
+    raise(PyExc_TypeError, op.name + " has no attribute '" + name + "'");
+  }
+  proto::AttrValue message;
+  if (!message.ParseFromString(to_name(value.attr("SerializeToString")()))) {
+    raise(PyExc_TypeError, "attribute '" + name + "' is no AttrValue: " + text_of(value));
+  }
+  ExpansionAllowance allowance;
+  return attr_from_proto(message, spec, allowance);
+}
+
+nb::object create_op(GraphObject& graph, const std::string& op_name, nb::list inputs, nb::dict attrs, nb::handle name) {
+  const Op& op = require_op(op_name);
+  LineScope line(graph, user_line());
+  try {
+    NodeArgs args{.op = op_name, .name = to_name(name), .line = *graph.impl().line};
+    for (nb::handle input : inputs) args.inputs.push_back(to_output(graph, input, DType::Invalid, {}));
+    for (auto [key, value] : attrs) {
+      const std::string attr_name = to_name(key);
+      args.attrs.set(attr_name, to_given_attr(op, attr_name, value));
+    }
+    return wrap(graph.add(std::move(args)));
+  } catch (const Error& error) {
+    raise_build_error(error);
+  }
+}
+
 // (inputs, attrs, outputs) of an operation: names in order; attributes that inputs decide are left out.
 nb::object op_spec(const std::string& name) {
   const Op* op = find_op(name);
@@ -376,6 +394,8 @@ nb::object constant(GraphObject& graph, nb::handle value, nb::handle dtype, nb::
 
 void bind_ops(nb::module_& m) {
   m.def("apply", &apply, nb::arg("graph"), nb::arg("op"), nb::arg("inputs"), nb::arg("attrs"), nb::arg("name").none());
+  m.def("create_op", &create_op, nb::arg("graph"), nb::arg("op"), nb::arg("inputs"), nb::arg("attrs"),
+        nb::arg("name").none());
   m.def("op_spec", &op_spec);
   m.def("op_names", &op_names);
   m.def("convert_to_tensor", &convert_to_tensor, nb::arg("graph"), nb::arg("value").none(), nb::arg("dtype").none(),

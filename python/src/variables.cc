@@ -10,29 +10,42 @@ namespace {
 
 using H = nb::handle;
 
-// A Python function kept by the C++ side, released with the interpreter lock held.
-std::shared_ptr<nb::object> keep(H function) {
-  return {new nb::object(nb::borrow(function)), [](nb::object* object) {
-            nb::gil_scoped_acquire gil;
-            delete object;
-          }};
-}
-
-// The package hands over functions of (shape, dtype) only; values have become functions there.
-Initializer to_initializer(H function) {
-  if (function.is_none()) return {};
-  return Initializer::Function([kept = keep(function)](Graph& graph, const Shape& shape, DType dtype) {
-    return to_output(static_cast<GraphObject&>(graph), (*kept)(from_shape(shape), from_dtype(dtype)), dtype, {});
+// The package hands over functions of (shape, dtype) only; values have become functions there. `get` gives the function
+// when it is needed.
+template <class Get>
+Initializer initializer_from(Get get) {
+  return Initializer::Function([get](Graph& graph, const Shape& shape, DType dtype) {
+    return to_output(static_cast<GraphObject&>(graph), get()(from_shape(shape), from_dtype(dtype)), dtype, {});
   });
 }
 
-Regularizer to_regularizer(H function) {
-  if (function.is_none()) return {};
-  return [kept = keep(function)](const Output& weights) {
-    nb::object loss = (*kept)(wrap(weights));
+template <class Get>
+Regularizer regularizer_from(Get get) {
+  return [get](const Output& weights) {
+    nb::object loss = get()(wrap(weights));
     const Output* output = tensor_of(loss);
     return output ? *output : Output();
   };
+}
+
+// Functions for one call.
+Initializer to_initializer(H function) {
+  if (function.is_none()) return {};
+  return initializer_from([function] { return nb::borrow(function); });
+}
+Regularizer to_regularizer(H function) {
+  if (function.is_none()) return {};
+  return regularizer_from([function] { return nb::borrow(function); });
+}
+
+// Functions that a scope of the graph remembers.
+Initializer kept_initializer(GraphObject& graph, H function) {
+  if (function.is_none()) return {};
+  return initializer_from([kept = Function(graph, function)] { return kept.get(); });
+}
+Regularizer kept_regularizer(GraphObject& graph, H function) {
+  if (function.is_none()) return {};
+  return regularizer_from([kept = Function(graph, function)] { return kept.get(); });
 }
 
 VariableOptions variable_options(bool trainable, H collections, H dtype, bool validate_shape, bool use_resource) {
@@ -44,9 +57,18 @@ VariableOptions variable_options(bool trainable, H collections, H dtype, bool va
   return options;
 }
 
+// Makes `self` the object of the variable.
+void fill(nb::pointer_and_handle<VariableObject> self, GraphObject& graph, const Variable& made) {
+  self.p->part = made;
+  self.p->graph = wrap_graph(graph).release().ptr();
+  Py_INCREF(self.h.ptr());
+  graph.objects.insert_or_assign({made.handle().node(), GraphObject::kVariable}, self.h.ptr());
+}
+
 // Fills a Variable that Python is constructing.
-void create(H self, GraphObject& fallback, H initial_value, bool trainable, H collections, H name, H dtype,
-            bool validate_shape, bool use_resource) {
+void create(nb::pointer_and_handle<VariableObject> self, GraphObject& fallback, H initial_value, bool trainable,
+            H collections, H name, H dtype, bool validate_shape, bool use_resource) {
+  if (self.p->part) raise(PyExc_RuntimeError, "the variable is made already");
   build(fallback, {initial_value}, [&](GraphObject& graph) {
     VariableOptions options = variable_options(trainable, collections, dtype, validate_shape, use_resource);
     const bool function =
@@ -55,36 +77,28 @@ void create(H self, GraphObject& fallback, H initial_value, bool trainable, H co
       nb::object given = function ? initial_value() : nb::borrow(initial_value);
       Output output = to_output(graph, given, options.dtype, "initial_value");
       if (options.dtype != DType::Invalid && output.dtype() != options.dtype) {
-        PyErr_Format(PyExc_ValueError, "Tensor conversion requested dtype %s for Tensor with dtype %s: %s",
-                     std::string(dtype_name(options.dtype)).c_str(), std::string(dtype_name(output.dtype())).c_str(),
-                     output.name().c_str());
-        throw nb::python_error();
+        raise(PyExc_ValueError, "Tensor conversion requested dtype " + std::string(dtype_name(options.dtype)) +
+                                    " for Tensor with dtype " + std::string(dtype_name(output.dtype())) + ": " +
+                                    output.name());
       }
       return output;
     };
-    Variable made = make_variable(graph, to_name(name), function, value, options);
-    auto* object = nb::inst_ptr<VariableObject>(self);
-    object->part = made;
-    object->graph = wrap_graph(graph).release().ptr();
-    Py_INCREF(self.ptr());
-    graph.objects.insert_or_assign({made.handle().node(), GraphObject::kVariable}, self.ptr());
+    fill(self, graph, make_variable(graph, to_name(name), function, value, options));
     return 0;
   });
 }
 
 // A variable whose nodes are in the graph already: of an imported meta graph.
-nb::object from_parts(H self, H handle, H value, H initializer, H initial_value) {
-  const Output ref = *tensor_of(handle);
-  Output initial = initial_value.is_none() ? Output() : *tensor_of(initial_value);
+nb::object from_parts(nb::pointer_and_handle<VariableObject> self, const TensorObject& handle,
+                      const TensorObject& value, const OperationObject& initializer, H initial_value) {
+  if (self.p->part) raise(PyExc_RuntimeError, "the variable is made already");
+  const Output ref = handle.part;
+  const Output* initial = tensor_of(initial_value);
   GraphObject& graph = graph_of(ref.node());
   auto known = graph.objects.find({ref.node(), GraphObject::kVariable});
   if (known != graph.objects.end()) return nb::borrow(known->second);
-  auto* object = nb::inst_ptr<VariableObject>(self);
-  object->part = Variable(ref, *tensor_of(value), *operation_of(initializer), initial);
-  object->graph = wrap_graph(graph).release().ptr();
-  Py_INCREF(self.ptr());
-  graph.objects.insert_or_assign({ref.node(), GraphObject::kVariable}, self.ptr());
-  return nb::borrow(self);
+  fill(self, graph, Variable(ref, value.part, initializer.part, initial ? *initial : Output()));
+  return nb::borrow(self.h);
 }
 
 nb::object get_variable(GraphObject& g, const std::string& name, H shape, H dtype, H initializer, H regularizer,
@@ -95,7 +109,7 @@ nb::object get_variable(GraphObject& g, const std::string& name, H shape, H dtyp
                                .trainable = trainable,
                                .validate_shape = validate_shape};
     if (!dtype.is_none()) options.dtype = to_dtype(dtype);
-    if (!use_resource.is_none()) options.use_resource = nb::cast<bool>(use_resource);
+    if (!use_resource.is_none()) options.use_resource = to_bool(use_resource);
     if (!collections.is_none()) {
       for (H collection : nb::iter(collections)) options.collections.push_back(to_name(collection));
     }
@@ -103,28 +117,49 @@ nb::object get_variable(GraphObject& g, const std::string& name, H shape, H dtyp
   });
 }
 
-struct ScopeGuard {
-  explicit ScopeGuard(VariableScope s) : handle(s.handle()), guard(std::make_unique<VariableScope>(std::move(s))) {}
+// A variable scope: what is left of it when it is left, its handle, can be entered again, and keeps the graph for the
+// functions that it remembers.
+struct VariableScopeObject {
+  VariableScopeObject(VariableScope s, GraphObject& g)
+      : handle(s.handle()),
+        guard(std::make_unique<VariableScope>(std::move(s))),
+        graph(wrap_graph(g).release().ptr()) {}
+  VariableScopeObject(VariableScopeObject&& other) noexcept
+      : handle(std::move(other.handle)), guard(std::move(other.guard)), graph(std::exchange(other.graph, nullptr)) {}
+  ~VariableScopeObject() { leave(); }
+  void leave() {  // for the garbage collector: the handle is not used any more
+    guard.reset();
+    Py_CLEAR(graph);
+  }
+  GraphObject& graph_object() const { return *nb::inst_ptr<GraphObject>(nb::handle(graph)); }
+
   VariableScope handle;
   std::unique_ptr<VariableScope> guard;
+  PyObject* graph;
 };
 
-ScopeGuard enter_scope(GraphObject& graph, H name_or_scope, bool unique, H reuse, H initializer, H regularizer, H dtype,
-                       H use_resource) {
+VariableScopeObject enter_scope(GraphObject& graph, H name_or_scope, bool unique, H reuse, H initializer, H regularizer,
+                                H dtype, H use_resource) {
   try {
-    VariableScopeOptions options{
-        .initializer = to_initializer(initializer), .regularizer = to_regularizer(regularizer), .unique = unique};
+    VariableScopeOptions options{.initializer = kept_initializer(graph, initializer),
+                                 .regularizer = kept_regularizer(graph, regularizer),
+                                 .unique = unique};
     // True, False, or the number 2 for AUTO_REUSE.
     if (!reuse.is_none()) {
-      const int mode = nb::cast<int>(reuse);
+      const int mode = to_int(reuse, "reuse");
       options.reuse = mode == 2 ? kAutoReuse : Reuse(mode == 1);
     }
     if (!dtype.is_none()) options.dtype = to_dtype(dtype);
-    if (!use_resource.is_none()) options.use_resource = nb::cast<bool>(use_resource);
-    if (nb::isinstance<ScopeGuard>(name_or_scope)) {
-      return ScopeGuard(variable_scope(graph, nb::inst_ptr<ScopeGuard>(name_or_scope)->handle, options));
+    if (!use_resource.is_none()) options.use_resource = to_bool(use_resource);
+    if (nb::isinstance<VariableScopeObject>(name_or_scope)) {
+      const auto& given = nb::cast<const VariableScopeObject&>(name_or_scope);
+      // The functions of another graph's scope are of use here, too, for as long as this graph lives.
+      if (&given.graph_object() != &graph) {
+        for (PyObject* function : given.graph_object().functions) graph.keep(function);
+      }
+      return VariableScopeObject(variable_scope(graph, given.handle, options), graph);
     }
-    return ScopeGuard(graph.variable_scope(to_name(name_or_scope), options));
+    return VariableScopeObject(graph.variable_scope(to_name(name_or_scope), options), graph);
   } catch (const Error& error) {
     raise_build_error(error);
   }
@@ -133,7 +168,7 @@ ScopeGuard enter_scope(GraphObject& graph, H name_or_scope, bool unique, H reuse
 template <Output (*function)(const Variable&, const In&, std::string_view)>
 void def_update(nb::module_& m, const char* name) {
   def(m, name, [](const VariableObject& v, H value, H node) {
-    return build(graph_of(v.part.handle().node()), {}, [&](GraphObject& graph) {
+    return build(graph_of(v), {}, [&](GraphObject& graph) {
       return wrap(function(v.part, to_in(graph, value, v.part.dtype()), to_name(node)));
     });
   });
@@ -142,7 +177,7 @@ void def_update(nb::module_& m, const char* name) {
 template <Output (*function)(const Variable&, const In&, const In&, std::string_view)>
 void def_scatter(nb::module_& m, const char* name) {
   def(m, name, [](const VariableObject& v, H indices, H updates, H node) {
-    return build(graph_of(v.part.handle().node()), {}, [&](GraphObject& graph) {
+    return build(graph_of(v), {}, [&](GraphObject& graph) {
       return wrap(function(v.part, to_in(graph, indices), to_in(graph, updates, v.part.dtype()), to_name(node)));
     });
   });
@@ -155,49 +190,48 @@ void bind_variables(nb::module_& m) {
   variable
       .def(
           "_create",
-          [](H self, GraphObject& g, H initial, bool trainable, H collections, H name, H dtype, bool validate,
-             bool use_resource) {
+          [](nb::pointer_and_handle<VariableObject> self, GraphObject& g, H initial, bool trainable, H collections,
+             H name, H dtype, bool validate, bool use_resource) {
             create(self, g, initial, trainable, collections, name, dtype, validate, use_resource);
           },
           nb::arg("graph"), nb::arg("initial_value").none(), nb::arg("trainable"), nb::arg("collections").none(),
           nb::arg("name").none(), nb::arg("dtype").none(), nb::arg("validate_shape"), nb::arg("use_resource"))
-      .def(
-          "_from_parts",
-          [](H self, H handle, H value, H initializer, H initial) {
-            return from_parts(self, handle, value, initializer, initial);
-          },
-          nb::arg("handle"), nb::arg("value"), nb::arg("initializer"), nb::arg("initial_value").none())
+      .def("_from_parts", &from_parts, nb::arg("handle"), nb::arg("value"), nb::arg("initializer"),
+           nb::arg("initial_value").none())
       .def_prop_ro("_made", [](const VariableObject& v) { return static_cast<bool>(v.part); })
       .def_prop_ro("_handle", [](const VariableObject& v) { return wrap(v.part.handle()); })
       .def_prop_ro("_value", [](const VariableObject& v) { return wrap(v.part.value()); })
-      .def_prop_ro("_value_here", [](const VariableObject& v) { return wrap(value_here(v.part)); })
+      .def_prop_ro("_value_here", [](const VariableObject& v) { return wrap(value_here(made(v))); })
       .def_prop_ro("initializer", [](const VariableObject& v) { return wrap(v.part.initializer()); })
       .def_prop_ro("initial_value", [](const VariableObject& v) { return wrap(v.part.initial_value()); })
-      .def_prop_ro("_is_resource", [](const VariableObject& v) { return v.part.is_resource(); })
-      .def_prop_ro("_node_name", [](const VariableObject& v) { return v.part.name(); })
-      .def_prop_ro("dtype", [](const VariableObject& v) { return from_dtype(v.part.dtype()); })
-      .def_prop_ro("graph", [](const VariableObject& v) { return nb::borrow(v.graph); })
-      .def("_shape_tuple", [](const VariableObject& v) { return from_shape(v.part.shape()); });
+      .def_prop_ro("_is_resource", [](const VariableObject& v) { return made(v).is_resource(); })
+      .def_prop_ro("_node_name", [](const VariableObject& v) { return made(v).name(); })
+      .def_prop_ro("dtype", [](const VariableObject& v) { return from_dtype(made(v).dtype()); })
+      .def_prop_ro("graph", [](const VariableObject& v) { return wrap_graph(graph_of(v)); })
+      .def("_shape_tuple", [](const VariableObject& v) { return from_shape(made(v).shape()); });
 
-  nb::class_<ScopeGuard>(m, "VariableScope")
-      .def_prop_ro("name", [](const ScopeGuard& s) { return s.handle.name(); })
-      .def_prop_ro("original_name_scope", [](const ScopeGuard& s) { return s.handle.original_name_scope(); })
-      .def_prop_ro("reuse", [](const ScopeGuard& s) { return static_cast<int>(s.handle.reuse_mode().mode); })
-      .def_prop_ro("dtype", [](const ScopeGuard& s) { return from_dtype(s.handle.dtype()); })
-      .def_prop_ro("use_resource", [](const ScopeGuard& s) { return s.handle.use_resource(); })
-      .def("reuse_variables", [](ScopeGuard& s) { s.handle.reuse_variables(); })
+  using S = VariableScopeObject;
+  nb::class_<S>(m, "VariableScope", nb::type_slots(scope_slots<S>()))
+      .def_prop_ro("name", [](const S& s) { return s.handle.name(); })
+      .def_prop_ro("original_name_scope", [](const S& s) { return s.handle.original_name_scope(); })
+      .def_prop_ro("reuse", [](const S& s) { return static_cast<int>(s.handle.reuse_mode().mode); })
+      .def_prop_ro("dtype", [](const S& s) { return from_dtype(s.handle.dtype()); })
+      .def_prop_ro("use_resource", [](const S& s) { return s.handle.use_resource(); })
+      .def("reuse_variables", [](S& s) { s.handle.reuse_variables(); })
       .def(
-          "set_initializer", [](ScopeGuard& s, H f) { s.handle.set_initializer(to_initializer(f)); }, nb::arg().none())
+          "set_initializer", [](S& s, H f) { s.handle.set_initializer(kept_initializer(s.graph_object(), f)); },
+          nb::arg().none())
       .def(
-          "set_regularizer", [](ScopeGuard& s, H f) { s.handle.set_regularizer(to_regularizer(f)); }, nb::arg().none())
-      .def("set_dtype", [](ScopeGuard& s, H dtype) { s.handle.set_dtype(to_dtype(dtype)); })
-      .def("set_use_resource", [](ScopeGuard& s, bool use) { s.handle.set_use_resource(use); })
-      .def("exit", [](ScopeGuard& s) { s.guard.reset(); });
+          "set_regularizer", [](S& s, H f) { s.handle.set_regularizer(kept_regularizer(s.graph_object(), f)); },
+          nb::arg().none())
+      .def("set_dtype", [](S& s, H dtype) { s.handle.set_dtype(to_dtype(dtype)); })
+      .def("set_use_resource", [](S& s, bool use) { s.handle.set_use_resource(use); })
+      .def("exit", [](S& s) { s.guard.reset(); });
   def(m, "enter_variable_scope",
       [](GraphObject& g, H scope, bool unique, H reuse, H initializer, H regularizer, H dtype, H resource) {
         return enter_scope(g, scope, unique, reuse, initializer, regularizer, dtype, resource);
       });
-  def(m, "current_variable_scope", [](GraphObject& g) { return ScopeGuard(g.variable_scope()); });
+  def(m, "current_variable_scope", [](GraphObject& g) { return VariableScopeObject(g.variable_scope(), g); });
   def(m, "get_variable",
       [](GraphObject& g, const std::string& name, H shape, H dtype, H initializer, H regularizer, bool trainable,
          H collections, H use_resource, bool validate) {
@@ -206,7 +240,7 @@ void bind_variables(nb::module_& m) {
       });
 
   def(m, "assign", [](const VariableObject& v, H value, bool validate_shape, bool use_locking, H name) {
-    return build(graph_of(v.part.handle().node()), {}, [&](GraphObject& graph) {
+    return build(graph_of(v), {}, [&](GraphObject& graph) {
       return wrap(assign(v.part, to_in(graph, value, v.part.dtype()), {validate_shape, use_locking}, to_name(name)));
     });
   });
@@ -216,16 +250,13 @@ void bind_variables(nb::module_& m) {
   def_scatter<&scatter_sub>(m, "scatter_sub");
   def_scatter<&scatter_update>(m, "scatter_update");
   def(m, "count_up_to", [](const VariableObject& v, int64_t limit, H name) {
-    return build(graph_of(v.part.handle().node()), {},
-                 [&](GraphObject&) { return wrap(count_up_to(v.part, limit, to_name(name))); });
+    return build(graph_of(v), {}, [&](GraphObject&) { return wrap(count_up_to(v.part, limit, to_name(name))); });
   });
   def(m, "is_variable_initialized", [](const VariableObject& v, H name) {
-    return build(graph_of(v.part.handle().node()), {},
-                 [&](GraphObject&) { return wrap(is_variable_initialized(v.part, to_name(name))); });
+    return build(graph_of(v), {}, [&](GraphObject&) { return wrap(is_variable_initialized(v.part, to_name(name))); });
   });
   def(m, "read_variable", [](const VariableObject& v, H name) {
-    return build(graph_of(v.part.handle().node()), {},
-                 [&](GraphObject&) { return wrap(read_variable(v.part, to_name(name))); });
+    return build(graph_of(v), {}, [&](GraphObject&) { return wrap(read_variable(v.part, to_name(name))); });
   });
 }
 

@@ -166,27 +166,37 @@ def from_parts(code, message, op_type=None, node_name=None, file=None, line=None
     return error
 
 
-def _building_class(code, builtin):
+# What the engine says beside the code of an error that it finds while a graph is built (weir::Fault).
+_VALUE, _TYPE = 0, 1
+
+# The class of Python's own for such an error, as in TensorFlow: by what was wrong, and else by its code.
+_BUILTIN_BY_FAULT = {_TYPE: TypeError}
+_BUILTIN_BY_CODE = {
+    UNIMPLEMENTED: NotImplementedError,
+    NOT_FOUND: LookupError,
+    FAILED_PRECONDITION: RuntimeError,  # the graph is finalized
+}
+_BUILTIN_OTHERWISE = ValueError
+
+
+def _building_class(code, fault):
     """A class for mistakes in building a graph: Python's, as in TensorFlow, by name as well. TensorFlow finds some of them
     only when the graph runs, and raises the class of their code then; who waits for that is served too."""
+    builtin = _BUILTIN_BY_FAULT.get(fault) or _BUILTIN_BY_CODE.get(code, _BUILTIN_OTHERWISE)
 
     def __reduce__(self):
-        return of_building, (code, self.message)
+        return of_building, (code, fault, self.message)
 
     return type(builtin.__name__, (_CLASS_BY_CODE[code], builtin),
                 {"__doc__": builtin.__doc__, "__module__": builtin.__module__, "__reduce__": __reduce__})
 
 
-_BUILDING = {code: _building_class(code, builtin) for code, builtin in
-             ((INVALID_ARGUMENT, ValueError), (UNIMPLEMENTED, NotImplementedError), (NOT_FOUND, LookupError))}
+_BUILDING = {(code, fault): _building_class(code, fault) for code in _CLASS_BY_CODE for fault in (_VALUE, _TYPE)}
 
 
-def of_building(code, message):
+def of_building(code, fault, message):
     """The exception for an error that the engine finds while a graph is built; does not raise it."""
-    cls = _BUILDING.get(code)
-    if cls is None:
-        return ValueError(message)
-    error = cls(None, None, message)
+    error = _BUILDING[code, fault](None, None, message)
     error.args = (message,)
     return error
 

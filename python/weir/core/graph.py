@@ -4,7 +4,6 @@ from weir import _weir, protos
 from weir.core import stack
 from weir.core.conversion import (_convert, convert_n_to_tensor, convert_to_tensor,  # noqa: F401: asked for here
                                   convert_to_tensor_or_indexed_slices, register_tensor_conversion_function)
-from weir.core.op_functions import node
 from weir.core.tensor import IndexedSlices, Operation, Tensor, _session_for  # noqa: F401
 
 
@@ -29,10 +28,10 @@ class Graph(_weir.Graph):
 
     def __init__(self):
         super().__init__()
-        self._finalized = False
         self._seed = None
         self._variable_scopes = []  # see variable_scope.py
         self._unfeedable, self._unfetchable = set(), set()
+        self._collection_refs = {}
 
     # Construction.
 
@@ -71,7 +70,9 @@ class Graph(_weir.Graph):
 
     def create_op(self, op_type, inputs, dtypes=None, input_types=None, name=None, attrs=None, op_def=None,
                   compute_shapes=True, compute_device=True):
-        return node(self, op_type, tuple(inputs), {}, name)
+        """The new Operation. ``inputs`` are tensors, lists among them flattened; ``attrs`` are AttrValue messages, or
+        what they hold. The types of inputs and outputs follow from these."""
+        return _weir.create_op(self, op_type, list(inputs), dict(attrs or {}), name)
 
     # Looking things up.
 
@@ -144,7 +145,6 @@ class Graph(_weir.Graph):
     # Collections.
 
     def add_to_collection(self, name, value):
-        self._check_not_finalized()
         self._add_to_collection(str(name), value)
 
     def add_to_collections(self, names, value):
@@ -161,8 +161,11 @@ class Graph(_weir.Graph):
         return [item for item in items if hasattr(item, "name") and matches(item.name)]
 
     def get_collection_ref(self, name):
-        """The collection as a list whose changes are the graph's."""
-        return _Collection(self, str(name))
+        """The collection itself: a list whose changes are the graph's, and the graph's its own."""
+        name = str(name)
+        if name not in self._collection_refs:
+            self._collection_refs[name] = _Collection(self, name)
+        return self._collection_refs[name]
 
     def get_all_collection_keys(self):
         return [name for name in self._collection_names()]
@@ -170,7 +173,6 @@ class Graph(_weir.Graph):
     collections = property(lambda self: self.get_all_collection_keys())
 
     def clear_collection(self, name):
-        self._check_not_finalized()
         self._clear_collection(str(name))
 
     # The rest.
@@ -183,20 +185,6 @@ class Graph(_weir.Graph):
     def seed(self, seed):
         self._seed = seed
         self._set_seed(int(seed))
-
-    @property
-    def finalized(self):
-        return self._finalized
-
-    def finalize(self):
-        self._finalized = True
-
-    def _unsafe_unfinalize(self):
-        self._finalized = False
-
-    def _check_not_finalized(self):
-        if self._finalized:
-            raise RuntimeError("Graph is finalized and cannot be modified.")
 
     @property
     def building_function(self):
@@ -227,29 +215,49 @@ stack._graph_class = Graph
 
 
 class _Collection(list):
-    """A list that writes its changes back to a graph's collection."""
+    """A collection of a graph as a list. The graph has the items, and others change them too: they are read again before
+    each use of the list, when anything has changed, and written back after each change."""
 
     def __init__(self, graph, name):
-        super().__init__(graph._collection(name))
-        self._graph, self._name = graph, name
+        super().__init__()
+        self._graph, self._name, self._seen = graph, name, None
 
-    def _write(self):
-        self._graph._clear_collection(self._name)
-        for item in self:
-            self._graph._add_to_collection(self._name, item)
+    def _read(self):
+        changes = self._graph._collection_changes
+        if changes != self._seen:
+            list.__setitem__(self, slice(None), self._graph._collection(self._name))
+            self._seen = changes
+
+    def __reduce__(self):  # copies are plain lists
+        return list, (self[:],)
+
+
+def _reading(method):
+    def read(self, *args, **kwargs):
+        self._read()
+        return getattr(list, method)(self, *args, **kwargs)
+
+    return read
 
 
 def _writing(method):
-    def write(self, *args):
-        result = getattr(list, method)(self, *args)
-        self._write()
-        return result
+    def write(self, *args, **kwargs):
+        self._read()
+        result = getattr(list, method)(self, *args, **kwargs)
+        try:
+            self._graph._set_collection(self._name, list.copy(self))
+        finally:
+            self._seen = None
+        return self if result is not None and method in ("__iadd__", "__imul__") else result
 
     return write
 
 
+for _method in ("__len__", "__getitem__", "__iter__", "__reversed__", "__contains__", "__eq__", "__ne__", "__lt__", "__le__",
+                "__gt__", "__ge__", "__add__", "__mul__", "__rmul__", "__repr__", "copy", "count", "index"):
+    setattr(_Collection, _method, _reading(_method))
 for _method in ("append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse", "__setitem__", "__delitem__",
-                "__iadd__"):
+                "__iadd__", "__imul__"):
     setattr(_Collection, _method, _writing(_method))
 
 

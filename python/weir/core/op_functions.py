@@ -9,15 +9,11 @@ from weir.names.absent import Absent
 
 def node(graph, op, inputs, attrs, name):
     """Adds a node: values become constants, types follow from the inputs."""
-    graph._check_not_finalized()
     return _weir.apply(graph, op, inputs, attrs, name)
 
 
 def apply(op, inputs, attrs, name):
-    graph = stack.get_default_graph()
-    if graph._finalized:
-        graph._check_not_finalized()
-    return _weir.apply(graph, op, inputs, attrs, name)
+    return _weir.apply(stack.get_default_graph(), op, inputs, attrs, name)
 
 
 def op_function(op, public_name=None, renamed=None):

@@ -240,7 +240,6 @@ def _get_variable(name, shape=None, dtype=None, initializer=None, regularizer=No
                   caching_device=None, partitioner=None, validate_shape=True, use_resource=None, constraint=None,
                   **unused):
     graph = stack.get_default_graph()
-    graph._check_not_finalized()
     if partitioner is not None and shape is None and isinstance(initializer, (Tensor, Variable)):
         shape, dtype = initializer.get_shape(), initializer.dtype.base_dtype if dtype is None else dtype
     if partitioner is not None and shape is not None:

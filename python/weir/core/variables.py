@@ -27,7 +27,6 @@ class Variable(_weir.Variable):
             raise ValueError(f"collections argument to Variable constructor must be a list, tuple, or set. Got "
                              f"{collections} of type {type(collections)}")
         graph = stack.get_default_graph()
-        graph._check_not_finalized()
         if use_resource is None and graph._variable_scopes:
             use_resource = graph._variable_scopes[-1].use_resource
         self._constraint = constraint
@@ -282,7 +281,6 @@ def moving_average_variables(scope=None):
 
 def variables_initializer(var_list, name="init"):
     graph = stack.get_default_graph()
-    graph._check_not_finalized()
     return graph._group([variable.initializer for variable in var_list or ()], name)
 
 

@@ -29,7 +29,6 @@ def placeholder_with_default(input, shape, name=None):
 
 def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):
     graph = _graph()
-    graph._check_not_finalized()
     if isinstance(value, _TENSORS) or isinstance(value, (list, tuple)) and any(
             isinstance(item, _TENSORS) for item in value):
         raise TypeError("List of Tensors when single Tensor expected")

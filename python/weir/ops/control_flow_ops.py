@@ -31,7 +31,6 @@ def group(*inputs, name=None, **kwargs):
         if not hasattr(item, "device"):
             raise TypeError(f"Expected tf.group() expected Tensor arguments not '{item}' with type '{type(item)}'")
     graph = items[0].graph if items else _graph()
-    graph._check_not_finalized()
     return graph._group(items, name)
 
 
@@ -146,7 +145,6 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, f
         return run
 
     graph = _graph()
-    graph._check_not_finalized()
     flat = _weir.cond(graph, pred, branch(true_fn, "true_fn"), branch(false_fn, "false_fn"), name)
     merged = _pack_as(results[0], flat)
     pairs = zip(nest.flatten(merged), nest.flatten(results[0]), nest.flatten(results[1]))
@@ -217,7 +215,6 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
         return [part for value in nest.flatten(result) for part in _composites.parts(value)]
 
     graph = _graph()
-    graph._check_not_finalized()
     flat_vars = nest.flatten(loop_vars)
     initial = [part for value in flat_vars for part in _composites.parts(value)]
     flat = _weir.while_loop(graph, goes_on, step, initial, _invariants(loop_vars, shape_invariants), maximum_iterations,

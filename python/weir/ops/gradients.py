@@ -30,7 +30,6 @@ def gradients(ys, xs, grad_ys=None, name="gradients", colocate_gradients_with_op
         raise ValueError(f"Unknown value for unconnected_gradients: {unconnected_gradients!r}")
     ys, xs = _as_list(ys), _as_list(xs)
     graph = next((v.graph for v in ys + xs if isinstance(v, (Tensor, _weir.Variable, IndexedSlices))), _graph())
-    graph._check_not_finalized()
     ys = [y.values if isinstance(y, IndexedSlices) else y for y in ys]
     for x in xs:
         if not isinstance(x, (Tensor, _weir.Variable, IndexedSlices)):

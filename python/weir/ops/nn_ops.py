@@ -49,7 +49,7 @@ def _along_last(op, logits, axis, name):
     else:
         axis = int(known)
         if rank is not None and not -rank <= axis < rank:
-            raise errors.of_building(errors.INVALID_ARGUMENT,
+            raise errors.of_building(errors.INVALID_ARGUMENT, errors._VALUE,
                                      f"Dimension must be in the range [{-rank}, {rank}) but is {axis}")
         if axis == -1 or axis == rank - 1:
             return apply(op, (logits,), {}, name)

@@ -3,6 +3,7 @@
 import os
 
 from weir import _weir, logging, protos
+from weir.core.defaults import EXTENSION as _OWN, from_extension
 from weir.core.stack import get_default_graph
 from weir.core.variables import Variable
 from weir.train.checkpoints import _text
@@ -30,14 +31,15 @@ class Saver:
     ``checkpoint`` of the directory and deletes those beyond ``max_to_keep``; ``restore(sess, path)`` reads one.
     """
 
-    def __init__(self, var_list=None, reshape=False, sharded=False, max_to_keep=5, keep_checkpoint_every_n_hours=10000.0,
+    @from_extension(_weir.saver_defaults)
+    def __init__(self, var_list=None, reshape=_OWN, sharded=_OWN, max_to_keep=_OWN, keep_checkpoint_every_n_hours=_OWN,
                  name=None, restore_sequentially=False, saver_def=None, builder=None, defer_build=False,
-                 allow_empty=False, write_version=2, pad_step_number=False, save_relative_paths=False, filename=None):
+                 allow_empty=_OWN, write_version=_OWN, pad_step_number=_OWN, save_relative_paths=_OWN, filename=None):
         if defer_build and var_list:
             raise ValueError("If `var_list` is provided then build cannot be deferred. Either set defer_build=False or "
                              "var_list=None.")
         self._options = {
-            "var_list": _items(var_list), "reshape": reshape, "sharded": sharded, "max_to_keep": max_to_keep or 0,
+            "var_list": _items(var_list), "reshape": reshape, "sharded": sharded, "max_to_keep": max_to_keep,
             "keep_checkpoint_every_n_hours": keep_checkpoint_every_n_hours, "name": name, "allow_empty": allow_empty,
             "write_version": int(write_version), "pad_step_number": pad_step_number,
             "save_relative_paths": save_relative_paths, "filename": filename}
@@ -52,17 +54,20 @@ class Saver:
         items = self._options["var_list"]
         if items:
             graph = items[0][1].graph
+        self._graph = graph  # the nodes are the graph's; it must outlive them
         if self._saver_def is not None:
-            self._impl = _weir.saver_from_def(graph, self._saver_def.SerializeToString(), self._options)
+            definition = protos.SaverDef.FromString(self._saver_def.SerializeToString())
+            if self._options["name"]:  # the scope that the nodes were imported into
+                for field in ("filename_tensor_name", "save_tensor_name", "restore_op_name"):
+                    setattr(definition, field, f"{self._options['name']}/{getattr(definition, field)}")
+            self._impl = _weir.saver_from_def(graph, definition.SerializeToString(), self._options)
             return
-        graph._check_not_finalized()
         if items is None and not self._options["allow_empty"]:
             if not graph.get_collection("variables"):
                 raise ValueError("No variables to save")
         elif items is not None and not items and not self._options["allow_empty"]:
             raise ValueError("No variables to save")
-        self._impl = _weir.make_saver(graph, self._options)
-        self._graph = graph  # the nodes are the graph's; it must outlive them
+        self._impl = _weir.make_saver(graph, **self._options)
 
     @classmethod
     def _from_impl(cls, impl, graph):
@@ -186,7 +191,6 @@ def export_meta_graph(filename=None, meta_info_def=None, graph_def=None, saver_d
 def import_meta_graph(meta_graph_or_file, clear_devices=False, import_scope=None, **kwargs):
     """Adds a meta graph to the default graph and gives its Saver, or None when it has none and no variables."""
     graph = get_default_graph()
-    graph._check_not_finalized()
     data = (meta_graph_or_file.SerializeToString() if hasattr(meta_graph_or_file, "SerializeToString")
             else _weir.read_meta_graph(_text(meta_graph_or_file)))
     impl = _weir.import_meta_graph(graph, data, import_scope, bool(clear_devices), dict(kwargs.get("input_map") or {}))
