@@ -145,6 +145,11 @@ void run_stoppably(Run run) {
   }
   Chained chained(*source);
   std::stop_source* before = exchange_current(source);
+  // A signal that came just before is Python's to handle still; from here on it stops the run.
+  if (PyErr_CheckSignals() != 0) {
+    exchange_current(before);
+    throw nb::python_error();
+  }
   std::exception_ptr failure;
   {
     Unlocked unlocked;
@@ -160,6 +165,7 @@ void run_stoppably(Run run) {
 
 // The run goes on elsewhere while this thread, the main one, handles signals.
 void run_beside(Run run) {
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();  // what came before the bell was there
   std::stop_source source;
   Chained chained(source);
   std::stop_source* before = exchange_current(nullptr);
