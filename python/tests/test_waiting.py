@@ -61,8 +61,8 @@ import weir as tf
 handle = tf.raw_ops.FIFOQueueV2(component_types=[tf.float32])
 taken = tf.raw_ops.QueueDequeueV2(handle=handle, component_types=[tf.float32])[0]
 with tf.Session() as sess:
-    print("waiting", flush=True)
     try:
+        print("waiting", flush=True)
         sess.run(taken)
     except KeyboardInterrupt:
         print("interrupted", flush=True)
