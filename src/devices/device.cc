@@ -1,159 +1,25 @@
 #include "devices/device.h"
 
-#include <unistd.h>
-
-#include <algorithm>
-#include <cstdlib>
-#include <mutex>
-#include <thread>
-#include <tuple>
-
 #include "base/errors.h"
-#include "graph/op.h"
-#include "ops/evaluate.h"
 
 namespace weir {
-namespace {
 
-// Sessions whose devices have the same number of threads share their workers: the cores belong to the process. Devices
-// of one session never do, or they would wait for each other.
-std::shared_ptr<ThreadPool> shared_pool(Device::Kind kind, int index, int threads) {
-  static std::mutex mutex;
-  static std::map<std::tuple<Device::Kind, int, int>, std::weak_ptr<ThreadPool>> pools;
-  std::lock_guard lock(mutex);
-  std::weak_ptr<ThreadPool>& known = pools[{kind, index, threads}];
-  std::shared_ptr<ThreadPool> pool = known.lock();
-  if (!pool) {
-    pool = std::make_shared<ThreadPool>(threads);
-    known = pool;
-  }
-  return pool;
-}
-
-constexpr int kMostDevices = 1024;
-constexpr int kMostThreads = 1024;  // more would only wait for each other
-
-int core_count(int asked) {
-  if (asked < 0) throw invalid_argument("intra_op_parallelism_threads is {}", asked);
-  return asked > 0 ? std::min(asked, kMostThreads) : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
-
-int virtual_gpus(const SessionOptions& options) {
-  int count = options.virtual_gpus.count;
-  if (count < 0) {
-    const char* text = std::getenv("WEIR_VIRTUAL_GPUS");
-    if (!text || !*text) return 0;
-    char* end = nullptr;
-    long value = std::strtol(text, &end, 10);
-    if (*end || value < 0 || value > kMostDevices) {
-      throw invalid_argument("WEIR_VIRTUAL_GPUS must be a number of devices; it is '{}'", text);
-    }
-    count = static_cast<int>(value);
-  }
-  // As in TensorFlow, device_count says how many of the machine's GPUs a session may use.
-  auto limit = options.device_count.find("GPU");
-  return limit == options.device_count.end() ? count : std::min(count, limit->second);
-}
-
-int64_t machine_memory() { return static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE); }
-
-int64_t gpu_memory_limit(const VirtualGpuOptions& options, int count) {
-  if (options.memory_limit < 0) throw invalid_argument("the memory limit of the virtual GPUs is negative");
-  if (!(options.memory_fraction > 0 && options.memory_fraction <= 1)) {
-    throw invalid_argument("per_process_gpu_memory_fraction must be in (0, 1]; it is {}", options.memory_fraction);
-  }
-  int64_t whole = options.memory_limit > 0 ? options.memory_limit : machine_memory() / 2 / count;
-  return std::max<int64_t>(1, static_cast<int64_t>(static_cast<double>(whole) * options.memory_fraction));
-}
-
-}  // namespace
-
-Device::Device(const Options& options) : kind_(options.kind) {
-  spec_ = {.job = "localhost",
-           .replica = 0,
-           .task = 0,
-           .type = options.kind == Kind::Cpu ? "CPU" : "GPU",
-           .index = options.index};
+Device::Device(std::string type, int index, bool wraps_kernels)
+    : accelerator_(type != "CPU"), wraps_kernels_(wraps_kernels) {
+  spec_ = {.job = "localhost", .replica = 0, .task = 0, .type = std::move(type), .index = index};
   name_ = spec_.str();
-  pool_ = shared_pool(options.kind, options.index, options.threads);
-  if (options.memory_limit > 0) memory_ = std::make_shared<DeviceMemory>(short_name(), options.memory_limit);
 }
 
 Tensor Device::allocate(DType dtype, const Shape& shape, std::string_view holder) const {
-  return memory_ ? memory_->allocate(dtype, shape, holder) : Tensor(dtype, shape);
-}
-
-const Kernel& Device::kernel(const Op& op) const { return cpu_kernel(op); }
-
-bool Device::has_kernel(const NodeView& node, std::span<const DType> inputs, std::span<const DType> outputs) const {
-  if (kind_ == Kind::Cpu) return true;  // what the CPU lacks, nobody has
-  auto is_string = [](DType type) { return type == DType::String; };
-  return !node.op().def->host_only && std::none_of(inputs.begin(), inputs.end(), is_string) &&
-         std::none_of(outputs.begin(), outputs.end(), is_string);
+  return memory() ? memory()->allocate(dtype, shape, holder) : Tensor(dtype, shape);
 }
 
 DeviceInfo Device::info() const {
-  const int threads = pool_->threads();
   return {.name = name_,
           .type = type(),
-          .memory_limit = memory_ ? memory_->limit() : 0,
-          .threads = threads,
-          .description = fmt::format("{} on {} core{}", kind_ == Kind::Cpu ? "CPU" : "virtual GPU", threads,
-                                     threads == 1 ? "" : "s")};
+          .memory_limit = memory() ? memory()->limit() : 0,
+          .threads = pool().threads(),
+          .description = description()};
 }
-
-DeviceSet::DeviceSet(const SessionOptions& options) {
-  for (const auto& [type, count] : options.device_count) {
-    if (count < 0) throw invalid_argument("device_count['{}'] is {}", type, count);
-  }
-  const int cores = core_count(options.intra_op_parallelism_threads);
-  auto asked = options.device_count.find("CPU");
-  const int cpus = asked == options.device_count.end() ? 1 : std::max(1, asked->second);
-  if (cpus > kMostDevices) throw invalid_argument("device_count['CPU'] is {}; at most {} are made", cpus, kMostDevices);
-  for (int i = 0; i < cpus; ++i) {
-    // The cores that do not divide evenly go to the first ones.
-    const int share = std::max(1, cores / cpus + (i < cores % cpus ? 1 : 0));
-    devices_.push_back(std::make_unique<Device>(Device::Options{.index = i, .threads = share}));
-  }
-  const int gpus = virtual_gpus(options);
-  for (int i = 0; i < gpus; ++i) {
-    const int share = std::max(1, cores / gpus + (i < cores % gpus ? 1 : 0));
-    devices_.push_back(
-        std::make_unique<Device>(Device::Options{.kind = Device::Kind::VirtualGpu,
-                                                 .index = i,
-                                                 .threads = share,
-                                                 .memory_limit = gpu_memory_limit(options.virtual_gpus, gpus)}));
-  }
-}
-
-std::vector<int> DeviceSet::matching(const DeviceSpec& spec) const {
-  std::vector<int> found;
-  for (int i = 0; i < size(); ++i) {
-    if (spec.matches((*this)[i].spec())) found.push_back(i);
-  }
-  return found;
-}
-
-int DeviceSet::first_gpu() const {
-  for (int i = 0; i < size(); ++i) {
-    if ((*this)[i].kind() == Device::Kind::VirtualGpu) return i;
-  }
-  return -1;
-}
-
-std::string DeviceSet::names() const {
-  std::string list;
-  for (int i = 0; i < size(); ++i) list += (i ? ", " : "") + (*this)[i].name();
-  return "[ " + list + " ]";
-}
-
-std::vector<DeviceInfo> list_local_devices(const SessionOptions& options) {
-  DeviceSet devices(options);
-  std::vector<DeviceInfo> list;
-  for (int i = 0; i < devices.size(); ++i) list.push_back(devices[i].info());
-  return list;
-}
-
-std::vector<DeviceInfo> list_local_devices() { return list_local_devices(SessionOptions{}); }
 
 }  // namespace weir

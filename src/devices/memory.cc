@@ -1,9 +1,12 @@
 #include "devices/memory.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <vector>
 
 #include "base/errors.h"
+#include "tensor/elements.h"
 
 namespace weir {
 
@@ -38,7 +41,7 @@ Tensor DeviceMemory::allocate(DType dtype, const Shape& shape, std::string_view 
   charge(holder, 0, bytes);
   Tensor value;
   try {
-    value = Tensor(dtype, shape);
+    value = place(dtype, shape);
   } catch (...) {
     charge(holder, bytes, 0);
     throw;
@@ -49,11 +52,63 @@ Tensor DeviceMemory::allocate(DType dtype, const Shape& shape, std::string_view 
 
 Tensor DeviceMemory::adopt(const Tensor& value, std::string_view holder) {
   auto* charged = dynamic_cast<Charged*>(value.buffer());
-  if (charged) return value;
+  if (charged && holds(value.raw())) return value;
   charge(holder, 0, static_cast<int64_t>(value.bytes()));
-  Tensor shared = value;
+  Tensor shared;
+  try {
+    shared = moved_here(value);
+  } catch (...) {
+    charge(holder, static_cast<int64_t>(value.bytes()), 0);
+    throw;
+  }
   void* data = shared.mutable_raw();
   return Tensor(value.dtype(), value.shape(), new Charged(shared, shared_from_this(), std::string(holder)), data);
+}
+
+Tensor DeviceMemory::moved_here(const Tensor& value) {
+  if (!is_plain(value.dtype()) || holds(value.raw())) return value;
+  Tensor here = place(value.dtype(), value.shape());
+  copy(here.mutable_raw(), value.raw(), value.bytes(), Way::FromHost);
+  return here;
+}
+
+Tensor DeviceMemory::duplicate(const Tensor& value) {
+  if (on_host() || !is_plain(value.dtype())) return value.copy();
+  Tensor other = place(value.dtype(), value.shape());
+  copy(other.mutable_raw(), value.raw(), value.bytes(), Way::Within);
+  return other;
+}
+
+Tensor DeviceMemory::to_host(const Tensor& value) {
+  if (on_host() || !is_plain(value.dtype())) return value;
+  Tensor there(value.dtype(), value.shape());
+  copy(there.mutable_raw(), value.raw(), value.bytes(), Way::ToHost);
+  finish();
+  return there;
+}
+
+void DeviceMemory::copy(void* to, const void* from, size_t bytes, Way) { std::memcpy(to, from, bytes); }
+
+void copy_between(DeviceMemory* to_memory, void* to, DeviceMemory* from_memory, const void* from, size_t bytes) {
+  using Way = DeviceMemory::Way;
+  if (bytes == 0) return;
+  if (on_host(from_memory) && on_host(to_memory)) {
+    std::memcpy(to, from, bytes);
+  } else if (on_host(from_memory)) {
+    to_memory->copy(to, from, bytes, Way::FromHost);
+  } else if (to_memory == from_memory) {
+    to_memory->copy(to, from, bytes, Way::Within);
+  } else {
+    // Two devices that know nothing of each other meet at the host.
+    std::vector<std::byte> staged(on_host(to_memory) ? 0 : bytes);
+    void* host = on_host(to_memory) ? to : staged.data();
+    from_memory->copy(host, from, bytes, Way::ToHost);
+    from_memory->finish();
+    if (host != to) {
+      to_memory->copy(to, host, bytes, Way::FromHost);
+      to_memory->finish();  // before the staged bytes go
+    }
+  }
 }
 
 void DeviceMemory::charge(std::string_view holder, int64_t before, int64_t now) {

@@ -6,47 +6,77 @@
 namespace weir {
 namespace {
 
+// Whether the input lies in the host's memory although its reader may stand elsewhere.
+bool read_on_host(const IrNode& node, size_t input) {
+  if (node.flow) return !node.flow->is_loop && input == 0;  // the predicate; what bodies look up themselves is left out
+  return node.op->input_arg(input, node.attrs).on_host;
+}
+
 class Inserter {
  public:
-  Inserter(Ir& ir, const DeviceSet& devices, int home) : ir_(ir), devices_(devices), home_(home) {}
+  Inserter(Ir& ir, const DeviceSet& devices, int fetch_to) : ir_(ir), devices_(devices), fetch_to_(fetch_to) {}
 
   void run() {
     const int nodes = ir_.size();
     for (int i = 0; i < nodes; ++i) {
       if (ir_[i].dead) continue;
+      const bool far = devices_[ir_[i].device].memory() != nullptr;
       for (size_t n = 0; n < ir_[i].inputs.size(); ++n) {
-        const IrEdge there = on_device(ir_[i].inputs[n], ir_[i].device);
+        const int memory = far && read_on_host(ir_[i], n) ? DeviceSet::kHost : ir_[i].device;
+        const IrEdge there = in_memory(ir_[i].inputs[n], ir_[i].device, memory);
         ir_[i].inputs[n] = there;
       }
     }
-    for (IrEdge& fetch : ir_.fetches) fetch = on_device(fetch, home_);
+    for (IrEdge& fetch : ir_.fetches) fetch = in_memory(fetch, fetch_to_, fetch_to_);
   }
 
  private:
-  // The value in memory that the device reads: itself, or its one copy there.
-  IrEdge on_device(const IrEdge& edge, int device) {
+  // The value in the memory of the device `memory`, for a reader on `device`: itself, or its one copy there.
+  IrEdge in_memory(const IrEdge& edge, int device, int memory) {
     const IrNode& producer = ir_[edge.node];
-    if (!crosses(producer, edge, device)) return edge;
+    const auto output = static_cast<size_t>(edge.output);
+    if (!is_plain(producer.types[output])) return edge;
+    const bool constant = producer.values[output].valid() && !producer.uploaded;
+    if (constant ? on_host(devices_[memory].memory()) : !crosses(edge, memory)) return edge;
     // Devices that share their memory share the copy.
-    int owner = device;
-    for (int i = device; i-- > 0;) {
-      if (devices_[i].shares_memory_with(devices_[device])) owner = i;
+    int owner = memory;
+    for (int i = memory; i-- > 0;) {
+      if (devices_[i].shares_memory_with(devices_[memory])) owner = i;
     }
     auto [known, fresh] = copies_.try_emplace({edge, owner}, -1);
-    if (fresh) known->second = ir_.add(make_copy(producer, edge, device, owner));
+    if (fresh) known->second = ir_.add(constant ? make_upload(edge, owner) : make_copy(edge, device, owner));
     return {known->second, 0};
   }
 
-  bool crosses(const IrNode& producer, const IrEdge& edge, int device) const {
-    const auto output = static_cast<size_t>(edge.output);
-    if (devices_[producer.memory()].shares_memory_with(devices_[device])) return false;
-    if (producer.values[output].valid() || !is_plain(producer.types[output])) return false;
+  bool crosses(const IrEdge& edge, int memory) const {
+    const IrNode& producer = ir_[edge.node];
+    if (devices_[memory_of(ir_, edge, devices_)].shares_memory_with(devices_[memory])) return false;
     const Node& origin = *producer.origin;
-    const bool is_ref = producer.op == origin.op && !producer.is_feed() && origin.output_refs[output];
+    const bool is_ref =
+        producer.op == origin.op && !producer.is_feed() && origin.output_refs[static_cast<size_t>(edge.output)];
     return !is_ref;
   }
 
-  IrNode make_copy(const IrNode& producer, const IrEdge& edge, int device, int owner) const {
+  IrNode make_upload(const IrEdge& edge, int owner) const {
+    const IrNode& producer = ir_[edge.node];
+    const auto output = static_cast<size_t>(edge.output);
+    IrNode constant;
+    constant.op = find_op("Identity");
+    constant.attrs.set("T", producer.types[output]);
+    constant.origin = producer.origin;
+    constant.name = producer.name + "/_upload" + devices_[owner].short_name().substr(7);
+    constant.types = {producer.types[output]};
+    constant.shapes = {producer.values[output].shape()};
+    constant.values = {producer.values[output]};
+    constant.device = owner;
+    constant.uploaded = true;
+    constant.varies = producer.varies;
+    if (producer.varies) constant.recipe = {edge};
+    return constant;
+  }
+
+  IrNode make_copy(const IrEdge& edge, int device, int owner) const {
+    const IrNode& producer = ir_[edge.node];
     const auto output = static_cast<size_t>(edge.output);
     IrNode copy;
     copy.op = find_op("_Copy");
@@ -66,14 +96,21 @@ class Inserter {
 
   Ir& ir_;
   const DeviceSet& devices_;
-  const int home_;
+  const int fetch_to_;
   std::map<std::pair<IrEdge, int>, int> copies_;
 };
 
 }  // namespace
 
-void insert_copies(Ir& ir, const DeviceSet& devices, int home) {
-  if (devices.size() > 1) Inserter(ir, devices, home).run();
+int memory_of(const Ir& ir, const IrEdge& value, const DeviceSet& devices) {
+  const IrNode& node = ir[value.node];
+  const int memory = node.memory();
+  if (node.is_feed() || node.flow || node.to >= 0 || !devices[memory].memory()) return memory;
+  return node.op->output_arg(static_cast<size_t>(value.output), node.attrs).on_host ? DeviceSet::kHost : memory;
+}
+
+void insert_copies(Ir& ir, const DeviceSet& devices, int fetch_to) {
+  if (devices.size() > 1) Inserter(ir, devices, fetch_to).run();
 }
 
 }  // namespace weir

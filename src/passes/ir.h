@@ -57,6 +57,7 @@ struct IrNode {
   std::shared_ptr<Flow> flow;  // of an If or While
   int device = 0;              // that runs it: its number in the session's DeviceSet; see place.h
   int to = -1;                 // of a _Copy: the device whose memory it writes
+  bool uploaded = false;       // of a constant: it is put into the memory of its device when the plan is made
   bool dead = false;
 
   bool is_feed() const { return feed >= 0; }
@@ -113,6 +114,7 @@ struct PlanRequest {
   std::span<const FeedSpec> feed_specs;  // one for every feed
   std::span<const Operation> targets = {};
   const Body* body = nullptr;  // null: a session's run
+  bool fetch_to_host = false;  // and not to the memory of the device that the plan's home is
 };
 
 // Copies the nodes that fetches and targets need, stopping at fed outputs, and inserts a `_Read` wherever a value is

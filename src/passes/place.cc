@@ -142,7 +142,7 @@ class Placer {
     if (node.is_constant()) return true;
     std::vector<DType> inputs;
     for (const IrEdge& input : node.inputs) inputs.push_back(ir_.type(input));
-    return devices_[device].has_kernel(NodeView(*node.op, node.attrs, node.name), inputs, node.types);
+    return devices_[device].kernel(NodeView(*node.op, node.attrs, node.name), inputs, node.types) != nullptr;
   }
 
   // The members of a group, of which the first may be blamed.
@@ -167,10 +167,10 @@ class Placer {
       able = with_kernels(devices_.matching(spec), members);
     }
     if (able.empty()) fail(asked, members, matching.empty());
-    // Where the program leaves the kind open, GPUs come first.
+    // Where the program leaves the kind open, accelerators come first.
     if (!spec.type) {
       for (int device : able) {
-        if (devices_[device].kind() == Device::Kind::VirtualGpu) return device;
+        if (devices_[device].is_accelerator()) return device;
       }
     }
     return able.front();
@@ -254,7 +254,7 @@ PlacementLog::PlacementLog(const DeviceSet& devices) {
   std::string text;
   for (int i = 0; i < devices.size(); ++i) {
     const Device& device = devices[i];
-    if (device.kind() != Device::Kind::Cpu) text += device.name() + " -> device: " + device.info().description + "\n";
+    if (device.is_accelerator()) text += device.name() + " -> device: " + device.description() + "\n";
   }
   std::fputs(text.empty() ? "Device mapping: no known devices.\n" : ("Device mapping:\n" + text).c_str(), stderr);
 }

@@ -34,8 +34,12 @@ struct PlaceOptions {
 // is to choose from.
 void place(Ir& ir, const DeviceSet& devices, const PlaceOptions& options);
 
-// Puts a `_Copy` wherever a value is read, or fetched to the home device, in memory other than its own: one for each
-// value and memory, however many readers there are. Comes last, after the rewrites.
-void insert_copies(Ir& ir, const DeviceSet& devices, int home);
+// The device whose memory a value is in: its node's, or the host's when the row says so (OpDef::host).
+int memory_of(const Ir& ir, const IrEdge& value, const DeviceSet& devices);
+
+// Puts a `_Copy` wherever a value is read, or fetched to the memory of device `fetch_to`, in memory other than its own:
+// one for each value and memory, however many readers there are. Constants that are read in a memory which is not the
+// host's get a node that stands for them there. Comes last, after the rewrites.
+void insert_copies(Ir& ir, const DeviceSet& devices, int fetch_to);
 
 }  // namespace weir

@@ -132,8 +132,13 @@ void Plan::view_dynamic(const Step& step, const Shape& shape, Value* slots) cons
     out.owner = in.owner;
     out.owner->retain();
   } else {  // a place in the arena, which may be used again before the view's last reader
-    allocate(out, shape, *values_);
-    copy_elements(out.dtype, in.data, out.data, shape.elements());
+    const int slot = step.view.outputs[0];
+    allocate(out, shape, values_for(slot));
+    if (on_host(memory_of_slot(slot)) || !is_plain(out.dtype)) {
+      copy_elements(out.dtype, in.data, out.data, shape.elements());
+    } else {
+      memory_of_slot(slot)->copy(out.data, in.data, bytes_of(in), DeviceMemory::Way::Within);
+    }
   }
 }
 
@@ -160,7 +165,7 @@ void Plan::run_dynamic(const Step& step, Frame& frame, const RunControl& control
     }
     out.own_shape = shape;
     if (!out.shape) out.shape = &out.own_shape;
-    allocate(out, shape, *values_);
+    allocate(out, shape, values_for(step.view.outputs[o]));
   }
   if (!same) dynamic.prepare(*step.node, *step.kernel, *step.pool, environment_.resources);
   if (dynamic.computes_nothing()) return;
@@ -170,11 +175,13 @@ void Plan::run_dynamic(const Step& step, Frame& frame, const RunControl& control
       if (buffer) buffer->release();
     }
   } scratch;
-  if (dynamic.scratch_bytes() > 0) scratch.buffer = values_->acquire(dynamic.scratch_bytes());
+  if (dynamic.scratch_bytes() > 0) {
+    scratch.buffer = values_[static_cast<size_t>(step.own_memory)]->acquire(dynamic.scratch_bytes());
+  }
   StepView view = step.view;
   view.state = dynamic.state();
   KernelContext c(view, slots, scratch.buffer ? scratch.buffer->data() : nullptr, *step.pool, &control);
-  step.compute(c);
+  launch(step, step.compute, c);
 }
 
 }  // namespace weir

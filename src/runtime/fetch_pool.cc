@@ -14,7 +14,10 @@ constexpr size_t kSmall = 4096;  // what a buffer may always be too large
 class FetchPool::Pooled final : public Buffer {
  public:
   explicit Pooled(size_t bytes) : Buffer(allocate_bytes(bytes), bytes) {}
-  ~Pooled() override { std::free(data()); }
+  explicit Pooled(Tensor place) : Buffer(place.mutable_raw(), place.bytes()), place_(std::move(place)) {}
+  ~Pooled() override {
+    if (!place_.valid()) std::free(data());
+  }
   void lend(std::shared_ptr<FetchPool> pool) {
     pool_ = std::move(pool);
     revive();
@@ -29,6 +32,7 @@ class FetchPool::Pooled final : public Buffer {
       delete this;
     }
   }
+  Tensor place_;                     // that has the bytes, when they are not the host's
   std::shared_ptr<FetchPool> pool_;  // set while the buffer is out
 };
 
@@ -51,7 +55,10 @@ Buffer* FetchPool::acquire(size_t bytes) {
       free_.erase(best);
     }
   }
-  if (!buffer) buffer = new Pooled(bytes);
+  if (!buffer) {
+    const Shape shape{static_cast<int64_t>(bytes)};
+    buffer = memory_ ? new Pooled(memory_->place(DType::UInt8, shape)) : new Pooled(bytes);
+  }
   buffer->lend(shared_from_this());
   return buffer;
 }

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <vector>
 
+#include "devices/memory.h"
 #include "weir/tensor.h"
 
 namespace weir {
@@ -13,8 +14,12 @@ namespace weir {
 // held outlive the pool. Thread-safe.
 class FetchPool : public std::enable_shared_from_this<FetchPool> {
  public:
-  // At most `kept` buffers are kept, the oldest of them going first.
-  explicit FetchPool(size_t kept = 4) : kept_(kept) { free_.reserve(kept); }
+  // At most `kept` buffers are kept, the oldest of them going first. They are in the host's memory unless another is
+  // given.
+  explicit FetchPool(size_t kept = 4, std::shared_ptr<DeviceMemory> memory = nullptr)
+      : kept_(kept), memory_(std::move(memory)) {
+    free_.reserve(kept);
+  }
   ~FetchPool();
   // One reference to a buffer of at least this size, and not much more.
   Buffer* acquire(size_t bytes);
@@ -24,6 +29,7 @@ class FetchPool : public std::enable_shared_from_this<FetchPool> {
   void take_back(Pooled* buffer);
 
   const size_t kept_;
+  const std::shared_ptr<DeviceMemory> memory_;
   std::mutex mutex_;
   std::vector<Pooled*> free_;
 };

@@ -89,7 +89,11 @@ std::shared_ptr<const Fit> Plan::fit(const std::shared_ptr<Plan>& plan, std::spa
       differs[s] = true;
       Slot& slot = fit->slots[s];
       slot.shape = facts->shape(edge);
-      if (slot.constant >= 0) fit->constants[static_cast<size_t>(slot.constant)] = facts->value(edge);
+      if (slot.constant >= 0) {
+        const Tensor& value = facts->value(edge);
+        fit->constants[static_cast<size_t>(slot.constant)] =
+            slot.upload >= 0 ? plan->upload(value, slot.upload) : value;
+      }
       const bool has_place = slot.place == Place::Arena || slot.place == Place::Fetch;
       if (has_place && plan->layout_->lives[s].root == static_cast<int>(s)) slot.bytes = bytes_of(slot);
     }

@@ -34,7 +34,12 @@ struct FlowStep::Iteration {
 
 FlowStep::FlowStep(const Plan& plan, const Flow& flow, int device, std::vector<FeedSpec> inputs,
                    std::vector<bool> wanted)
-    : plan_(plan), flow_(flow), device_(device), inputs_(std::move(inputs)), wanted_(std::move(wanted)) {
+    : plan_(plan),
+      flow_(flow),
+      device_(device),
+      memory_(plan.memory_of_device(device)),
+      inputs_(std::move(inputs)),
+      wanted_(std::move(wanted)) {
   static_ = true;
   for (const FeedSpec& input : inputs_) static_ &= input.dtype == DType::Resource || input.shape.is_known();
   for (int b = 0; b < 2; ++b) {
@@ -57,7 +62,10 @@ std::unique_ptr<FlowStep::Plans> FlowStep::make_plans(std::vector<FeedSpec> inpu
     if (flow_.selected >= 0 && flow_.selected != b) continue;
     const FlowBody& body = flow_.bodies[b];
     std::vector<Output> fetches = wanted_results(body);
-    plans->bodies[b] = plan_.make_body_plan({fetches, body.parameters, inputs, body.targets, body.body}, device_);
+    // The host itself looks at a loop's condition.
+    const bool is_condition = flow_.is_loop && b == 0;
+    plans->bodies[b] =
+        plan_.make_body_plan({fetches, body.parameters, inputs, body.targets, body.body, is_condition}, device_);
   }
   return plans;
 }
@@ -175,9 +183,7 @@ void FlowStep::give(const Value& value, int output, const StepView& step, Value*
   }
   // An input in the arena that is passed through: its place may be used again before the output's last reader.
   if (!is_plain(value.dtype) || out.shape == &out.own_shape) {
-    Tensor copy(value.dtype, *value.shape);
-    copy_elements(value.dtype, value.data, copy.mutable_raw(), copy.elements());
-    hold(out, copy);
+    hold(out, copy_of(value, *value.shape, memory_));
     return;
   }
   std::shared_ptr<FetchPool> pool;
@@ -185,12 +191,12 @@ void FlowStep::give(const Value& value, int output, const StepView& step, Value*
   {
     std::lock_guard lock(mutex_);
     std::shared_ptr<FetchPool>& kept = pools_[static_cast<size_t>(output)];
-    if (!kept) kept = std::make_shared<FetchPool>();
+    if (!kept) kept = std::make_shared<FetchPool>(4, on_host(memory_) ? nullptr : memory_->shared_from_this());
     pool = kept;
   }
   out.owner = pool->acquire(bytes);
   out.data = out.owner->data();
-  copy_elements(value.dtype, value.data, out.data, value.shape->elements());
+  copy_between(memory_, out.data, memory_, value.data, bytes);
 }
 
 }  // namespace weir

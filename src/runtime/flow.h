@@ -41,6 +41,7 @@ class FlowStep {
   const Plan& plan_;
   Flow flow_;
   const int device_;  // where inputs are and outputs go
+  DeviceMemory* const memory_;
   std::vector<FeedSpec> inputs_;
   std::vector<bool> wanted_;
   bool static_ = false;                            // all shapes are known ahead

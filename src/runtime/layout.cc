@@ -137,7 +137,8 @@ class Plan::Layout::Pass {
     for (int n = 0; n < step.view.input_count && n < 32; ++n) {
       if (!(mask >> n & 1)) continue;
       const int r = root(step.view.inputs[n]);
-      if (slot(r).place != Place::Arena || life(r).last_use != i || slot(r).bytes != slot(out).bytes) continue;
+      if (slot(r).place != Place::Arena || slot(r).memory != slot(out).memory) continue;
+      if (life(r).last_use != i || slot(r).bytes != slot(out).bytes) continue;
       // Nobody may look at the memory that is being overwritten: no other input of this step, and no step beside it.
       if (readers_[static_cast<size_t>(r)].count != 1) continue;
       life(r).last_use = std::max(life(r).last_use, life(out).last_use);

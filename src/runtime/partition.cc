@@ -99,7 +99,12 @@ void Plan::Builder::form_stretches() {
   const std::vector<Step>& steps = plan_.steps_;
   const PlanEnvironment& environment = plan_.environment_;
   std::set<int> used;
-  for (const Step& step : steps) used.insert({step.device, step.to});
+  // The device whose memory each output of a step is in.
+  auto memory_for = [&](size_t i, int o) { return memory_of(ir_, {step_nodes_[i], o}, environment.devices); };
+  for (size_t i = 0; i < steps.size(); ++i) {
+    used.insert({steps[i].device, steps[i].to});
+    for (int o = 0; o < steps[i].view.output_count; ++o) used.insert(memory_for(i, o));
+  }
   std::vector<int> devices(used.begin(), used.end());
   if (devices.empty()) devices.push_back(environment.home);
   auto home = std::find(devices.begin(), devices.end(), environment.home);
@@ -108,12 +113,14 @@ void Plan::Builder::form_stretches() {
   for (size_t m = 0; m < devices.size(); ++m) {
     memory_of_device_[static_cast<size_t>(devices[m])] = static_cast<int>(m);
     plan_.memories_.push_back(devices[m]);
+    plan_.device_memories_.push_back(environment.devices[devices[m]].memory());
   }
-  for (const Step& step : steps) {
-    for (int o = 0; o < step.view.output_count; ++o) {
-      memory(step.view.outputs[o]).memory = memory_of_device_[static_cast<size_t>(step.to)];
+  for (size_t i = 0; i < steps.size(); ++i) {
+    for (int o = 0; o < steps[i].view.output_count; ++o) {
+      memory(steps[i].view.outputs[o]).memory = memory_of_device_[static_cast<size_t>(memory_for(i, o))];
     }
   }
+  for (Step& step : plan_.steps_) step.own_memory = memory_of_device_[static_cast<size_t>(step.device)];
   plan_.stretches_.resize(static_cast<size_t>(stretches_.size()));
   const int count = static_cast<int>(steps.size());
   const bool waits =

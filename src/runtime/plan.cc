@@ -50,7 +50,7 @@ Plan::Plan(const PlanRequest& request, const PlanEnvironment& environment)
   if (passes.fuse_elementwise) fuse_elementwise(ir, context);
   if (options.direct_convolutions) direct_convolutions(ir);
   ir.sweep();
-  insert_copies(ir, environment_.devices, environment_.home);
+  insert_copies(ir, environment_.devices, request.fetch_to_host ? DeviceSet::kHost : environment_.home);
   holder_ = name_of(request);
   first_.plan = this;
   for (const FeedSpec& feed : request.feed_specs) first_.feeds.push_back(feed.shape);
@@ -168,6 +168,13 @@ void Plan::look_up_handles(Frame& frame) const {
   }
 }
 
+Tensor Plan::upload(const Tensor& constant, int device) const {
+  DeviceMemory& memory = *memory_of_device(device);
+  Tensor there = memory.allocate(constant.dtype(), constant.shape(), holder_);
+  memory.copy(there.mutable_raw(), constant.raw(), constant.bytes(), DeviceMemory::Way::FromHost);
+  return there;
+}
+
 void Plan::give_back(std::unique_ptr<Frame> frame) {
   for (const auto& arena : frame->arenas) {
     if (arena) environment_.arenas.release(*arena);
@@ -272,7 +279,7 @@ class Plan::Waits final : public WaitingRun::Work {
     plan_.run_stretch(plan_.stretches_[static_cast<size_t>(stretch)], frame_, control, tracer_);
   }
   void finish(int waiting) override {
-    if (step(waiting).charged) plan_.charge_outputs(step(waiting), frame_.slots.data());
+    if (step(waiting).settles) plan_.settle_outputs(step(waiting), frame_.slots.data());
     if (tracer_) {
       RunTrace::Event event = plan_.trace_event(step(waiting));
       event.start_ns = tracer_->since_begin(frame_.started[static_cast<size_t>(waiting)]->begin);
@@ -350,6 +357,7 @@ void Plan::run_alone(const Stretch& stretch, Frame& frame, const RunControl& con
       run_step(steps_[static_cast<size_t>(i)], frame, arena, control, nullptr);
     }
   }
+  finish(part);
 }
 
 int Plan::run_region(size_t region, int memory, Frame& frame, const RunControl& control) const {
@@ -380,8 +388,11 @@ void Plan::run_part(const Part& part, PartRun* others, Frame& frame, const RunCo
     } else {
       run_step(step, frame, arena, control, nullptr);
     }
-    if (step.awaited) others->publish(part.memory, i + 1 - part.begin);
+    if (!step.awaited) continue;
+    finish(part);
+    others->publish(part.memory, i + 1 - part.begin);
   }
+  finish(part);
 }
 
 void Plan::run_step(const Step& step, Frame& frame, char* arena, const RunControl& control, Tracer* tracer) const {
@@ -390,7 +401,7 @@ void Plan::run_step(const Step& step, Frame& frame, char* arena, const RunContro
     if (step.kind == Step::Kind::Static) {
       const FittedStep& fitted = frame.fit->steps[static_cast<size_t>(&step - steps_.data())];
       KernelContext c(fitted.view, slots, arena + fitted.scratch_offset, *step.pool, &control);
-      fitted.compute(c);
+      launch(step, fitted.compute, c);
     } else if (step.kind == Step::Kind::Alias) {
       run_alias(step, frame);
     } else if (step.kind == Step::Kind::Flow) {
@@ -398,10 +409,12 @@ void Plan::run_step(const Step& step, Frame& frame, char* arena, const RunContro
     } else if (step.kind == Step::Kind::Waiting) {
       start(step, frame, control, tracer);
       return;  // the rest happens when it has ended
+    } else if (step.kind == Step::Kind::Copy) {
+      run_copy(step, slots);
     } else {
       run_dynamic(step, frame, control);
     }
-    if (step.charged) charge_outputs(step, slots);
+    if (step.settles) settle_outputs(step, slots);
   } catch (...) {
     rethrow(step);
   }
@@ -442,7 +455,7 @@ void StartedStep::operator()() const {
       step.flow->run(step.view, slots, control, tracer);
     } else {
       KernelContext c = context;
-      step.compute(c);
+      launch(step, step.compute, c);
     }
   } catch (...) {
     error = std::current_exception();
@@ -450,16 +463,34 @@ void StartedStep::operator()() const {
   done(std::move(error));
 }
 
-// Puts what the run allocated on the account of the device's memory.
-void Plan::charge_outputs(const Step& step, Value* slots) const {
+// Puts what the kernel allocated on the account of the memory that the plan has it in, and there.
+void Plan::settle_outputs(const Step& step, Value* slots) const {
   for (int o = 0; o < step.view.output_count; ++o) {
     Value& v = slots[step.view.outputs[o]];
     if (!v.owner || first_.slots[static_cast<size_t>(step.view.outputs[o])].place != Place::Held) continue;
-    Tensor charged = step.charged->adopt(share(v), "the value of '" + step.name + "'");
+    DeviceMemory* memory = memory_of_slot(step.view.outputs[o]);
+    if (!memory) continue;
+    Tensor charged = memory->adopt(share(v), "the value of '" + step.name + "'");
     if (charged.buffer() == v.owner) continue;
     let_go(v);
     hold(v, charged);
   }
+}
+
+// Between memories of which the host cannot touch one.
+void Plan::run_copy(const Step& step, Value* slots) const {
+  const Value& in = slots[step.view.inputs[0]];
+  if (!in.data) return;  // an output of an If that the branch which ran does not give: nobody reads it
+  Value& out = slots[step.view.outputs[0]];
+  DeviceMemory* to = memory_of_slot(step.view.outputs[0]);
+  if (!out.data) {
+    let_go(out);
+    out.own_shape = *in.shape;
+    if (!out.shape) out.shape = &out.own_shape;
+    hold(out, to ? to->allocate(in.dtype, *in.shape, step.name) : Tensor(in.dtype, *in.shape));
+  }
+  const auto bytes = static_cast<size_t>(in.shape->elements()) * dtype_size(in.dtype);
+  copy_between(to, out.data, memory_of_device(step.from), in.data, bytes);
 }
 
 void Plan::run_alias(const Step& step, Frame& frame) const {

@@ -38,6 +38,7 @@ struct Slot {
   size_t offset = 0, bytes = 0;  // Arena
   int memory = 0;                // whose arena
   int constant = -1;             // Constant: its number in Fit::constants
+  int upload = -1;               // Constant: the device whose memory it is put into, when that is not the host's
 };
 size_t bytes_of(const Slot& slot);  // of its elements; throws InvalidArgument when they are too many
 
@@ -53,7 +54,8 @@ struct Wait {
 
 // One kernel call. Everything it needs is worked out; running it follows pointers only.
 struct Step {
-  enum class Kind { Static, Alias, Dynamic, Flow, Waiting };
+  // Copy: between memories of which one is not the host's.
+  enum class Kind { Static, Alias, Dynamic, Flow, Copy, Waiting };
   Kind kind = Kind::Static;
   ComputeFn compute = nullptr;
   StartFn start = nullptr;           // of kind Waiting; null: a flow or `compute`, which block a lane of their own
@@ -62,11 +64,14 @@ struct Step {
   std::vector<int> releases;         // slots whose last reader this is
   std::vector<int> shared_releases;  // values that steps of several parts read (Plan::shared_held_), this one too
   std::vector<Wait> waits;
-  bool awaited = false;             // steps of other parts wait for this one
-  int device = 0, to = 0;           // that runs it, and whose memory its outputs are in
-  ThreadPool* pool = nullptr;       // of the device
-  DeviceMemory* charged = nullptr;  // the account of outputs that only the run allocates; null: none is kept
-  std::vector<int> slots;           // inputs, then outputs; view points into it
+  bool awaited = false;              // steps of other parts wait for this one
+  int device = 0, to = 0;            // that runs it, and whose memory its outputs are in
+  int own_memory = 0;                // the number of its device's memory in the plan
+  int from = 0;                      // of a copy: whose memory the input is in
+  ThreadPool* pool = nullptr;        // of the device
+  const Device* launcher = nullptr;  // the device, when it wraps its kernels
+  bool settles = false;              // outputs that the kernel allocated go to the account of their memory, and into it
+  std::vector<int> slots;            // inputs, then outputs; view points into it
   const Op* op = nullptr;
   const Kernel* kernel = nullptr;  // of the device
   AttrMap attrs;
@@ -75,6 +80,15 @@ struct Step {
   const Node* origin = nullptr;
   std::shared_ptr<FlowStep> flow;  // of kind Flow, or one that waits: an If or While, see flow.h
 };
+
+// Calls a step's kernel, by way of its device when that has its own.
+inline void launch(const Step& step, ComputeFn compute, KernelContext& context) {
+  if (step.launcher) {
+    step.launcher->launch(compute, context);
+  } else {
+    compute(context);
+  }
+}
 
 // What of a step depends on shapes.
 struct FittedStep {
@@ -216,6 +230,8 @@ class Plan {
   const std::vector<Stretch>& stretches() const { return stretches_; }
   const std::vector<Step>& steps() const { return steps_; }
   const std::vector<Region>& regions() const { return regions_; }
+  // Where values of that device lie; null: in the host's own memory.
+  DeviceMemory* memory_of_device(int device) const { return environment_.devices[device].memory(); }
   // A plan for a body of one of this plan's nodes, which stands on `device`: it has the same session and options.
   std::unique_ptr<Plan> make_body_plan(const PlanRequest& request, int device) const;
   // What its loop's parameters look like in every iteration.
@@ -254,6 +270,7 @@ class Plan {
   void bind(Frame& frame, const Fit& fit) const;
   void give_back(std::unique_ptr<Frame> frame);
   void look_up_handles(Frame& frame) const;
+  Tensor upload(const Tensor& constant, int device) const;
   void begin(Frame& frame, std::span<const Tensor* const> feed_values) const;
   void take_fetch_buffers(Frame& frame) const;
   class Waits;
@@ -270,7 +287,20 @@ class Plan {
   void run_alias(const Step& step, Frame& frame) const;
   void run_dynamic(const Step& step, Frame& frame, const RunControl& control) const;
   void view_dynamic(const Step& step, const Shape& shape, Value* slots) const;
-  void charge_outputs(const Step& step, Value* slots) const;
+  void run_copy(const Step& step, Value* slots) const;
+  void settle_outputs(const Step& step, Value* slots) const;
+  // Of a value that a step gives; null: the host's own.
+  DeviceMemory* memory_of_slot(int slot) const {
+    return device_memories_[static_cast<size_t>(first_.slots[static_cast<size_t>(slot)].memory)];
+  }
+  // Buffers for a value that only the run knows the size of.
+  FetchPool& values_for(int slot) const {
+    return *values_[static_cast<size_t>(first_.slots[static_cast<size_t>(slot)].memory)];
+  }
+  // Waits until what a part's device has begun has ended.
+  void finish(const Part& part) const {
+    if (DeviceMemory* memory = device_memories_[static_cast<size_t>(part.memory)]) memory->finish();
+  }
   void clear(Frame& frame) const;
   [[noreturn]] void rethrow(const Step& step) const;
   RunTrace::Event trace_event(const Step& step) const;  // without its times
@@ -285,8 +315,9 @@ class Plan {
   std::vector<Step> once_;  // when a frame is made: variables and other handles
   std::vector<Step> steps_;
   std::vector<Stretch> stretches_;
-  std::vector<Region> regions_;  // steps of a stretch that run overlapped
-  std::vector<int> memories_;    // devices that values live on
+  std::vector<Region> regions_;                 // steps of a stretch that run overlapped
+  std::vector<int> memories_;                   // devices that values live on
+  std::vector<DeviceMemory*> device_memories_;  // theirs; null: the host's own
   WaitingGraph waiting_;
   std::vector<int> waiting_steps_;  // by their numbers
   bool in_parts_ = false;           // some stretch has several
@@ -301,9 +332,9 @@ class Plan {
     std::shared_ptr<FetchPool> pool;
   };
   std::vector<FetchBuffer> fetch_buffers_;
-  bool dynamic_steps_ = false;         // there are some
-  std::shared_ptr<FetchPool> values_;  // for their outputs
-  std::string holder_;                 // as accounts of memory name it
+  bool dynamic_steps_ = false;                      // there are some
+  std::vector<std::shared_ptr<FetchPool>> values_;  // for their outputs, one for each memory
+  std::string holder_;                              // as accounts of memory name it
 
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<Frame>> free_frames_;

@@ -33,9 +33,10 @@ void Plan::Builder::build(int inter_op_threads) {
   make_steps(order);
   place_values();
   drop_arena_aliases();
-  find_dynamic_steps();
   mark_live_reads();
   form_stretches();
+  make_fetch_pools();
+  find_dynamic_steps();
   find_last_uses();
   prepare_steps();
   prepare_flow();
@@ -58,6 +59,10 @@ void Plan::Builder::number_slots() {
       if (node.values[o].valid()) {
         s.constant = static_cast<int>(plan_.first_.constants.size());
         plan_.first_.constants.push_back(node.values[o]);
+        if (node.uploaded) {
+          s.upload = node.device;
+          plan_.first_.constants.back() = plan_.upload(node.values[o], node.device);
+        }
       }
       plan_.first_.slots.push_back(std::move(s));
       plan_.slot_edges_.push_back({i, static_cast<int>(o)});
@@ -69,17 +74,37 @@ void Plan::Builder::number_slots() {
   for (const IrEdge& fetch : ir_.fetches) plan_.fetch_slots_.push_back(slot(fetch));
 }
 
+// The device that placement chose has one, but for what rewrites have made of it since.
+const Kernel* Plan::Builder::find_kernel(const IrNode& node) const {
+  const Device& device = plan_.environment_.devices[node.device];
+  std::vector<DType> inputs;
+  for (size_t i = 0; device.is_accelerator() && i < node.inputs.size(); ++i) inputs.push_back(ir_.type(node.inputs[i]));
+  const Kernel* kernel = device.kernel(NodeView(*node.op, node.attrs, node.name), inputs, node.types);
+  if (kernel) return kernel;
+  node.origin->fail(Code::Unimplemented,
+                    fmt::format("there is no kernel for {} on {}", node.op->name, device.short_name()));
+}
+
+// A copy that the kernel of `_Copy`, which runs on the host, cannot do.
+bool Plan::Builder::is_far_copy(const IrNode& node) const {
+  const DeviceSet& devices = plan_.environment_.devices;
+  return node.op->role == Role::Copy &&
+         (!on_host(devices[node.to].memory()) || !on_host(devices[memory_of(ir_, node.inputs[0], devices)].memory()));
+}
+
 Step Plan::Builder::make_step(int id) {
   const IrNode& node = ir_[id];
   Step step;
   step.op = node.op;
-  step.kernel = &plan_.environment_.devices[node.device].kernel(*node.op);
+  step.kernel = find_kernel(node);
   step.attrs = node.attrs;
   step.name = node.name;
   step.origin = node.origin;
   step.device = node.device;
   step.to = node.memory();
-  step.pool = &plan_.environment_.devices[node.device].pool();
+  const Device& device = plan_.environment_.devices[node.device];
+  step.pool = &device.pool();
+  if (device.wraps_kernels()) step.launcher = &device;
   for (const IrEdge& input : node.inputs) step.slots.push_back(slot(input));
   for (size_t o = 0; o < node.types.size(); ++o)
     step.slots.push_back(first_slot_[static_cast<size_t>(id)] + static_cast<int>(o));
@@ -96,6 +121,9 @@ Step Plan::Builder::make_step(int id) {
     step.kind = Step::Kind::Waiting;
   } else if (node.flow) {
     step.kind = Step::Kind::Flow;
+  } else if (is_far_copy(node)) {
+    step.kind = Step::Kind::Copy;
+    step.from = memory_of(ir_, node.inputs[0], plan_.environment_.devices);
   } else if (node.op->def->alias >= 0) {
     step.kind = is_fixed_view(ir_, node) ? Step::Kind::Alias : Step::Kind::Dynamic;
   } else if (!is_handle(node) && !step.kernel->gives_outputs &&
@@ -105,7 +133,7 @@ Step Plan::Builder::make_step(int id) {
   // Reads of variables share what is on the variable's account already.
   const bool allocates =
       step.kind == Step::Kind::Dynamic || step.kind == Step::Kind::Waiting || step.kernel->gives_outputs;
-  if (allocates && node.op->role != Role::Read) step.charged = plan_.environment_.devices[step.to].memory();
+  step.settles = allocates && node.op->role != Role::Read && plan_.environment_.devices[step.to].memory();
   return step;
 }
 
@@ -160,7 +188,8 @@ void Plan::Builder::place_values() {
       if (is_ref || is_handle_type(out.dtype)) {
         out.place = Place::Nowhere;
       } else if (step.kind == Step::Kind::Dynamic || step.kind == Step::Kind::Flow ||
-                 step.kind == Step::Kind::Waiting || step.kernel->gives_outputs || has_constructor(out.dtype)) {
+                 step.kind == Step::Kind::Waiting || step.kernel->gives_outputs || has_constructor(out.dtype) ||
+                 !out.shape.is_known()) {
         out.place = Place::Held;
       } else if (step.kind == Step::Kind::Alias) {
         int in = step.view.inputs[step.op->def->alias];
@@ -180,7 +209,7 @@ void Plan::Builder::place_values() {
     if (plan_.first_.slots[s].place != Place::Arena || !life(r).fetched) continue;
     plan_.first_.slots[s].place = static_cast<int>(s) == r ? Place::Fetch : Place::Held;
     if (static_cast<int>(s) == r) {
-      plan_.fetch_buffers_.push_back({r, std::make_shared<FetchPool>()});
+      plan_.fetch_buffers_.push_back({r, nullptr});
     }
   }
 }
@@ -199,6 +228,13 @@ void Plan::Builder::drop_arena_aliases() {
   step_nodes_ = std::move(nodes);
 }
 
+void Plan::Builder::make_fetch_pools() {
+  for (FetchBuffer& fetch : plan_.fetch_buffers_) {
+    DeviceMemory* far = plan_.memory_of_slot(fetch.slot);
+    fetch.pool = std::make_shared<FetchPool>(4, on_host(far) ? nullptr : far->shared_from_this());
+  }
+}
+
 void Plan::Builder::find_dynamic_steps() {
   size_t outputs = 0;
   for (const Step& step : plan_.steps_) {
@@ -207,7 +243,11 @@ void Plan::Builder::find_dynamic_steps() {
   }
   if (outputs == 0) return;
   plan_.dynamic_steps_ = true;
-  plan_.values_ = std::make_shared<FetchPool>(2 * outputs + 2);  // with scratch memory
+  for (DeviceMemory* far : plan_.device_memories_) {
+    // With scratch memory.
+    plan_.values_.push_back(
+        std::make_shared<FetchPool>(2 * outputs + 2, on_host(far) ? nullptr : far->shared_from_this()));
+  }
 }
 
 void Plan::Builder::find_last_uses() {
@@ -240,7 +280,7 @@ void Plan::Builder::prepare_steps() {
       step.node = std::make_unique<NodeView>(*step.op, step.attrs, step.name);
       step.view.node = step.node.get();
       const bool is_flow = steps == &plan_.steps_ && ir_[step_nodes_[i]].flow;
-      if (step.op->def->alias >= 0 || is_flow) continue;  // nothing is computed
+      if (step.op->def->alias >= 0 || is_flow || step.kind == Step::Kind::Copy) continue;  // nothing is computed
       try {
         if (step.kernel->start) {
           step.start = step.kernel->start(*step.node);
@@ -268,8 +308,8 @@ void Plan::Builder::prepare_flow() {
     std::vector<FeedSpec> inputs;
     for (int n = flow.is_loop ? 0 : 1; n < step.view.input_count; ++n) {
       const Slot& input = memory(step.view.inputs[n]);
-      inputs.push_back({input.dtype, input.shape});
-      if (input.constant >= 0) inputs.back().value = plan_.first_.constants[static_cast<size_t>(input.constant)];
+      const IrEdge& edge = ir_[step_nodes_[i]].inputs[static_cast<size_t>(n)];
+      inputs.push_back({input.dtype, input.shape, ir_[edge.node].values[static_cast<size_t>(edge.output)]});
     }
     std::vector<bool> wanted;
     for (int o = 0; o < step.view.output_count; ++o) {

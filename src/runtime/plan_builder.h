@@ -21,6 +21,8 @@ class Plan::Builder {
   void number_slots();
   void make_steps(const std::vector<int>& order);
   Step make_step(int node);
+  const Kernel* find_kernel(const IrNode& node) const;
+  bool is_far_copy(const IrNode& node) const;
   void place_values();
   void drop_arena_aliases();
   void find_dynamic_steps();
@@ -28,6 +30,7 @@ class Plan::Builder {
   void form_stretches();
   void form_parts(Stretch& stretch, int begin, int end, const std::vector<StepFacts>& facts);
   void connect_stretches(const std::vector<StepFacts>& facts);
+  void make_fetch_pools();
   void find_last_uses();
   void prepare_steps();
   void prepare_flow();

@@ -1,7 +1,9 @@
 #pragma once
 
+#include "devices/memory.h"
 #include "ops/kernel.h"
 #include "ops/state/variable_state.h"
+#include "tensor/elements.h"
 
 namespace weir {
 
@@ -26,6 +28,18 @@ inline Tensor share(const Value& v) {
 
 // The variable that a reference or handle refers to; null when it is none.
 inline const VariableState* variable_behind(const Value& v) { return dynamic_cast<const VariableState*>(v.resource); }
+
+// The elements of a value in memory of their own, under a shape of as many elements.
+inline Tensor copy_of(const Value& v, const Shape& shape, DeviceMemory* memory) {
+  if (on_host(memory) || !is_plain(v.dtype)) {
+    Tensor copy(v.dtype, shape);
+    copy_elements(v.dtype, v.data, copy.mutable_raw(), copy.elements());
+    return copy;
+  }
+  Tensor copy = memory->place(v.dtype, shape);
+  memory->copy(copy.mutable_raw(), v.data, copy.bytes(), DeviceMemory::Way::Within);
+  return copy;
+}
 
 // Makes `to`, which holds nothing, the same value as `from`. What nobody owns (memory of an arena) stays its owner's.
 inline void refer(Value& to, const Value& from) {

@@ -12,6 +12,7 @@
 #include "models/mnist.h"
 #include "models/progress.h"
 #include "tests/support/check_op.h"
+#include "tests/support/protected_device.h"
 
 namespace weir::examples {
 namespace {
@@ -50,6 +51,20 @@ TEST_F(Programs, Cifar10LearnsItsTrainingPictures) {
   EXPECT_LT(last, first - 0.3f);
   const double accuracy = training.test_accuracy();
   EXPECT_TRUE(accuracy >= 0 && accuracy <= 1 && std::abs(accuracy * 20 - std::round(accuracy * 20)) < 1e-9) << accuracy;
+}
+
+// Variables on the CPU, the tower on a device whose memory the host cannot touch.
+TEST_F(Programs, Cifar10TrainsOnADeviceOfItsOwnMemory) {
+  std::vector<float> here, there;
+  {
+    Cifar10Training training = train(cifar10("here"));
+    while (training.step() < 3) here.push_back(training.run_step());
+  }
+  const MoreDevices more({std::make_shared<testing::ProtectedDevice>(0)});
+  Cifar10Training training = train(cifar10("there"));
+  while (training.step() < 3) there.push_back(training.run_step());
+  EXPECT_EQ(here, there);
+  EXPECT_FALSE(training.save().empty());
 }
 
 TEST_F(Programs, Cifar10GoesOnAsIfItHadNotStopped) {

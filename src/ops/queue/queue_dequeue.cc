@@ -24,6 +24,7 @@ OpDef row(std::string_view name, std::string_view inputs, std::string_view flags
           .outputs = "components:component_types",
           .attrs = "component_types:list(type)>=1; timeout_ms:int=-1",
           .flags = flags,
+          .host = "components",
           .infer = infer,
           .gradient = not_differentiable,
           .cpu = {.start = start_any<start>},

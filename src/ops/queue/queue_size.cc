@@ -21,6 +21,7 @@ OpDef row(std::string_view name, std::string_view inputs, std::string_view outpu
           .inputs = inputs,
           .outputs = outputs,
           .flags = flags,
+          .host = outputs.substr(0, outputs.find(':')),
           .infer = infer,
           .gradient = not_differentiable,
           .cpu = cpu,

@@ -69,6 +69,7 @@ bool VariableState::initialized() const {
 
 Tensor VariableState::read() const {
   Tensor live;
+  std::shared_ptr<DeviceMemory> memory;
   {
     std::lock_guard lock(mutex_);
     if (!value_.valid()) fail_uninitialized();
@@ -78,8 +79,9 @@ Tensor VariableState::read() const {
       return Tensor(dtype_, value_.shape(), now.memory(), const_cast<void*>(value_.raw()));
     }
     live = value_;
+    memory = memory_;
   }
-  return live.copy();
+  return memory ? memory->duplicate(live) : live.copy();
 }
 
 Tensor VariableState::read_live() const {
@@ -98,6 +100,7 @@ void VariableState::assign(Tensor value) {
   Tensor old;
   std::lock_guard lock(mutex_);
   charge(value.bytes());
+  if (memory_) value = memory_->moved_here(value);
   old = value_;  // released after the lock
   keep(std::move(value));
 }
@@ -113,7 +116,7 @@ void VariableState::copy_from(const void* data, const Shape& shape, UpdateMode m
     } else {
       if (!fits || !storage().unique()) {
         charge(static_cast<size_t>(shape.elements()) * dtype_size(dtype_));
-        Tensor fresh(dtype_, shape);
+        Tensor fresh = memory_ ? memory_->place(dtype_, shape) : Tensor(dtype_, shape);
         old = value_;
         keep(std::move(fresh));
       }
@@ -136,8 +139,11 @@ void VariableState::stand_on(DeviceMemory* memory) {
   std::lock_guard lock(mutex_);
   if (memory_.get() == memory) return;
   charge(0);
+  if (memory_ && value_.valid()) value_ = memory_->to_host(value_);
   memory_ = memory ? memory->shared_from_this() : nullptr;
-  if (value_.valid()) charge(value_.bytes());
+  if (!value_.valid()) return;
+  charge(value_.bytes());
+  if (memory_) value_ = memory_->moved_here(value_);
 }
 
 void VariableState::charge(size_t bytes) {
@@ -154,7 +160,9 @@ void VariableState::keep(Tensor value) {
 // Makes the value one that no snapshot holds and, if that is asked for, no live reader and no writer in place either.
 void VariableState::detach(bool from_live_readers) {
   if (!value_.valid()) fail_uninitialized();
-  if (storage().has_snapshots() || (from_live_readers && !storage().unique())) keep(value_.copy());
+  if (storage().has_snapshots() || (from_live_readers && !storage().unique())) {
+    keep(memory_ ? memory_->duplicate(value_) : value_.copy());
+  }
 }
 
 void VariableState::update(FunctionRef<void(Tensor&)> change, UpdateMode mode) {
