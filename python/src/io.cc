@@ -223,8 +223,8 @@ void bind_savers(nb::module_& m) {
           for (auto [key, value] : input_map) {
             options.input_map.emplace_back(to_name(key), to_output(graph, value, DType::Invalid, {}));
           }
-          std::optional<Saver> saver = train::import_meta_graph(graph, view(meta_graph), options);
-          return saver ? nb::cast(std::move(*saver)) : nb::none();
+          std::optional<Saver> found = train::import_meta_graph(graph, view(meta_graph), options);
+          return found ? nb::cast(std::move(*found)) : nb::none();
         });
       });
 }

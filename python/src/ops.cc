@@ -300,7 +300,7 @@ nb::object create_op(GraphObject& graph, const std::string& op_name, nb::list in
   const Op& op = require_op(op_name);
   LineScope line(graph, user_line());
   try {
-    NodeArgs args{.op = op_name, .name = to_name(name), .line = *graph.impl().line};
+    NodeArgs args{.op = op_name, .name = to_name(name), .line = *graph.impl().scopes.line};
     for (nb::handle input : inputs) args.inputs.push_back(to_output(graph, input, DType::Invalid, {}));
     for (auto [key, value] : attrs) {
       const std::string attr_name = to_name(key);
