@@ -133,7 +133,8 @@ class Plan::Layout::Pass {
     const uint32_t mask = step.kernel->in_place;
     if (mask == 0 || step.kind != Step::Kind::Static || step.view.output_count == 0) return;
     const int out = step.view.outputs[0];
-    if (slot(out).place != Place::Arena) return;
+    // What other stretches read needs a place that no stretch uses for anything else.
+    if (slot(out).place != Place::Arena || !is_local(out)) return;
     for (int n = 0; n < step.view.input_count && n < 32; ++n) {
       if (!(mask >> n & 1)) continue;
       const int r = root(step.view.inputs[n]);
