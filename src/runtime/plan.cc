@@ -111,17 +111,18 @@ bool Plan::take_arenas(Frame& frame, const Fit& fit) const {
   for (size_t m = 0; m < memories_.size(); ++m) {
     std::shared_ptr<Arena>& arena = frame.arenas[m];
     if (arena && environment_.arenas.retake(*arena, fit.arena_bytes[m])) continue;
-    const Arena* before = arena.get();
+    // Held until the two are compared: a new arena could have the address of one that is gone.
+    const std::shared_ptr<Arena> before = arena;
     try {
       const ArenaPool::Request request{memories_[m], fit.arena_bytes[m], holder_};
-      arena = request.bytes > 0 ? environment_.arenas.acquire(request, std::move(arena)) : nullptr;
+      arena = request.bytes > 0 ? environment_.arenas.acquire(request, before) : nullptr;
     } catch (...) {
       for (size_t taken = 0; taken < m; ++taken) {
         if (frame.arenas[taken]) environment_.arenas.release(*frame.arenas[taken]);
       }
       throw;
     }
-    changed = changed || arena.get() != before;
+    changed = changed || arena != before;
   }
   return changed;
 }
