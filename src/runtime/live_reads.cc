@@ -12,7 +12,7 @@ constexpr int kAnyVariable = -1;
 // What keeps its inputs, or hands them on, beyond the end of its step.
 bool keeps_inputs(const Step& step) {
   if (step.kind == Step::Kind::Flow || step.op->def->waits) return true;
-  return step.op->def->cpu.gives_outputs && step.op->role != Role::Read;
+  return step.kernel->gives_outputs && step.op->role != Role::Read;
 }
 
 }  // namespace

@@ -9,6 +9,11 @@
 #include "tensor/elements.h"
 
 namespace weir {
+namespace {
+
+Tensor copy_in(DeviceMemory* memory, const Tensor& value) { return memory ? memory->duplicate(value) : value.copy(); }
+
+}  // namespace
 
 // Stands between a variable and the memory of its value, so that two kinds of readers can be told apart: the variable
 // and live readers refer to the storage, snapshots to the memory behind it.
@@ -81,7 +86,7 @@ Tensor VariableState::read() const {
     live = value_;
     memory = memory_;
   }
-  return memory ? memory->duplicate(live) : live.copy();
+  return copy_in(memory.get(), live);
 }
 
 Tensor VariableState::read_live() const {
@@ -96,11 +101,10 @@ void VariableState::assign(Tensor value) {
     throw invalid_argument("variable '{}' is {}; it cannot take a value of type {}", name_, dtype_name(dtype_),
                            dtype_name(value.dtype()));
   }
-  if (is_live(*value.buffer())) value = value.copy();
   Tensor old;
   std::lock_guard lock(mutex_);
   charge(value.bytes());
-  if (memory_) value = memory_->moved_here(value);
+  value = is_live(*value.buffer()) ? copy_in(memory_.get(), value) : memory_ ? memory_->moved_here(value) : value;
   old = value_;  // released after the lock
   keep(std::move(value));
 }
@@ -139,11 +143,12 @@ void VariableState::stand_on(DeviceMemory* memory) {
   std::lock_guard lock(mutex_);
   if (memory_.get() == memory) return;
   charge(0);
-  if (memory_ && value_.valid()) value_ = memory_->to_host(value_);
-  memory_ = memory ? memory->shared_from_this() : nullptr;
+  const std::shared_ptr<DeviceMemory> before = std::exchange(memory_, memory ? memory->shared_from_this() : nullptr);
   if (!value_.valid()) return;
   charge(value_.bytes());
-  if (memory_) value_ = memory_->moved_here(value_);
+  Tensor moved = before ? before->to_host(value_) : value_;
+  if (memory_) moved = memory_->moved_here(moved);
+  if (moved.raw() != value_.raw()) keep(std::move(moved));
 }
 
 void VariableState::charge(size_t bytes) {
@@ -160,9 +165,7 @@ void VariableState::keep(Tensor value) {
 // Makes the value one that no snapshot holds and, if that is asked for, no live reader and no writer in place either.
 void VariableState::detach(bool from_live_readers) {
   if (!value_.valid()) fail_uninitialized();
-  if (storage().has_snapshots() || (from_live_readers && !storage().unique())) {
-    keep(memory_ ? memory_->duplicate(value_) : value_.copy());
-  }
+  if (storage().has_snapshots() || (from_live_readers && !storage().unique())) keep(copy_in(memory_.get(), value_));
 }
 
 void VariableState::update(FunctionRef<void(Tensor&)> change, UpdateMode mode) {
