@@ -11,6 +11,7 @@
 #include "weir/checkpoint.h"
 #include "weir/export.h"
 #include "weir/graph.h"
+#include "weir/partitioned_variable.h"
 #include "weir/session.h"
 
 namespace weir::train {
@@ -28,15 +29,9 @@ struct WEIR_API SaverDef {
   static SaverDef parse(std::string_view bytes);  // throws InvalidArgument
 };
 
-// Where a variable stands in a larger tensor: partitioned variables are saved as slices of one.
-struct SaveSliceInfo {
-  std::string full_name;
-  Shape full_shape;
-  std::vector<int64_t> var_offset, var_shape;
-};
-// Remembered by the variable's graph, used by savers and written to meta graphs.
-WEIR_API void set_save_slice_info(const Variable& variable, const SaveSliceInfo& info);
-WEIR_API std::optional<SaveSliceInfo> save_slice_info(const Variable& variable);
+using weir::save_slice_info;
+using weir::SaveSliceInfo;
+using weir::set_save_slice_info;
 
 // A variable and the name under which it is saved.
 struct WEIR_API SaveItem {

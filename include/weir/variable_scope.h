@@ -9,49 +9,11 @@
 
 #include "weir/export.h"
 #include "weir/graph.h"
+#include "weir/initializers.h"
+#include "weir/partitioners.h"
+#include "weir/regularizers.h"
 
 namespace weir {
-
-// How a variable begins: a function of its shape and type, or a value.
-class WEIR_API Initializer {
- public:
-  using Function = std::function<Output(Graph&, const Shape&, DType)>;
-  Initializer() = default;  // none: the scope's, or by default uniform (Glorot)
-  Initializer(Function function) : function_(std::move(function)) {}  // NOLINT
-  Initializer(const In& value) : value_(value) {}                     // NOLINT
-  template <class T>
-  requires std::is_arithmetic_v<T> Initializer(T value, In::Where where = In::Where::current())
-      : value_(In(value, where)) {}                                                                       // NOLINT
-  Initializer(const Tensor& value, In::Where where = In::Where::current()) : value_(In(value, where)) {}  // NOLINT
-
-  explicit operator bool() const { return function_ || value_; }
-  const Function& function() const { return function_; }
-  const std::optional<In>& value() const { return value_; }
-
- private:
-  Function function_;
-  std::optional<In> value_;
-};
-
-WEIR_API Initializer zeros_initializer();
-WEIR_API Initializer ones_initializer();
-WEIR_API Initializer constant_initializer(double value);
-struct RandomInitializerOptions {
-  float mean = 0;
-  std::optional<int64_t> seed = {};
-};
-WEIR_API Initializer random_normal_initializer(float stddev = 1, const RandomInitializerOptions& options = {});
-WEIR_API Initializer truncated_normal_initializer(float stddev = 1, const RandomInitializerOptions& options = {});
-WEIR_API Initializer random_uniform_initializer(float minval = 0, float maxval = 1,
-                                                std::optional<int64_t> seed = std::nullopt);
-// Keeps the size of signals and gradients through a layer (Glorot and Bengio, 2010); also called Xavier.
-WEIR_API Initializer glorot_uniform_initializer(std::optional<int64_t> seed = std::nullopt);
-WEIR_API Initializer glorot_normal_initializer(std::optional<int64_t> seed = std::nullopt);
-
-// What a variable adds to the loss. An empty Output adds nothing.
-using Regularizer = std::function<Output(const Output& weights)>;
-WEIR_API Regularizer l1_regularizer(float scale);
-WEIR_API Regularizer l2_regularizer(float scale);
 
 // Whether get_variable makes variables (false), shares existing ones (true), or whichever applies (kAutoReuse).
 class Reuse {
@@ -64,14 +26,28 @@ class Reuse {
 };
 inline constexpr Reuse kAutoReuse{Reuse::Mode::Auto};
 
+struct GetVariableOptions;
+// Gives the variable of a full name, "tower/conv1/weights".
+using VariableGetter =
+    std::function<Variable(const std::string& name, const Shape& shape, const GetVariableOptions& options)>;
+// Stands between get_variable and the variables: may ask `getter` for another name, shape or options, or for more than
+// one variable. That of an inner scope is called first, and its getter is that of the outer scope.
+using CustomGetter = std::function<Variable(const VariableGetter& getter, const std::string& name, const Shape& shape,
+                                            const GetVariableOptions& options)>;
+
 // What is not given is inherited from the enclosing scope.
 struct VariableScopeOptions {
   std::optional<Reuse> reuse = {};
   Initializer initializer = {};
   Regularizer regularizer = {};
+  Constraint constraint = {};
+  Partitioner partitioner = {};
+  CustomGetter custom_getter = {};
+  std::optional<std::string> caching_device = {};  // where reads of the variables stand
   std::optional<DType> dtype = {};
   std::optional<bool> use_resource = {};
   bool unique = false;  // the name gets a number when a scope of that name has been entered before
+  bool auxiliary_name_scope = true;  // false: nodes keep the name scope that they have outside
 };
 
 // A scope of variable names, and a name scope with it. Left at the end of the block.
@@ -92,6 +68,10 @@ class [[nodiscard]] WEIR_API VariableScope {
   // What get_variable takes from this scope from now on.
   void set_initializer(Initializer initializer);
   void set_regularizer(Regularizer regularizer);
+  void set_constraint(Constraint constraint);
+  void set_partitioner(Partitioner partitioner);
+  void set_custom_getter(CustomGetter custom_getter);
+  void set_caching_device(std::string device);
   void set_dtype(DType dtype);
   void set_use_resource(bool use_resource);
   // The same scope without the duty to leave it: to be entered again later.
@@ -114,9 +94,11 @@ WEIR_API VariableScope variable_scope(Graph& graph, const VariableScope& scope,
 struct GetVariableOptions {
   Initializer initializer = {};
   Regularizer regularizer = {};
+  Constraint constraint = {};
   std::optional<DType> dtype = {};  // float unless the scope or the initial value says otherwise
   bool trainable = true;
   std::vector<std::string> collections = {};
+  std::optional<std::string> caching_device = {};
   std::optional<bool> use_resource = {};
   bool validate_shape = true;
 };
@@ -125,5 +107,34 @@ struct GetVariableOptions {
 // Throws InvalidArgument when it exists and the scope does not share (saying where it was made), when it does not exist
 // and the scope only shares, and when shape or type differ from those it was made with. The losses of regularizers are
 // in the collection "regularization_losses".
+
+// What brings a variable back into its bounds after an update; empty for one without.
+WEIR_API Constraint constraint_of(const Variable& variable);
+
+// The scope of a function whose variables are made by its first call and shared by the others.
+class WEIR_API TemplateScope {
+ public:
+  TemplateScope(Graph& graph, std::string name) : graph_(&graph), name_(std::move(name)) {}
+  VariableScope enter();
+  void called() { called_ = true; }  // every variable has been made: from now on they are shared
+
+ private:
+  Graph* graph_;
+  std::string name_;
+  std::shared_ptr<VariableScope> scope_;
+  bool called_ = false;
+};
+
+// auto encoder = make_template(g, "encoder", [](Output x) { ... get_variable ... });  encoder(a); encoder(b);
+template <class F>
+auto make_template(Graph& graph, std::string name, F function) {
+  auto scope = std::make_shared<TemplateScope>(graph, std::move(name));
+  return [scope, function = std::move(function)](auto&&... args) {
+    VariableScope entered = scope->enter();
+    auto result = function(std::forward<decltype(args)>(args)...);
+    scope->called();
+    return result;
+  };
+}
 
 }  // namespace weir

@@ -4,19 +4,24 @@
 
 #include "building.h"
 #include "graph/variables.h"
+#include "nn/variable_store.h"
 
 namespace weir::python {
 namespace {
 
 using H = nb::handle;
 
-// The package hands over functions of (shape, dtype) only; values have become functions there. `get` gives the function
-// when it is needed.
+// The package hands over functions of (shape, dtype, part) only; what a scope remembers is made of values there. `get`
+// gives the function when it is needed; `part` is None or (full shape, offset).
 template <class Get>
 Initializer initializer_from(Get get) {
-  return Initializer::Function([get](Graph& graph, const Shape& shape, DType dtype) {
-    return to_output(static_cast<GraphObject&>(graph), get()(from_shape(shape), from_dtype(dtype)), dtype, {});
-  });
+  return Initializer::PartFunction(
+      [get](Graph& graph, const Shape& shape, DType dtype, const PartitionInfo* part) {
+        nb::object info = nb::none();
+        if (part) info = nb::make_tuple(from_shape(part->full_shape), from_shape(Shape(part->offset)));
+        return to_output(static_cast<GraphObject&>(graph), get()(from_shape(shape), from_dtype(dtype), info), dtype,
+                         {});
+      });
 }
 
 template <class Get>
@@ -101,19 +106,58 @@ nb::object from_parts(nb::pointer_and_handle<VariableObject> self, const TensorO
   return nb::borrow(self.h);
 }
 
-nb::object get_variable(GraphObject& g, const std::string& name, H shape, H dtype, H initializer, H regularizer,
-                        bool trainable, H collections, H use_resource, bool validate_shape) {
-  return build(g, {}, [&](GraphObject& graph) {
-    GetVariableOptions options{.initializer = to_initializer(initializer),
-                               .regularizer = to_regularizer(regularizer),
+bool is_value(H initializer) {
+  return !initializer.is_none() &&
+         (!PyCallable_Check(initializer.ptr()) || tensor_of(initializer) || variable_of(initializer));
+}
+
+Reuse to_reuse(H reuse) {  // False, True, or the number 2 for AUTO_REUSE
+  const int mode = to_int(reuse, "reuse");
+  return mode == 2 ? kAutoReuse : Reuse(mode == 1);
+}
+
+// What the package says of a variable that is to be made or found: everything, scopes are its business.
+struct Wanted {
+  H shape, dtype, initializer, regularizer, collections, use_resource, caching_device;
+  bool trainable, validate_shape;
+
+  GetVariableOptions options(GraphObject& graph) const {
+    GetVariableOptions options{.regularizer = to_regularizer(regularizer),
                                .trainable = trainable,
                                .validate_shape = validate_shape};
     if (!dtype.is_none()) options.dtype = to_dtype(dtype);
+    if (is_value(initializer)) {
+      options.initializer = Initializer(to_in(graph, initializer, options.dtype.value_or(DType::Invalid)));
+    } else {
+      options.initializer = to_initializer(initializer);
+    }
     if (!use_resource.is_none()) options.use_resource = to_bool(use_resource);
+    if (!caching_device.is_none()) options.caching_device = to_name(caching_device);
     if (!collections.is_none()) {
       for (H collection : nb::iter(collections)) options.collections.push_back(to_name(collection));
     }
-    return wrap(graph.get_variable(name, to_shape(shape), options));
+    return options;
+  }
+};
+
+nb::object get_variable(GraphObject& g, const std::string& name, const Wanted& wanted, H reuse) {
+  return build(g, {}, [&](GraphObject& graph) {
+    Scope root = graph.name_scope("");
+    return wrap(
+        get_variable_of_name(graph, name, to_shape(wanted.shape), wanted.options(graph), to_reuse(reuse)));
+  });
+}
+
+// (parts, partitions)
+nb::object get_partitioned_variable(GraphObject& g, const std::string& name, H partitions, const Wanted& wanted,
+                                    H reuse) {
+  return build(g, {}, [&](GraphObject& graph) {
+    const std::vector<int64_t> cut = to_ints(partitions, "partitions");
+    Scope root = graph.name_scope("");
+    PartitionedVariable made = get_partitioned_variable_of_name(
+        graph, name, to_shape(wanted.shape), [&](const Shape&, DType) { return cut; }, wanted.options(graph),
+        to_reuse(reuse));
+    return nb::make_tuple(wrap(made.parts()), from_shape(Shape(made.partitions())));
   });
 }
 
@@ -139,16 +183,13 @@ struct VariableScopeObject {
 };
 
 VariableScopeObject enter_scope(GraphObject& graph, H name_or_scope, bool unique, H reuse, H initializer, H regularizer,
-                                H dtype, H use_resource) {
+                                H dtype, H use_resource, bool auxiliary_name_scope) {
   try {
     VariableScopeOptions options{.initializer = kept_initializer(graph, initializer),
                                  .regularizer = kept_regularizer(graph, regularizer),
-                                 .unique = unique};
-    // True, False, or the number 2 for AUTO_REUSE.
-    if (!reuse.is_none()) {
-      const int mode = to_int(reuse, "reuse");
-      options.reuse = mode == 2 ? kAutoReuse : Reuse(mode == 1);
-    }
+                                 .unique = unique,
+                                 .auxiliary_name_scope = auxiliary_name_scope};
+    if (!reuse.is_none()) options.reuse = to_reuse(reuse);
     if (!dtype.is_none()) options.dtype = to_dtype(dtype);
     if (!use_resource.is_none()) options.use_resource = to_bool(use_resource);
     if (nb::isinstance<VariableScopeObject>(name_or_scope)) {
@@ -228,15 +269,24 @@ void bind_variables(nb::module_& m) {
       .def("set_use_resource", [](S& s, bool use) { s.handle.set_use_resource(use); })
       .def("exit", [](S& s) { s.guard.reset(); });
   def(m, "enter_variable_scope",
-      [](GraphObject& g, H scope, bool unique, H reuse, H initializer, H regularizer, H dtype, H resource) {
-        return enter_scope(g, scope, unique, reuse, initializer, regularizer, dtype, resource);
+      [](GraphObject& g, H scope, bool unique, H reuse, H initializer, H regularizer, H dtype, H resource,
+         bool auxiliary_name_scope) {
+        return enter_scope(g, scope, unique, reuse, initializer, regularizer, dtype, resource, auxiliary_name_scope);
       });
   def(m, "current_variable_scope", [](GraphObject& g) { return VariableScopeObject(g.variable_scope(), g); });
   def(m, "get_variable",
       [](GraphObject& g, const std::string& name, H shape, H dtype, H initializer, H regularizer, bool trainable,
-         H collections, H use_resource, bool validate) {
-        return get_variable(g, name, shape, dtype, initializer, regularizer, trainable, collections, use_resource,
-                            validate);
+         H collections, H use_resource, bool validate, H caching_device, H reuse) {
+        const Wanted wanted{shape,        dtype,          initializer, regularizer, collections,
+                            use_resource, caching_device, trainable,   validate};
+        return get_variable(g, name, wanted, reuse);
+      });
+  def(m, "get_partitioned_variable",
+      [](GraphObject& g, const std::string& name, H shape, H dtype, H initializer, H regularizer, bool trainable,
+         H collections, H use_resource, bool validate, H caching_device, H reuse, H partitions) {
+        const Wanted wanted{shape,        dtype,          initializer, regularizer, collections,
+                            use_resource, caching_device, trainable,   validate};
+        return get_partitioned_variable(g, name, partitions, wanted, reuse);
       });
 
   def(m, "assign", [](const VariableObject& v, H value, bool validate_shape, bool use_locking, H name) {

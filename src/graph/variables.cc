@@ -34,9 +34,10 @@ class BesideVariable {
   std::string saved_;
 };
 
-Variable ref_variable(Graph& graph, const Output& value, Output ref, bool validate_shape) {
+Variable ref_variable(Graph& graph, const Output& value, Output ref, bool validate_shape,
+                      const std::string& caching_device) {
   Operation assign = NodeBuilder("Assign").input(ref).input(value).attr("validate_shape", validate_shape).build();
-  Scope beside = graph.colocate_with(ref.op());
+  Scope place = caching_device.empty() ? graph.colocate_with(ref.op()) : graph.device(caching_device);
   return Variable(ref, NodeBuilder("Identity", "read").input(ref).output(), assign, value);
 }
 
@@ -56,7 +57,8 @@ Variable resource_variable(Graph& graph, const Output& value, Output handle, con
 }  // namespace
 
 Variable make_variable(Graph& graph, std::string_view name, bool in_initializer,
-                       const std::function<Output()>& initial_value, const VariableOptions& options) {
+                       const std::function<Output()>& initial_value, const VariableOptions& options,
+                       const std::string& caching_device) {
   // A variable made inside a loop of dependencies is initialised before any of them.
   Scope no_control = graph.clear_control_dependencies();
   Scope scope = graph.name_scope(name.empty() ? "Variable" : name);
@@ -93,7 +95,7 @@ Variable make_variable(Graph& graph, std::string_view name, bool in_initializer,
                  .output();
   }
   Variable variable = options.use_resource ? resource_variable(graph, value, handle, shape)
-                                           : ref_variable(graph, value, handle, options.validate_shape);
+                                           : ref_variable(graph, value, handle, options.validate_shape, caching_device);
 
   std::vector<std::string> collections = options.collections;
   if (collections.empty()) collections.emplace_back(kGlobalVariables);
@@ -103,8 +105,8 @@ Variable make_variable(Graph& graph, std::string_view name, bool in_initializer,
   return variable;
 }
 
-Variable Graph::variable(std::string_view name, const In& initial_value, const VariableOptions& options) {
-  LineScope line(*this, source_line(initial_value.where()));
+Variable make_variable(Graph& graph, std::string_view name, const In& initial_value, const VariableOptions& options,
+                       const std::string& caching_device) {
   auto value = [&]() -> Output {
     if (Output output = initial_value.output()) {
       if (options.dtype != DType::Invalid && output.dtype() != options.dtype) {
@@ -122,9 +124,14 @@ Variable Graph::variable(std::string_view name, const In& initial_value, const V
       throw invalid_argument("variable '{}' is to be {}; its initial value is {}", name, dtype_name(dtype),
                              dtype_name(constant_value.dtype()));
     }
-    return constant(constant_value, "initial_value");
+    return graph.constant(constant_value, "initial_value");
   };
-  return make_variable(*this, name, false, value, options);
+  return make_variable(graph, name, false, value, options, caching_device);
+}
+
+Variable Graph::variable(std::string_view name, const In& initial_value, const VariableOptions& options) {
+  LineScope line(*this, source_line(initial_value.where()));
+  return make_variable(*this, name, initial_value, options);
 }
 
 std::vector<Variable> Graph::global_variables() const { return variables_in(*this, kGlobalVariables); }

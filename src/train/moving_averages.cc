@@ -99,7 +99,7 @@ Variable ExponentialMovingAverage::make_average(const AveragedList::Item& item) 
   std::optional<Scope> beside;
   if (item.value.node()->op->role == Role::Variable) beside.emplace(g.colocate_with(item.value.op()));
   return make_variable(g, scope.name() + "/", true,
-                       [&] { return zeros_initializer().function()(g, item.value.shape(), item.value.dtype()); },
+                       [&] { return zeros_initializer()(g, item.value.shape(), item.value.dtype()); },
                        {.trainable = false});
 }
 

@@ -63,6 +63,13 @@ Operation Optimizer::apply_gradients(const GradsAndVars& grads_and_vars, const A
     Scope beside = graph.colocate_with(variable.handle().op());
     Operation update =
         grad.sparse() ? apply_sparse_duplicate_indices(grad.slices(), variable) : apply_dense(grad.dense(), variable);
+    if (Constraint constraint = constraint_of(variable)) {
+      if (grad.sparse()) {
+        throw invalid_argument("Cannot use a constraint function on a sparse variable: '{}'", variable.name());
+      }
+      Scope after = graph.control_dependencies({update});
+      update = assign(variable, constraint(read_variable(variable))).op();
+    }
     updates.push_back(options.after_update ? options.after_update(variable, grad, update) : update);
   }
 
@@ -141,7 +148,7 @@ Variable Optimizer::make_slot(const Variable& variable, std::string_view slot_na
   Scope beside = graph.colocate_with(variable.handle().op());
   const bool given = initializer.value().has_value();
   auto initial_value = [&] {
-    return given ? initializer.value()->output() : initializer.function()(graph, variable.shape(), variable.dtype());
+    return given ? initializer.value()->output() : initializer(graph, variable.shape(), variable.dtype());
   };
   slot = make_variable(graph, scope.name() + "/", !given, initial_value,
                        {.trainable = false, .use_resource = variable.is_resource()});

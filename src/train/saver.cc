@@ -16,9 +16,6 @@ namespace {
 
 double now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
-// Where a graph keeps the slice information of its variables: by the name of the variable's node.
-constexpr std::string_view kSlices = "__save_slices";
-using NamedSlice = std::pair<std::string, SaveSliceInfo>;
 
 std::vector<SaveItem> items_of(Graph& graph, const SaverOptions& options) {
   if (options.var_list) return *options.var_list;
@@ -71,18 +68,6 @@ SaverDef SaverDef::parse(std::string_view bytes) {
           .sharded = message.sharded(),
           .keep_checkpoint_every_n_hours = message.keep_checkpoint_every_n_hours(),
           .version = static_cast<Version>(message.version())};
-}
-
-void set_save_slice_info(const Variable& variable, const SaveSliceInfo& info) {
-  variable.graph().add_to_collection(kSlices, NamedSlice(variable.name(), info));
-}
-
-std::optional<SaveSliceInfo> save_slice_info(const Variable& variable) {
-  for (const std::any& item : variable.graph().collection(kSlices)) {
-    const auto& [name, info] = std::any_cast<const NamedSlice&>(item);
-    if (name == variable.name()) return info;
-  }
-  return std::nullopt;
 }
 
 Saver::Saver(Graph& graph, const SaverOptions& options, Where where)

@@ -15,7 +15,7 @@ inline std::string apply_name(std::string_view rule, const Variable& variable, b
 // The initial value of a slot as TensorFlow's older optimizers make it: a constant outside of the slot's own scope.
 inline Initializer filled_like(const Variable& variable, float value) {
   Scope beside = variable.graph().colocate_with(variable.handle().op());
-  return Initializer(In(constant_initializer(value).function()(variable.graph(), variable.shape(), variable.dtype())));
+  return Initializer(In(constant_initializer(value)(variable.graph(), variable.shape(), variable.dtype())));
 }
 
 // The slot that a scope of this name holds already, where the enclosing scope shares variables (reuse); empty where it

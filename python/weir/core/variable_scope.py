@@ -2,10 +2,9 @@
 
 from weir import _weir
 from weir.core import dtypes, stack
-from weir.core.graph import Tensor, convert_to_tensor
+from weir.core.graph import Tensor, convert_to_tensor, name_scope
 from weir.core.tensor_shape import TensorShape
 from weir.core.variables import PartitionedVariable, Variable
-from weir.ops import array_ops
 
 
 class _ReuseMode:
@@ -31,26 +30,78 @@ def _reuse_number(reuse):
     return int(bool(reuse))
 
 
-def _initializer_function(initializer, name):
-    """A function of (shape, dtype) for the extension, of whatever TensorFlow takes as an initializer."""
-    if initializer is None:
-        return None
+class _PartitionInfo:
+    """Which part of a variable cut into parts an initializer is asked for."""
+
+    def __init__(self, full_shape, var_offset):
+        self._full_shape, self._var_offset = list(full_shape), list(var_offset)
+
+    full_shape = property(lambda self: self._full_shape)
+    var_offset = property(lambda self: self._var_offset)
+
+    def single_offset(self, shape):
+        axis = self.single_slice_dim(shape)
+        return self._var_offset[0 if axis is None else axis]
+
+    def single_slice_dim(self, shape):
+        axes = [axis for axis, (size, full) in enumerate(zip(shape, self._full_shape)) if size != full]
+        if len(axes) > 1:
+            raise ValueError(f"Cannot use single_slice_dim() with shape {shape} and full shape {self._full_shape} since "
+                             f"slice dim could be either dimension {axes[0]} or {axes[1]}.")
+        return axes[0] if axes else None
+
+
+def _is_value(initializer):
+    return initializer is not None and (not callable(initializer) or isinstance(initializer, (Tensor, Variable)))
+
+
+def _parameters(function):
+    """(names of the parameters, whether there is **kwargs) of a function."""
+    code = getattr(function, "__code__", None)
+    if code is not None:
+        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        return names[hasattr(function, "__self__"):], bool(code.co_flags & 0x08)
+    import inspect  # slow to import, and few programs come here: partial functions, objects that can be called
+
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return (), True
+    return tuple(parameters), any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+
+
+def _initializer_function(initializer):
+    """What the extension takes: None, a value, or a function of (shape, dtype, part)."""
+    if initializer is None or _is_value(initializer):
+        return initializer
     if isinstance(initializer, type):
         initializer = initializer()
-    if not callable(initializer) or isinstance(initializer, (Tensor, Variable)):
-        return lambda shape, dtype: initializer
+    if not hasattr(initializer, "__code__"):  # an initializer of the package, most often
 
-    def call(shape, dtype):
-        code = getattr(initializer, "__code__", None)
-        if code is not None and not code.co_flags & 0x08:  # a plain function without **kwargs
-            accepted = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-            if code.co_argcount == 0:
-                return initializer()
-            if "dtype" not in accepted:
-                return initializer(list(shape))
-        return initializer(list(shape), dtype=dtype)
+        def call(shape, dtype, part):
+            if part is None:
+                return initializer(list(shape), dtype=dtype)
+            return initializer(list(shape), dtype=dtype, partition_info=_PartitionInfo(*part))
 
-    return call
+        return call
+    accepted, any_keyword = _parameters(initializer)
+    if not accepted and not any_keyword:
+        return lambda shape, dtype, part: initializer()
+
+    def call_function(shape, dtype, part):
+        arguments = {"dtype": dtype} if any_keyword or "dtype" in accepted else {}
+        if part is not None and (any_keyword or "partition_info" in accepted):
+            arguments["partition_info"] = _PartitionInfo(*part)
+        return initializer(list(shape), **arguments)
+
+    return call_function
+
+
+def _kept_function(initializer):
+    """The same for a scope, which keeps functions only."""
+    if _is_value(initializer):
+        return lambda shape, dtype, part: initializer
+    return _initializer_function(initializer)
 
 
 class VariableScope:
@@ -83,7 +134,7 @@ class VariableScope:
 
     def set_initializer(self, initializer):
         self._initializer = initializer
-        self._scope.set_initializer(_initializer_function(initializer, self.name))
+        self._scope.set_initializer(_kept_function(initializer))
 
     def set_regularizer(self, regularizer):
         self._regularizer = regularizer
@@ -104,8 +155,48 @@ class VariableScope:
     def set_partitioner(self, partitioner):
         self._partitioner = partitioner
 
-    def get_variable(self, var_store, name, **kwargs):
-        return get_variable(name, **kwargs)
+    def get_variable(self, var_store, name, shape=None, dtype=None, initializer=None, regularizer=None, reuse=None,
+                     trainable=None, collections=None, caching_device=None, partitioner=None, validate_shape=True,
+                     use_resource=None, custom_getter=None, constraint=None, synchronization=None, aggregation=None):
+        """The variable of that name in this scope: made, or shared where the scope says so."""
+        full_name = f"{self.name}/{name}" if self.name else name
+        if dtype is not None and _is_value(initializer):
+            with name_scope(None):
+                given = convert_to_tensor(initializer).dtype.base_dtype
+            if given != dtypes.as_dtype(dtype).base_dtype:
+                raise ValueError(f"Initializer type '{given!r}' and explicit dtype '{dtypes.as_dtype(dtype)!r}' don't "
+                                 "match.")
+        wanted = dict(
+            shape=shape, dtype=self._dtype_of(dtype, initializer),
+            initializer=self._initializer if initializer is None else initializer,
+            regularizer=self._regularizer if regularizer is None else regularizer,
+            reuse=self.reuse if reuse is None else reuse, trainable=trainable, collections=collections,
+            caching_device=self._caching_device if caching_device is None else caching_device,
+            partitioner=self._partitioner if partitioner is None else partitioner, validate_shape=validate_shape,
+            use_resource=self.use_resource if use_resource is None else use_resource,
+            constraint=self._constraint if constraint is None else constraint, synchronization=synchronization,
+            aggregation=aggregation)
+        getter = self._custom_getter if custom_getter is None else custom_getter
+        if getter is None:
+            return _true_getter(full_name, **wanted)
+        if not callable(getter):
+            raise ValueError(f"Passed a custom_getter which is not callable: {getter}")
+        accepted, any_keyword = _parameters(getter)
+        if not any_keyword and "constraint" not in accepted:
+            del wanted["constraint"]  # getters of before there were any
+        wanted["trainable"] = True if trainable is None else trainable
+        return getter(_true_getter, name=full_name, **wanted)
+
+    def _dtype_of(self, dtype, initializer):
+        if dtype is not None:
+            return dtypes.as_dtype(dtype).base_dtype
+        if isinstance(initializer, (Tensor, Variable)):
+            return initializer.dtype.base_dtype
+        if _is_value(initializer):
+            graph = stack.get_default_graph()
+            with stack.Pushed("graphs", type(graph)()):  # to look at it, without leaving a node
+                return convert_to_tensor(initializer).dtype.base_dtype
+        return self.dtype
 
     def get_collection(self, name):
         return stack.get_default_graph().get_collection(name, f"{self.name}/" if self.name else None)
@@ -147,6 +238,8 @@ class variable_scope:
         self._caching_device, self._partitioner = caching_device, partitioner
         self._custom_getter, self._reuse, self._dtype = custom_getter, reuse, dtype
         self._use_resource, self._constraint = use_resource, constraint
+        if not isinstance(auxiliary_name_scope, bool):
+            raise TypeError(f"The auxiliary_name_scope must be `True` or `False`, while get {auxiliary_name_scope}")
         self._auxiliary_name_scope = auxiliary_name_scope
 
     def __enter__(self):
@@ -161,6 +254,8 @@ class variable_scope:
         self._graph = graph
         outer = get_variable_scope()
         given = self._name_or_scope
+        if given is None and self._reuse:
+            raise ValueError("reuse=True cannot be used without a name_or_scope")
         base = given if isinstance(given, VariableScope) else outer
         own_getter = self._custom_getter
         if own_getter is not None and base._custom_getter is not None:
@@ -169,8 +264,9 @@ class variable_scope:
                 lambda *a, **k: outer_getter(getter, *a, **k), *args, **kwargs)
         scope = _weir.enter_variable_scope(
             graph, given._scope if isinstance(given, VariableScope) else (given if given is not None else self._default_name),
-            given is None, _reuse_number(self._reuse), _initializer_function(self._initializer, ""), self._regularizer,
-            None if self._dtype is None else dtypes.as_dtype(self._dtype), self._use_resource)
+            given is None, _reuse_number(self._reuse), _kept_function(self._initializer), self._regularizer,
+            None if self._dtype is None else dtypes.as_dtype(self._dtype), self._use_resource,
+            self._auxiliary_name_scope)
         entered = VariableScope(
             scope,
             initializer=base._initializer if self._initializer is None else self._initializer,
@@ -178,7 +274,8 @@ class variable_scope:
             custom_getter=own_getter or base._custom_getter,
             caching_device=self._caching_device or base._caching_device,
             partitioner=self._partitioner or base._partitioner,
-            constraint=self._constraint or base._constraint)
+            # A scope that is entered again forgets its constraint, as in TensorFlow.
+            constraint=self._constraint or (outer._constraint if base is outer else None))
         graph._variable_scopes.append(entered)
         self._entered = entered
         return entered
@@ -202,84 +299,53 @@ def get_variable(name, shape=None, dtype=None, initializer=None, regularizer=Non
                  caching_device=None, partitioner=None, validate_shape=True, use_resource=None, custom_getter=None,
                  constraint=None, synchronization=None, aggregation=None):
     """The variable of that name in the current scope: made, or shared where the scope says so."""
-    scope = get_variable_scope()
-    getter = custom_getter or scope._custom_getter
-    arguments = dict(shape=shape, dtype=dtype, initializer=initializer, regularizer=regularizer, trainable=trainable,
-                     collections=collections, caching_device=caching_device, partitioner=partitioner,
-                     validate_shape=validate_shape, use_resource=use_resource, constraint=constraint,
-                     synchronization=synchronization, aggregation=aggregation)
-    if arguments["partitioner"] is None:
-        arguments["partitioner"] = scope._partitioner
-    if getter is None:
-        return _get_variable(name, **arguments)
-
-    # A custom getter gets the full name, and may ask for another; the true getter takes names as full ones.
-    prefix = f"{scope.name}/" if scope.name else ""
-
-    def true_getter(name, *args, **kwargs):
-        kwargs = dict(zip(arguments, args), **kwargs)
-        kwargs.pop("reuse", None)
-        if prefix and name.startswith(prefix):
-            return _get_variable(name[len(prefix):], **kwargs)
-        with variable_scope(_root_scope()):
-            return _get_variable(name, **kwargs)
-
-    arguments["dtype"] = dtypes.as_dtype(dtype or scope.dtype)
-    arguments["initializer"] = initializer if initializer is not None else scope._initializer
-    arguments["regularizer"] = regularizer if regularizer is not None else scope._regularizer
-    arguments["reuse"] = scope.reuse
-    return getter(true_getter, prefix + name, **arguments)
+    return get_variable_scope().get_variable(
+        None, name, shape=shape, dtype=dtype, initializer=initializer, regularizer=regularizer, trainable=trainable,
+        collections=collections, caching_device=caching_device, partitioner=partitioner, validate_shape=validate_shape,
+        use_resource=use_resource, custom_getter=custom_getter, constraint=constraint, synchronization=synchronization,
+        aggregation=aggregation)
 
 
-def _root_scope():
-    get_variable_scope()
-    return stack.get_default_graph()._variable_scopes[0]
-
-
-def _get_variable(name, shape=None, dtype=None, initializer=None, regularizer=None, trainable=None, collections=None,
-                  caching_device=None, partitioner=None, validate_shape=True, use_resource=None, constraint=None,
-                  **unused):
+def _true_getter(name, shape=None, dtype=dtypes.float32, initializer=None, regularizer=None, reuse=None, trainable=None,
+                 collections=None, caching_device=None, partitioner=None, validate_shape=True, use_resource=None,
+                 constraint=None, synchronization=None, aggregation=None):
+    """get_variable by full name, past scopes: what a custom getter gets."""
     graph = stack.get_default_graph()
-    if partitioner is not None and shape is None and isinstance(initializer, (Tensor, Variable)):
-        shape, dtype = initializer.get_shape(), initializer.dtype.base_dtype if dtype is None else dtype
-    if partitioner is not None and shape is not None:
-        return _get_partitioned(name, TensorShape(shape), dtype, initializer, partitioner,
-                                dict(regularizer=regularizer, trainable=trainable, collections=collections,
-                                     use_resource=use_resource, validate_shape=validate_shape, constraint=constraint))
-    value_given = initializer is not None and not isinstance(initializer, type) and (
-        not callable(initializer) or isinstance(initializer, (Tensor, Variable)))
-    if value_given:
-        if shape is not None and TensorShape(shape).is_fully_defined():
+    dtype = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
+    options = [regularizer, True if trainable is None else bool(trainable), collections, use_resource, validate_shape,
+               caching_device(None) if callable(caching_device) else caching_device, _reuse_number(reuse) or 0]
+    known = graph._partitioned_variables.get(name)
+    if partitioner is not None and not (isinstance(shape, (list, tuple)) and not shape):
+        made = _get_partitioned(graph, name, shape, dtype, initializer, partitioner, options)
+    elif known is not None and reuse is True:
+        made = _get_partitioned(graph, name, known.shape if shape is None else shape, dtype, initializer,
+                                lambda shape, dtype: known._get_partitions(), options)
+    elif known is not None:
+        raise ValueError("No partitioner was provided, but a partitioned version of the variable was found: "
+                         f"{name}/part_0. Perhaps a variable of the same name was already created with partitioning?")
+    else:
+        made = _get_single(graph, name, shape, dtype, initializer, options)
+    if constraint is not None:
+        for variable in made if isinstance(made, PartitionedVariable) else (made,):
+            variable._constraint = constraint
+    return made
+
+
+def _get_single(graph, name, shape, dtype, initializer, options):
+    if _is_value(initializer):
+        if shape is not None:
             raise ValueError("If initializer is a constant, do not specify shape.")
-        # The shape and type come from the value, which must not leave a node behind: it is converted inside the scope.
         if isinstance(initializer, (Tensor, Variable)):
             shape = initializer.get_shape()
-            dtype = initializer.dtype.base_dtype if dtype is None else dtype
         else:
-            value = dtypes._numpy().asarray(initializer)
-            shape = value.shape if shape is None else shape
-            if dtype is None:
-                with stack.Pushed("graphs", type(graph)()):
-                    dtype = convert_to_tensor(initializer).dtype.base_dtype
+            shape = dtypes._numpy().asarray(initializer).shape
     elif shape is None and _takes_nothing(initializer):
         # The value tells the shape: made once to look at it, elsewhere.
         with stack.Pushed("graphs", type(graph)()):
             value = convert_to_tensor(initializer())
-            shape, dtype = value.shape, value.dtype.base_dtype if dtype is None else dtype
-    elif shape is None and graph._variable_scopes and graph._variable_scopes[-1]._scope.reuse == 0 and not callable(initializer):
-        raise ValueError(f"Shape of a new variable ({name}) must be fully defined, but instead was <unknown>.")
-    if initializer is None and dtype is not None and dtypes.as_dtype(dtype) == dtypes.as_dtype("string"):
-        initializer = array_ops.zeros
-    try:
-        variable = _weir.get_variable(
-            graph, name, None if shape is None else TensorShape(shape)._dims,
-            None if dtype is None else dtypes.as_dtype(dtype).base_dtype, _initializer_function(initializer, name),
-            regularizer, True if trainable is None else bool(trainable), collections, use_resource, validate_shape)
-    except LookupError as error:
-        raise ValueError(str(error)) from None
-    if constraint is not None:
-        variable._constraint = constraint
-    return variable
+            shape, dtype = value.shape, value.dtype.base_dtype
+    return _weir.get_variable(graph, name, None if shape is None else TensorShape(shape)._dims, dtype,
+                              _initializer_function(initializer), *options)
 
 
 def _takes_nothing(function):
@@ -289,48 +355,43 @@ def _takes_nothing(function):
     return code is not None and code.co_argcount == len(defaults) and not code.co_flags & 0x0C
 
 
-def _slices_of(shape, parts):
-    """(offset, sizes) of each part; the first ones are larger where the division leaves a rest."""
-    cut = [axis for axis, count in enumerate(parts) if count > 1]
-    if len(cut) > 1:
-        raise ValueError(f"partitioner returned {parts}: only one dimension may be cut")
-    if not cut:
-        return [([0] * len(shape), list(shape))]
-    axis, count = cut[0], parts[cut[0]]
-    if count > shape[axis]:
-        raise ValueError(f"cannot cut dimension {axis} of size {shape[axis]} into {count} parts")
-    each, rest = divmod(shape[axis], count)
-    result, begin = [], 0
-    for i in range(count):
-        size = each + (i < rest)
-        offset, sizes = [0] * len(shape), list(shape)
-        offset[axis], sizes[axis] = begin, size
-        result.append((offset, sizes))
-        begin += size
-    return result
-
-
-def _get_partitioned(name, shape, dtype, initializer, partitioner, arguments):
+def _get_partitioned(graph, name, shape, dtype, initializer, partitioner, options):
     """Variables name/part_0, name/part_1, ... of the sizes that ``partitioner`` says."""
+    if not callable(partitioner):
+        raise ValueError(f"Partitioner must be callable, but received: {partitioner}")
+    shape = TensorShape(shape)
+    if isinstance(initializer, (Tensor, Variable)):
+        shape, dtype = shape.merge_with(initializer.get_shape()), initializer.dtype.base_dtype
+    if not shape.is_fully_defined():
+        raise ValueError(f"Shape of a new partitioned variable must be fully defined, but instead was {shape}.")
+    if shape.ndims < 1:
+        raise ValueError(f"A partitioned Variable must have rank at least 1, shape: {shape}")
+    partitions = partitioner(shape=shape, dtype=dtype)
+    if not isinstance(partitions, (list, tuple)):
+        raise ValueError(f"Partitioner must return a sequence, but saw: {partitions}")
+    parts, partitions = _weir.get_partitioned_variable(graph, name, shape._dims, dtype,
+                                                       _initializer_function(initializer), *options, partitions)
+    known = graph._partitioned_variables.get(name)
+    if known is None:
+        known = graph._partitioned_variables[name] = PartitionedVariable(name, shape, dtype, parts, list(partitions))
+    return known
+
+
+def _get_partitioned_variable(name, shape=None, dtype=None, initializer=None, trainable=None, collections=None,
+                              partitioner=None):
+    """create_partitioned_variables in the current scope, whose name alone may be the variable's."""
     scope = get_variable_scope()
-    dtype = dtypes.as_dtype(dtype or scope.dtype)
-    sizes = shape.as_list()
-    partitions = [int(count) for count in partitioner(shape=shape, dtype=dtype)]
-    if len(partitions) != len(sizes):
-        raise ValueError(f"Partitioner returned a partition list that does not match the Variable's rank: {partitions} "
-                         f"vs. {shape}")
-    slices = _slices_of(sizes, partitions)
-    value = initializer is not None and (not callable(initializer) or isinstance(initializer, (Tensor, Variable)))
-    parts = []
-    for i, (offset, part) in enumerate(slices):
-        begin = initializer
-        if value:
-            # Bound now: the loop goes on.
-            def begin(*unused, _offset=offset, _size=part, **unused_too):
-                return array_ops.slice(convert_to_tensor(initializer, dtype), _offset, _size)
-        parts.append(_get_variable(f"{name}/part_{i}" if name else f"part_{i}", shape=part, dtype=dtype, initializer=begin, **arguments))
-    full = "/".join(part for part in (scope.name, name) if part)
-    return PartitionedVariable(full, shape, dtype, parts, partitions)
+    if scope._custom_getter is not None:
+        raise ValueError("Private access to _get_partitioned_variable is not allowed when a custom getter is set.  "
+                         f"Current custom getter: {scope._custom_getter}.  It is likely that you're using "
+                         "create_partitioned_variables.  If so, consider instead using get_variable with a non-empty "
+                         "partitioner parameter instead.")
+    full_name = "/".join(part for part in (scope.name, name) if part)
+    return _true_getter(full_name, shape=shape, dtype=scope._dtype_of(dtype, initializer),
+                        initializer=scope._initializer if initializer is None else initializer,
+                        regularizer=scope._regularizer, reuse=scope.reuse, trainable=trainable,
+                        collections=collections, caching_device=scope._caching_device, partitioner=partitioner,
+                        use_resource=scope.use_resource, constraint=scope._constraint)
 
 
 def get_local_variable(name, shape=None, dtype=None, initializer=None, regularizer=None, trainable=False,

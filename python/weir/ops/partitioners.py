@@ -4,7 +4,7 @@ import math
 
 from weir.core import dtypes
 from weir.core.tensor_shape import TensorShape
-from weir.core.variable_scope import _get_partitioned, variable_scope
+from weir.core.variable_scope import _get_partitioned_variable, variable_scope
 
 
 def fixed_size_partitioner(num_shards, axis=0):
@@ -63,5 +63,6 @@ def create_partitioned_variables(shape, slicing, initializer, dtype=dtypes.float
         raise ValueError(f"The 'shape' and 'slicing' of a partitioned Variable must have the length: shape: {shape}, "
                          f"slicing: {slicing}")
     with variable_scope(name, "PartitionedVariable", reuse=reuse):
-        return list(_get_partitioned("", TensorShape(shape), dtype, initializer, lambda **unused: slicing,
-                                     dict(trainable=trainable, collections=collections)))
+        return list(_get_partitioned_variable("", shape=shape, dtype=dtype, initializer=initializer,
+                                              trainable=trainable, collections=collections,
+                                              partitioner=lambda **unused: list(slicing)))
