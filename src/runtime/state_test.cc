@@ -151,22 +151,50 @@ TEST(Close, FreesWhatTheSessionAloneUses) {
   EXPECT_TRUE(fetched.buffer()->unique());
 }
 
-TEST(DestroyResource, TakesTheVariableOut) {
+TEST(DestroyResource, LeavesNoValue) {
   Graph g;
   Variable v = g.variable("v", g.constant(1.f), {.use_resource = true});
   Operation destroy = NodeBuilder("DestroyResourceOp").input(v.handle()).build();
   Operation strict = NodeBuilder("DestroyResourceOp").input(v.handle()).attr("ignore_lookup_error", false).build();
-  auto resources = std::make_shared<Resources>();
-  Session session(g, {.resources = resources});
+  Session session(g);
   session.run(g.global_variables_initializer());
-  EXPECT_EQ(resources->manager()->size(), 1u);
   EXPECT_TRUE(session.run(is_variable_initialized(v)).scalar<bool>());
   session.run(strict);
-  EXPECT_EQ(resources->manager()->size(), 0u);
   EXPECT_FALSE(session.run(is_variable_initialized(v)).scalar<bool>());
+  expect_error([&] { session.run(strict); }, Code::NotFound, "variable 'v' does not exist");
   session.run(destroy);
   session.run(g.global_variables_initializer());
   EXPECT_EQ(value_of(session, v.value()), 1);
+}
+
+TEST(DestroyResource, KeepsWhatTheSameRunAssignsAfterwards) {
+  Graph g;
+  Variable v = g.variable("v", g.constant(1.f), {.use_resource = true});
+  Operation destroy = NodeBuilder("DestroyResourceOp").input(v.handle()).build();
+  Output assigned;
+  {
+    Scope after = g.control_dependencies({destroy});
+    assigned = assign(v, 2.f);
+  }
+  auto resources = std::make_shared<Resources>();
+  Session session(g, {.resources = resources}), other(g, {.resources = resources});
+  session.run(g.global_variables_initializer());
+  EXPECT_EQ(value_of(session, assigned), 2);
+  EXPECT_EQ(value_of(session, v.value()), 2);
+  EXPECT_EQ(value_of(other, v.value()), 2);
+}
+
+TEST(DestroyResource, TakesAQueueOut) {
+  Graph g;
+  Output queue = NodeBuilder("FIFOQueueV2").graph(g).attr("component_types", std::vector<DType>{float32}).output();
+  Output size = NodeBuilder("QueueSizeV2").input(queue).output();
+  Operation destroy = NodeBuilder("DestroyResourceOp").input(queue).attr("ignore_lookup_error", false).build();
+  auto resources = std::make_shared<Resources>();
+  Session session(g, {.resources = resources});
+  EXPECT_EQ(session.run(size).scalar<int32_t>(), 0);
+  EXPECT_EQ(resources->manager()->size(), 1u);
+  session.run(destroy);
+  EXPECT_EQ(resources->manager()->size(), 0u);
 }
 
 TEST(TemporaryVariable, BelongsToOneRun) {

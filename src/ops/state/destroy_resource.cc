@@ -16,13 +16,18 @@ State prepare(PrepareContext& c) { return {c.shared_resources(), c.attr<bool>("i
 
 void infer(InferContext& c) { c.require_scalar(0); }
 
-// Whoever asks for the name after this run gets a new resource. Those who hold this one keep it; of a variable they
-// have nothing left.
+// Whoever asks for the name after this run gets a new resource, and those who hold this one keep it. A variable loses
+// its value and stays where it is: one without a value is the same as none, and a later step of this run that assigns it
+// makes it again for everybody.
+bool destroy(Resource& resource, ResourceManager& resources) {
+  if (auto* variable = dynamic_cast<VariableState*>(&resource)) return variable->clear();
+  return resources.remove(resource);
+}
+
 void cpu(KernelContext& c) {
   const State& state = c.state<State>();
   auto& resource = c.resource<Resource>(0);
-  if (auto* variable = dynamic_cast<VariableState*>(&resource)) variable->clear();
-  if (!state.resources->remove(resource) && !state.ignore_lookup_error) {
+  if (!destroy(resource, *state.resources) && !state.ignore_lookup_error) {
     throw not_found("Resource {} does not exist.", resource.describe());
   }
 }

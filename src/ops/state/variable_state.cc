@@ -132,11 +132,12 @@ void VariableState::copy_from(const void* data, const Shape& shape, UpdateMode m
   copy_elements(dtype_, data, write.value().mutable_raw(), write.value().elements());
 }
 
-void VariableState::clear() {
+bool VariableState::clear() {
   Tensor old;
   std::lock_guard lock(mutex_);
   old = std::exchange(value_, Tensor());
   charge(0);
+  return old.valid();
 }
 
 void VariableState::stand_on(DeviceMemory* memory) {

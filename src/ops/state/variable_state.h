@@ -56,8 +56,8 @@ class VariableState final : public Resource {
   void assign(Tensor value);
   // Copies `shape` elements of the variable's type, into the present memory if it fits.
   void copy_from(const void* data, const Shape& shape, UpdateMode mode = UpdateMode::Atomic);
-  // Back to no value.
-  void clear();
+  // Back to no value. False: there was none.
+  bool clear();
 
   // From now on the value is on the account of this memory (null: of none), and ResourceExhausted is thrown by what
   // would make it larger than there is room.
