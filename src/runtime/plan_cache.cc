@@ -207,7 +207,7 @@ void PlanCache::shrink() {
     it = signatures_.erase(it);
   }
   // Nobody but this thread is in a run that could have found one of them.
-  if (users_.load() <= 1) gone_.clear();
+  if (users_.count() <= 1) gone_.clear();
 }
 
 void PlanCache::clear() {

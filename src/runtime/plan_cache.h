@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/plan.h"
+#include "runtime/run_count.h"
 
 namespace weir {
 
@@ -15,6 +16,7 @@ namespace weir {
 class Signature {
  public:
   std::vector<Output> feeds, fetches;
+  std::vector<DType> feed_types;
   std::vector<Operation> targets;
 
   bool matches(std::span<const Output> fetches, std::span<const Feed> feeds, std::span<const Operation> targets) const;
@@ -47,7 +49,7 @@ class PlanCache {
     int new_nodes = 100;  // runs in a row that each ask for nodes made since the last: more are worth a warning
   };
   // `users` counts the threads that are in a run: signatures that they found are not deleted.
-  PlanCache(const PlanEnvironment& environment, const Limits& limits, const std::atomic<int>& users)
+  PlanCache(const PlanEnvironment& environment, const Limits& limits, const RunCount& users)
       : environment_(environment), limits_(limits), users_(users) {}
 
   // The signature of a run; null when it is new and has to be checked and added. REQUIRES: the
@@ -83,7 +85,7 @@ class PlanCache {
 
   const PlanEnvironment environment_;
   const Limits limits_;
-  const std::atomic<int>& users_;
+  const RunCount& users_;
   std::atomic<uint64_t> clock_{1};  // advances with every plan that is made or fitted
   std::atomic<size_t> bytes_{0};
 

@@ -53,7 +53,7 @@ class Plans : public ::testing::Test {
   std::shared_ptr<LanePool> lanes_ = LanePool::shared();
   SessionResources resources_{std::make_shared<ResourceManager>()};
   ArenaPool arenas_{devices_, 1 << 30};
-  std::atomic<int> users_{1};
+  RunCount users_;
   std::optional<PlanCache> cache_;
 };
 
@@ -189,7 +189,7 @@ TEST_F(Plans, ThreadsThatFeedNewShapesShareWhatIsMade) {
     owned.back()->fetches = {reduce_sum(tanh(x) * static_cast<float>(i + 1), {.axes = {1}})};
     plans.enter(*owned.back());
   }
-  users_ = 4;
+  for (int i = 0; i < 4; ++i) users_.enter();
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {

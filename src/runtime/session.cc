@@ -1,12 +1,10 @@
 #include "weir/session.h"
 
-#include <atomic>
-#include <thread>
-
 #include "base/errors.h"
 #include "devices/device.h"
 #include "graph/bodies.h"
 #include "runtime/plan_cache.h"
+#include "runtime/run_count.h"
 
 namespace weir {
 namespace {
@@ -23,7 +21,7 @@ struct Session::Impl {
         devices(o),
         resources{o.resources ? o.resources->manager() : std::make_shared<ResourceManager>()} {
     if (options.log_device_placement) placement_log.emplace(devices);
-    plans.emplace(environment(), PlanCache::Limits{}, running);
+    plans.emplace(environment(), PlanCache::Limits{}, runs);
   }
 
   Graph& graph;
@@ -34,7 +32,7 @@ struct Session::Impl {
   SessionResources resources;
   std::stop_source closing;
   const std::stop_token closed = closing.get_token();
-  std::atomic<int> running{0};
+  RunCount runs;
 
   ArenaPool arenas{devices, kMaxIdleBytes};
   std::optional<PlanCache> plans;
@@ -42,17 +40,15 @@ struct Session::Impl {
   // Somebody is in a run.
   struct Running {
     Impl& session;
-    explicit Running(Impl& s) : session(s) { session.running.fetch_add(1); }
+    explicit Running(Impl& s) : session(s) { session.runs.enter(); }
     ~Running() {
-      // The last run of a session that was closed meanwhile. When two end at once, the destructor does it.
-      if (session.closed.stop_requested() && session.running.load() == 1) session.release_state();
-      session.running.fetch_sub(1);
-      session.running.notify_all();
+      session.runs.leave([this] { session.release_state(); });
     }
     Running(const Running&) = delete;
     Running& operator=(const Running&) = delete;
   };
 
+  // REQUIRES: the graph's lock is held. Nodes may gain outputs meanwhile.
   void check(std::span<const Output> fetches, std::span<const Output> feeds, std::span<const Operation> targets) const {
     auto own = [&](Node* node, const char* what) {
       if (!node) throw invalid_argument("a {} is an empty handle", what);
@@ -104,8 +100,12 @@ struct Session::Impl {
 
   std::unique_ptr<Signature> make_signature(std::span<const Output> fetches, std::vector<Output> feeds,
                                             std::span<const Operation> targets) const {
-    check(fetches, feeds, targets);
     auto s = std::make_unique<Signature>();
+    {
+      std::lock_guard lock(graph.impl().storage.mutex);
+      check(fetches, feeds, targets);
+      for (const Output& feed : feeds) s->feed_types.push_back(feed.dtype());
+    }
     s->fetches.assign(fetches.begin(), fetches.end());
     s->feeds = std::move(feeds);
     s->targets.assign(targets.begin(), targets.end());
@@ -122,10 +122,10 @@ struct Session::Impl {
 
   static void check_types(const Signature& s, std::span<const Tensor* const> feeds) {
     for (size_t i = 0; i < feeds.size(); ++i) {
-      if (feeds[i]->dtype() == s.feeds[i].dtype()) continue;
+      if (feeds[i]->dtype() == s.feed_types[i]) continue;
       s.feeds[i].node()->fail(Code::InvalidArgument,
                               fmt::format("a value of type {} is fed; '{}' is {}", dtype_name(feeds[i]->dtype()),
-                                          s.feeds[i].name(), dtype_name(s.feeds[i].dtype())));
+                                          s.feeds[i].name(), dtype_name(s.feed_types[i])));
     }
   }
 
@@ -146,16 +146,9 @@ struct Session::Impl {
   // Runs that wait end at once; those that compute, at their next step. A caller of close() does not wait long for
   // them.
   void close() {
-    closing.request_stop();
     constexpr std::chrono::milliseconds kPatience{20};
-    constexpr std::chrono::microseconds kBetweenLooks{100};
-    const auto end = std::chrono::steady_clock::now() + kPatience;
-    while (running.load() > 0 && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(kBetweenLooks);
-    if (running.load() == 0) release_state();
-  }
-
-  void await_runs() {
-    for (int n = running.load(); n > 0; n = running.load()) running.wait(n);
+    closing.request_stop();
+    if (runs.close(kPatience)) release_state();
   }
 
   // Programs keep closed sessions; what only this one could use need not stay in memory with it.
@@ -170,7 +163,7 @@ struct Session::Impl {
 Session::Session(Graph& graph, const SessionOptions& options) : impl_(std::make_unique<Impl>(graph, options)) {}
 Session::~Session() {
   impl_->close();
-  impl_->await_runs();
+  impl_->runs.await_end();
 }
 void Session::close() { impl_->close(); }
 void Session::reset(const std::vector<std::string>& containers) {
