@@ -20,15 +20,15 @@ PartRun::PartRun(int parts)
   for (int i = 0; i < parts; ++i) lanes_[static_cast<size_t>(i)] = {this, i};
 }
 
-void PartRun::run(LanePool& lanes, std::span<const int> parts, FunctionRef<void(int)> work) {
+void PartRun::run(LanePool& lanes, int count, FunctionRef<void(int)> work) {
   for (int i = 0; i < parts_; ++i) progress_[static_cast<size_t>(i)].steps.store(0, std::memory_order_relaxed);
   failed_.store(false, std::memory_order_relaxed);
   work_ = &work;
   // Counted before it starts: a lane may end before the next one is begun.
-  for (int part : parts.subspan(1)) {
+  for (int i = 1; i < count; ++i) {
     running_.fetch_add(1, std::memory_order_relaxed);
     try {
-      lanes.start(lanes_[static_cast<size_t>(part)]);
+      lanes.start(lanes_[static_cast<size_t>(i)]);
     } catch (const std::exception& e) {
       fail(std::make_exception_ptr(
           error(Code::ResourceExhausted, "no thread can be had for a part of the plan: {}", e.what())));
@@ -36,7 +36,7 @@ void PartRun::run(LanePool& lanes, std::span<const int> parts, FunctionRef<void(
       break;
     }
   }
-  this->work(parts.front());
+  this->work(0);
   auto ended = [&] { return running_.load(std::memory_order_acquire) == 0; };
   if (!spin_until(ended)) {
     for (int left = running_.load(); left > 0; left = running_.load()) running_.wait(left);
@@ -45,9 +45,9 @@ void PartRun::run(LanePool& lanes, std::span<const int> parts, FunctionRef<void(
   if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
 }
 
-void PartRun::work(int part) noexcept {
+void PartRun::work(int index) noexcept {
   try {
-    (*work_)(part);
+    (*work_)(index);
   } catch (...) {
     fail(std::current_exception());
   }

@@ -4,7 +4,6 @@
 #include <exception>
 #include <memory>
 #include <mutex>
-#include <span>
 
 #include "runtime/lanes.h"
 
@@ -14,15 +13,17 @@ namespace weir {
 // from run to run; a run allocates nothing once its lanes exist.
 class PartRun {
  public:
+  // Of at most `parts`.
   explicit PartRun(int parts);
 
-  // Calls work(part) for every one of `parts`, the first in this thread and the others on lanes of their own, and
-  // returns when all have ended. The first exception of any of them ends the others where they wait, and is thrown.
-  void run(LanePool& lanes, std::span<const int> parts, FunctionRef<void(int)> work);
+  // Calls work(i) for every i below `count`, the first in this thread and the others on lanes of their own, and returns
+  // when all have ended. The first exception of any of them ends the others where they wait, and is thrown.
+  void run(LanePool& lanes, int count, FunctionRef<void(int)> work);
 
-  // For a part at work: waits until `steps` steps of another part are done. False: the run has failed, end.
+  // For a part at work: waits until `steps` steps of another part are done. False: the run has failed, end. Parts are
+  // known by any numbers below `parts`, which need not be those that work() is called with.
   bool wait(int part, int steps);
-  // Says that so many steps of a part are done; numbers only grow.
+  // Says that so many steps of a part are done; their number only grows.
   void publish(int part, int steps);
   bool failed() const { return failed_.load(std::memory_order_relaxed); }
 
@@ -32,13 +33,13 @@ class PartRun {
   };
   struct Lane {
     PartRun* run = nullptr;
-    int part = 0;
+    int index = 0;
     void operator()() const {
-      run->work(part);
+      run->work(index);
       run->leave();
     }
   };
-  void work(int part) noexcept;
+  void work(int index) noexcept;
   void leave();
   void fail(std::exception_ptr raised);
 

@@ -126,7 +126,7 @@ void Plan::Builder::form_stretches() {
   const bool waits =
       std::any_of(steps.begin(), steps.end(), [](const Step& s) { return s.kind == Step::Kind::Waiting; });
   if (devices.size() == 1 && !waits) {  // nothing to cut
-    if (count > 0) plan_.stretches_[0] = {.parts = {{.end = count}}, .numbers = {0}};
+    if (count > 0) plan_.stretches_[0] = {.parts = {{.end = count}}};
     return;
   }
   const std::vector<StepFacts> facts = step_facts();
@@ -209,7 +209,6 @@ void Plan::Builder::form_parts(Stretch& stretch, int begin, int end, const std::
     if (order[p].empty()) continue;
     stretch.parts.push_back(
         {.memory = static_cast<int>(p), .begin = begin + begins[p], .end = begin + static_cast<int>(sorted.size())});
-    stretch.numbers.push_back(static_cast<int>(p));
   }
   std::move(sorted.begin(), sorted.end(), steps.begin() + begin);
   std::copy(nodes.begin(), nodes.end(), step_nodes_.begin() + begin);

@@ -124,9 +124,8 @@ struct Part {
 // Steps that run in a fixed order once what they wait for has ended (WaitingGraph): all steps of a plan in which
 // nothing waits. Side by side on several devices, or on one with overlapping regions.
 struct Stretch {
-  std::vector<Part> parts;   // those that have steps; the home device's first, which the caller's thread runs
-  std::vector<int> numbers;  // of the parts
-  int first_region = 0;      // of its regions, which follow each other
+  std::vector<Part> parts;  // those that have steps; the home device's first, which the caller's thread runs
+  int first_region = 0;     // of its regions, which follow each other
 };
 
 // A step that waits, while it is under way.
