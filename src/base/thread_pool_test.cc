@@ -1,8 +1,6 @@
 #include "base/thread_pool.h"
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -11,6 +9,8 @@
 #include <stdexcept>
 #include <thread>
 #include <vector>
+
+#include "tests/support/child.h"
 
 namespace weir {
 namespace {
@@ -202,18 +202,6 @@ TEST(ThreadPool, EndsWhileWorkersSpinOrSleep) {
 }
 
 #ifndef __SANITIZE_THREAD__  // which lets no child of several threads start threads
-// Whether `body`, in a child process, comes to its end with true.
-template <class Body>
-bool in_a_child(Body body) {
-  const pid_t child = fork();
-  if (child == 0) {
-    alarm(60);  // a child that hangs is ended by a signal
-    _exit(body() ? 0 : 1);
-  }
-  int status = 0;
-  return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
 TEST(ThreadPool, HasWorkersInAChildProcessToo) {
   auto pool = std::make_unique<ThreadPool>(4);
   auto sum = [&] {
@@ -224,7 +212,7 @@ TEST(ThreadPool, HasWorkersInAChildProcessToo) {
     return total.load();
   };
   EXPECT_EQ(sum(), 499500);
-  EXPECT_TRUE(in_a_child([&] {
+  EXPECT_TRUE(testing::in_a_child([&] {
     // Every block waits for the others: it takes four threads to get through.
     std::atomic<int> inside = 0;
     pool->parallel_for(4, 1, [&](int64_t, int64_t) {
@@ -240,7 +228,7 @@ TEST(ThreadPool, HasWorkersInAChildProcessToo) {
 
 TEST(ThreadPool, IsForgottenInAChildProcessThatNeverUsesIt) {
   auto pool = std::make_unique<ThreadPool>(4);
-  EXPECT_TRUE(in_a_child([&] {
+  EXPECT_TRUE(testing::in_a_child([&] {
     pool.reset();
     return true;
   }));

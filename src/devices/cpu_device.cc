@@ -5,14 +5,15 @@
 #include <tuple>
 
 #include "base/errors.h"
+#include "base/fork.h"
 #include "ops/evaluate.h"
 
 namespace weir {
 
 std::shared_ptr<ThreadPool> shared_pool(const std::string& type, int index, int threads) {
-  static std::mutex mutex;
-  static std::map<std::tuple<std::string, int, int>, std::weak_ptr<ThreadPool>> pools;
+  static constinit ForkMutex mutex;
   std::lock_guard lock(mutex);
+  static std::map<std::tuple<std::string, int, int>, std::weak_ptr<ThreadPool>> pools;
   std::weak_ptr<ThreadPool>& known = pools[{type, index, threads}];
   std::shared_ptr<ThreadPool> pool = known.lock();
   if (!pool) {

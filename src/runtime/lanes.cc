@@ -63,8 +63,8 @@ void LanePool::Lane::serve(Lanes& all) {
 }
 
 std::shared_ptr<LanePool> LanePool::shared() {
-  static std::mutex mutex;
-  static std::weak_ptr<LanePool> known;
+  static constinit ForkMutex mutex;
+  static constinit std::weak_ptr<LanePool> known;
   std::lock_guard lock(mutex);
   std::shared_ptr<LanePool> pool = known.lock();
   if (!pool) known = pool = std::make_shared<LanePool>();
