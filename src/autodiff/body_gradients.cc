@@ -28,6 +28,21 @@ const std::unordered_set<const Node*>& walked_nodes(const Graph& graph) {
   return nodes ? *nodes : kNone;
 }
 
+void share_shapes(Body& gradient, Body& forward) {
+  for (size_t i = 0; i < gradient.nodes.size();) {
+    Node* node = gradient.nodes[i];
+    const bool is_shape = node->op->def->from_shape && node->inputs.size() == 1;
+    if (!is_shape || !forward.encloses(node->inputs[0].node()->body)) {
+      ++i;
+      continue;
+    }
+    std::lock_guard lock(node->graph->impl().storage.mutex);
+    gradient.nodes.erase(gradient.nodes.begin() + static_cast<std::ptrdiff_t>(i));
+    node->body = &forward;
+    forward.nodes.push_back(node);
+  }
+}
+
 std::vector<Output> forward_reads(Body& gradient, const Body& forward) {
   std::vector<Output> reads;
   for (const Output& read : reads_between(gradient, forward)) {

@@ -58,8 +58,14 @@ void infer_if(Ir& ir, IrNode& node, PassContext& context) {
   std::vector<Inferred> a = infer_body(flow.bodies[0], feeds, context);
   std::vector<Inferred> b = infer_body(flow.bodies[1], feeds, context);
   for (size_t i = 0; i < a.size(); ++i) {
-    const bool both = flow.bodies[0].results[i] && flow.bodies[1].results[i];
-    node.shapes[i] = both ? common_shape(a[i].shape, b[i].shape) : flow.bodies[0].results[i] ? a[i].shape : b[i].shape;
+    if (flow.bodies[0].results[i] && flow.bodies[1].results[i]) {
+      node.shapes[i] = common_shape(a[i].shape, b[i].shape);
+      continue;
+    }
+    // Only who knows that this branch ran reads it.
+    const Inferred& only = flow.bodies[0].results[i] ? a[i] : b[i];
+    node.shapes[i] = only.shape;
+    if (node.op->pure()) node.values[i] = only.value;
   }
 }
 

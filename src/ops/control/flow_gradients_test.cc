@@ -51,6 +51,25 @@ TEST(CondGradient, CountsATensorOnceThatIsReadDirectlyAndThroughAnother) {
   EXPECT_EQ(s.run(dx, {{p, false}, {x, 2.f}}).scalar<float>(), 5);
 }
 
+// The gradient of a sum asks for the shape of what was summed, which is known without it.
+TEST(CondGradient, NeedsNoValuesWhereShapesServe) {
+  Graph g;
+  Output p = g.placeholder(boolean, {}), x = g.placeholder(float32, {kUnknown});
+  Output y = cond(
+      p, [&] { return reduce_sum(log(square(x) + 1.f)); }, [&] { return reduce_sum(exp(x)); });
+  Output dx = grad(y, x);
+  Session s(g);
+  const Tensor xs = std::vector<float>{1, 2, 3};
+  RunTrace trace;
+  EXPECT_FLOAT_EQ(s.run(dx, {{p, true}, {x, xs}}, {}, {.trace = &trace}).data<float>()[1], 0.8f);
+  for (const RunTrace::Event& event : trace.events) {
+    EXPECT_NE(event.op, "Log");
+    EXPECT_NE(event.op, "Sum");
+  }
+  EXPECT_EQ(trace.events.size(), 4u);  // two Ifs, and in each what is left of its branch
+  EXPECT_FLOAT_EQ(s.run(dx, {{p, false}, {x, xs}}).data<float>()[2], std::exp(3.f));
+}
+
 TEST(CondGradient, DrawsNothingTwice) {
   Graph g;
   Output p = g.placeholder(boolean, {}), x = g.placeholder(float32, {64});

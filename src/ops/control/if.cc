@@ -50,6 +50,7 @@ void gradient(GradContext& c) {
   }
   if (given.empty()) return;
   for (int b = 0; b < 2; ++b) {
+    share_shapes(*backward[b], *forward[b]);
     for (const Output& read : forward_reads(*backward[b], *forward[b])) {
       replace_in_body(*backward[b], read, add_if_output(node, *forward[b], read));
     }

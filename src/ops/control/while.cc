@@ -123,7 +123,7 @@ class LoopGradient {
         });
       }
     }
-    share_shapes();
+    share_shapes(*body_, forward_);
     for (const Output& read : forward_reads(*body_, forward_)) read_from_list(read);
 
     Operation grad = add_while(graph_, initial_, *condition_, *body_, {.is_gradient = true});
@@ -224,22 +224,6 @@ class LoopGradient {
   void set_forward_result(const Output& result) {
     std::lock_guard lock(graph_.impl().storage.mutex);
     forward_.results.back() = result;
-  }
-
-  // The shapes of forward tensors are taken in the forward loop: lists of them are small, those of tensors are not.
-  void share_shapes() {
-    for (size_t i = 0; i < body_->nodes.size();) {
-      Node* node = body_->nodes[i];
-      const bool is_shape = node->op->def->from_shape && node->inputs.size() == 1;
-      if (!is_shape || !forward_.encloses(node->inputs[0].node()->body)) {
-        ++i;
-        continue;
-      }
-      std::lock_guard lock(graph_.impl().storage.mutex);
-      body_->nodes.erase(body_->nodes.begin() + static_cast<std::ptrdiff_t>(i));
-      node->body = &forward_;
-      forward_.nodes.push_back(node);
-    }
   }
 
   // Of the list that the forward loop keeps of a tensor: the output of the node. An earlier gradient may have made it.
