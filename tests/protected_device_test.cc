@@ -37,12 +37,12 @@ class OnProtectedDevice : public ::testing::Test {
  protected:
   // On the CPU and on the device; what both fetch must be the same to the bit.
   void compare(const Program& program) {
-    const SessionOptions options{.intra_op_parallelism_threads = 2, .virtual_gpus = {.count = 0}};
-    const std::vector<Tensor> wanted = program([&](Graph& g) { return std::make_unique<Session>(g, options); });
+    const SessionOptions options{
+        .intra_op_parallelism_threads = 2, .allow_soft_placement = true, .virtual_gpus = {.count = 0}};
+    const MakeSession make = [&](Graph& g) { return std::make_unique<Session>(g, options); };
+    const std::vector<Tensor> wanted = program(make);
     const MoreDevices more({device_});
-    SessionOptions soft = options;
-    soft.allow_soft_placement = true;
-    const std::vector<Tensor> got = program([&](Graph& g) { return std::make_unique<Session>(g, soft); });
+    const std::vector<Tensor> got = program(make);
     ASSERT_EQ(got.size(), wanted.size());
     for (size_t i = 0; i < got.size(); ++i) {
       ASSERT_EQ(got[i].shape(), wanted[i].shape()) << i;
@@ -105,6 +105,130 @@ TEST_F(OnProtectedDevice, AConvolutionalNetworkTrains) {
     }
     results.push_back(s->run(weights));
     results.push_back(s->run(scale));
+    return results;
+  });
+}
+
+// The network of the MNIST tutorial, whole: trained, tested and summarised.
+TEST_F(OnProtectedDevice, TheMnistProgramTrains) {
+  compare([](const MakeSession& make) {
+    Graph g;
+    g.set_random_seed(5);
+    auto convolution = [&](const Output& x, int64_t filters) {
+      Variable w = g.variable("weights", truncated_normal(g, {5, 5, x.shape()[3], filters}, {.stddev = 0.1f}));
+      return nn::max_pool(nn::relu(nn::bias_add(nn::conv2d(x, w), g.variable("biases", fill(g, {filters}, 0.1f)))));
+    };
+    auto dense = [&](const Output& x, int64_t units) {
+      Variable w = g.variable("weights", truncated_normal(g, {x.shape()[1], units}, {.stddev = 0.1f}));
+      return matmul(x, w) + g.variable("biases", fill(g, {units}, 0.1f));
+    };
+    Output images = g.placeholder(float32, {kUnknown, 784}), labels = g.placeholder(int64, {kUnknown});
+    Output keep = g.placeholder(float32, {});
+    Output h = convolution(convolution(reshape(images, {-1, 28, 28, 1}), 8), 16);
+    h = nn::relu(dense(reshape(h, {-1, 7 * 7 * 16}), 64));
+    Output logits = dense(nn::dropout(h, keep), 10);
+    Output loss = reduce_mean(nn::sparse_softmax_cross_entropy_with_logits(labels, logits));
+    Output accuracy = reduce_mean(cast(equal(argmax(logits, 1), labels), float32));
+    Variable step = g.variable("global_step", Tensor(int64_t{0}), {.trainable = false});
+    Operation train = train::Adam(1e-4f).minimize(loss, {.global_step = step});
+    summary::scalar("loss", loss);
+    summary::histogram("logits", logits);
+    Output summaries = summary::merge_all(g);
+    auto s = make(g);
+    s->run(g.global_variables_initializer());
+    std::vector<Tensor> results;
+    for (int64_t batch : {8, 8, 3}) {
+      const std::vector<Feed> feeds = {
+          {images, numbers({batch, 784})}, {labels, counted({batch}, 10)}, {keep, 0.5f}};
+      EXPECT_FALSE(s->run(summaries, feeds).data<std::string>()[0].empty());
+      results.push_back(s->run(std::vector<Output>{loss}, feeds, {train})[0]);
+    }
+    results.push_back(
+        s->run(accuracy, {{images, numbers({20, 784}, 1)}, {labels, counted({20}, 10)}, {keep, 1.f}}));
+    results.push_back(s->run(step));
+    return results;
+  });
+}
+
+// An encoder and a decoder with gated units, unrolled over the symbols.
+TEST_F(OnProtectedDevice, ASequenceToSequenceProgramTrains) {
+  compare([](const MakeSession& make) {
+    constexpr int64_t kLength = 4, kSymbols = 7, kUnits = 12, kBatch = 6;
+    Graph g;
+    g.set_random_seed(9);
+    auto weights = [&](const Shape& shape) {
+      return g.variable("weights", truncated_normal(g, shape, {.stddev = 0.1f}));
+    };
+    auto cell = [&] {
+      Variable gates = weights({2 * kUnits, 2 * kUnits}), candidate = weights({2 * kUnits, kUnits});
+      Variable gate_biases = g.variable("biases", fill(g, {2 * kUnits}, 1.f)),
+               biases = g.variable("biases", fill(g, {kUnits}, 0.f));
+      return [=](const Output& x, const Output& state) {
+        std::vector<Output> gate = split(sigmoid(matmul(concat({x, state}, 1), gates) + gate_biases), 2, 1);
+        Output next = tanh(matmul(concat({x, gate[0] * state}, 1), candidate) + biases);
+        return gate[1] * state + (1.f - gate[1]) * next;
+      };
+    };
+    Variable in_table = weights({kSymbols, kUnits}), out_table = weights({kSymbols, kUnits});
+    auto encoder = cell(), decoder = cell();
+    Variable out = weights({kUnits, kSymbols});
+    std::vector<Feed> feeds;
+    std::vector<Output> inputs, losses;
+    for (int64_t t = 0; t < kLength; ++t) {
+      inputs.push_back(g.placeholder(int64, {kUnknown}));
+      feeds.push_back({inputs.back(), counted({kBatch}, kSymbols, t + 2)});
+    }
+    Output state = fill(g, {kBatch, kUnits}, 0.f);
+    for (const Output& input : inputs) state = encoder(nn::embedding_lookup({in_table}, input), state);
+    for (size_t t = 0; t < inputs.size(); ++t) {
+      state = decoder(nn::embedding_lookup({out_table}, t ? inputs[t - 1] : zeros_like(inputs[0])), state);
+      losses.push_back(nn::sparse_softmax_cross_entropy_with_logits(inputs[t], matmul(state, out)));
+    }
+    Output loss = reduce_mean(add_n(losses));
+    Operation train = train::Momentum(0.05f, 0.9f).minimize(loss);
+    auto s = make(g);
+    s->run(g.global_variables_initializer());
+    std::vector<Tensor> results;
+    for (int i = 0; i < 4; ++i) results.push_back(s->run(std::vector<Output>{loss}, feeds, {train})[0]);
+    results.push_back(s->run(in_table));
+    return results;
+  });
+}
+
+// What a list holds follows the list from memory to memory, forwards and backwards.
+TEST_F(OnProtectedDevice, ListsAreCopied) {
+  compare([](const MakeSession& make) {
+    Graph g;
+    Output x = g.placeholder(float32, {kUnknown, 3});
+    auto push = [](const Output& list, const Output& element) {
+      return NodeBuilder("TensorListPushBack").input(list).input(element).output();
+    };
+    auto stack = [](const Output& list) {
+      return NodeBuilder("TensorListStack").input(list).input(-1).attr("element_dtype", float32).output();
+    };
+    Output constant = NodeBuilder("TensorListFromTensor").input(g.constant(numbers({2, 3}))).input(-1).output();
+    Output here, there, list;
+    {
+      Scope scope = g.device("/gpu:0");
+      Output rows = NodeBuilder("TensorListFromTensor").input(tanh(x)).input(-1).output();
+      list = push(push(rows, gather(x, 0)), gather(x, 1));
+      there = stack(push(constant, gather(x, 0)));
+    }
+    {
+      Scope scope = g.device("/cpu:0");
+      here = stack(push(list, gather(x, 1) * 2.f)) * 3.f;
+    }
+    Output again;
+    {
+      Scope scope = g.device("/gpu:0");
+      again = stack(push(NodeBuilder("TensorListFromTensor").input(here).input(-1).output(), gather(x, 0)));
+    }
+    Output dx = gradients({reduce_sum(square(again)) + reduce_sum(there)}, {x})[0].dense();
+    auto s = make(g);
+    std::vector<Tensor> results;
+    for (int64_t rows : {2, 4}) {
+      for (const Tensor& t : s->run({here, there, again, dx}, {{x, numbers({rows, 3})}})) results.push_back(t);
+    }
     return results;
   });
 }

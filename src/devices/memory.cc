@@ -7,6 +7,7 @@
 
 #include "base/errors.h"
 #include "tensor/elements.h"
+#include "tensor/variant.h"
 
 namespace weir {
 
@@ -109,6 +110,25 @@ void copy_between(DeviceMemory* to_memory, void* to, DeviceMemory* from_memory, 
       to_memory->finish();  // before the staged bytes go
     }
   }
+}
+
+Tensor moved_between(DeviceMemory* to_memory, DeviceMemory* from_memory, const Tensor& value) {
+  if (!value.valid()) return value;
+  if (value.dtype() == DType::Variant) {
+    Tensor moved(DType::Variant, value.shape());
+    auto* from = static_cast<const Variant*>(value.raw());
+    auto* to = static_cast<Variant*>(moved.mutable_raw());
+    for (int64_t i = 0; i < value.elements(); ++i) {
+      if (!from[i]) continue;
+      to[i] = from[i]->mapped([&](const Tensor& held) { return moved_between(to_memory, from_memory, held); });
+      if (!to[i]) to[i] = from[i];
+    }
+    return moved;
+  }
+  const bool far = !on_host(from_memory) && is_plain(value.dtype()) && from_memory->holds(value.raw());
+  if (far && to_memory == from_memory) return value;
+  const Tensor there = far ? from_memory->to_host(value) : value;
+  return to_memory ? to_memory->moved_here(there) : there;
 }
 
 void DeviceMemory::charge(std::string_view holder, int64_t before, int64_t now) {

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "passes/ir.h"
+#include "passes/place.h"
 
 namespace weir {
 namespace {
@@ -29,7 +29,8 @@ bool is_activation(const IrNode& node) {
 
 class Fuser {
  public:
-  explicit Fuser(Ir& ir) : ir_(ir), uses_(ir.use_counts()), controlled_(ir.has_control_readers()) {
+  Fuser(Ir& ir, const PassContext& context)
+      : ir_(ir), context_(context), uses_(ir.use_counts()), controlled_(ir.has_control_readers()) {
     reader_.assign(ir.nodes.size(), -1);
     for (int i = 0; i < ir.size(); ++i) {
       if (ir[i].dead) continue;
@@ -38,35 +39,39 @@ class Fuser {
     for (const IrEdge& fetch : ir.fetches) reader_[static_cast<size_t>(fetch.node)] = -1;
   }
 
+  // With the activation where there is one and the device has a kernel for it, or else with the bias alone.
   void fuse(int id, std::string_view fused_name) {
     int bias_add = only_reader(id);
     if (bias_add < 0) return;
     int bias = bias_input(ir_, ir_[bias_add], id);
     if (bias < 0) return;
-    int last = bias_add;
-    std::vector<std::string> fused = {"BiasAdd"};
-    if (int next = only_reader(bias_add); next >= 0 && is_activation(ir_[next])) {
-      fused.push_back(ir_[next].op->name);
-      last = next;
-    }
-    // The last node of the chain becomes the fused one, so its readers need not change.
-    const IrNode& first = ir_[id];
-    IrNode& node = ir_[last];
     IrEdge bias_edge = ir_[bias_add].inputs[static_cast<size_t>(bias)];
-    std::vector<int> control = first.control;
-    control.insert(control.end(), ir_[bias_add].control.begin(), ir_[bias_add].control.end());
-    if (last != bias_add) control.insert(control.end(), node.control.begin(), node.control.end());
-    node.op = find_op(fused_name);
-    node.attrs = first.attrs;
-    node.attrs.set("num_args", int64_t{1});
-    node.attrs.set("fused_ops", std::move(fused));
-    node.inputs = {first.inputs[0], first.inputs[1], bias_edge};
-    node.control = std::move(control);
-    ir_[id].dead = true;
-    if (last != bias_add) ir_[bias_add].dead = true;
+    int next = only_reader(bias_add);
+    if (next >= 0 && is_activation(ir_[next]) && join({id, bias_add, next}, bias_edge, fused_name)) return;
+    join({id, bias_add}, bias_edge, fused_name);
   }
 
  private:
+  // Makes one node of a chain: its last, so that readers need not change. False: the device has no kernel for it.
+  bool join(const std::vector<int>& chain, const IrEdge& bias, std::string_view fused_name) {
+    const IrNode& first = ir_[chain.front()];
+    IrNode& last = ir_[chain.back()];
+    IrNode joined = last;
+    joined.op = find_op(fused_name);
+    joined.attrs = first.attrs;
+    joined.attrs.set("num_args", int64_t{1});
+    std::vector<std::string> fused = {"BiasAdd"};
+    if (chain.size() > 2) fused.push_back(last.op->name);
+    joined.attrs.set("fused_ops", std::move(fused));
+    joined.inputs = {first.inputs[0], first.inputs[1], bias};
+    joined.control.clear();
+    for (int id : chain) joined.control.insert(joined.control.end(), ir_[id].control.begin(), ir_[id].control.end());
+    if (!has_kernel(context_, ir_, joined)) return false;
+    last = std::move(joined);
+    for (size_t i = 0; i + 1 < chain.size(); ++i) ir_[chain[i]].dead = true;
+    return true;
+  }
+
   // The single node that reads `id`; -1 when there are others, or fetches, or nodes that wait for it, or when it stands
   // on another device.
   int only_reader(int id) const {
@@ -77,6 +82,7 @@ class Fuser {
   }
 
   Ir& ir_;
+  const PassContext& context_;
   std::vector<int> uses_;
   std::vector<bool> controlled_;
   std::vector<int> reader_;
@@ -86,8 +92,8 @@ bool is_float(const IrNode& node) { return node.types.size() == 1 && node.types[
 
 }  // namespace
 
-void fuse_bias_activation(Ir& ir, PassContext&) {
-  Fuser fuser(ir);
+void fuse_bias_activation(Ir& ir, PassContext& context) {
+  Fuser fuser(ir, context);
   for (int id : ir.topological_order()) {
     const IrNode& node = ir[id];
     if (node.dead || node.is_feed() || node.is_constant() || !is_float(node)) continue;

@@ -3,7 +3,7 @@
 #include <unordered_map>
 
 #include "ops/elementwise.h"
-#include "passes/ir.h"
+#include "passes/place.h"
 
 namespace weir {
 namespace {
@@ -17,7 +17,7 @@ using Kind = ElementwiseBody::Kind;
 // in the group already, so the group has one result and can never be part of a cycle.
 class Fuser {
  public:
-  explicit Fuser(Ir& ir) : ir_(ir), uses_(ir.use_counts()), controlled_(ir.has_control_readers()) {
+  Fuser(Ir& ir, const PassContext& context) : ir_(ir), context_(context), uses_(ir.use_counts()), controlled_(ir.has_control_readers()) {
     grouped_.assign(ir.nodes.size(), false);
     for (const IrEdge& fetch : ir.fetches) controlled_[static_cast<size_t>(fetch.node)] = true;
   }
@@ -98,14 +98,12 @@ class Fuser {
     std::vector<int> control;
     for (int id : members) {
       const IrNode& node = ir_[id];
-      note_assumptions(node);
       value_of[id] = emit(program, node, value);
       control.insert(control.end(), node.control.begin(), node.control.end());
-      grouped_[static_cast<size_t>(id)] = true;
     }
     program.outputs = {value_of.at(root)};
 
-    IrNode& node = ir_[root];
+    IrNode node = ir_[root];
     node.op = find_op("_FusedElementwise");
     node.attrs = {};
     node.attrs.set("program", program.encode());
@@ -113,9 +111,13 @@ class Fuser {
     node.attrs.set("T", DType::Float32);
     node.inputs = std::move(inputs);
     node.control = std::move(control);
+    if (!has_kernel(context_, ir_, node)) return;
     for (int id : members) {
-      if (id != root) ir_[id].dead = true;
+      note_assumptions(ir_[id]);
+      grouped_[static_cast<size_t>(id)] = true;
+      ir_[id].dead = id != root;
     }
+    ir_[root] = std::move(node);
   }
 
   // These have no broadcasting of their own, which the fused loop would do without a word.
@@ -149,6 +151,7 @@ class Fuser {
   }
 
   Ir& ir_;
+  const PassContext& context_;
   std::vector<int> uses_;
   std::vector<bool> controlled_;
   std::vector<bool> grouped_;
@@ -157,6 +160,6 @@ class Fuser {
 
 }  // namespace
 
-void fuse_elementwise(Ir& ir, PassContext&) { Fuser(ir).run(); }
+void fuse_elementwise(Ir& ir, PassContext& context) { Fuser(ir, context).run(); }
 
 }  // namespace weir

@@ -35,7 +35,9 @@ class Inserter {
   IrEdge in_memory(const IrEdge& edge, int device, int memory) {
     const IrNode& producer = ir_[edge.node];
     const auto output = static_cast<size_t>(edge.output);
-    if (!is_plain(producer.types[output])) return edge;
+    // Text stays with the host. So do lists, but not what they hold: where the host cannot read that they are copied.
+    const DType type = producer.types[output];
+    if (!is_plain(type) && (type != DType::Variant || !is_far(edge, memory))) return edge;
     const bool constant = producer.values[output].valid() && !producer.uploaded;
     if (constant ? on_host(devices_[memory].memory()) : !crosses(edge, memory)) return edge;
     // Devices that share their memory share the copy.
@@ -46,6 +48,11 @@ class Inserter {
     auto [known, fresh] = copies_.try_emplace({edge, owner}, -1);
     if (fresh) known->second = ir_.add(constant ? make_upload(edge, owner) : make_copy(edge, device, owner));
     return {known->second, 0};
+  }
+
+  // Whether the host cannot read the one memory or the other.
+  bool is_far(const IrEdge& edge, int memory) const {
+    return !on_host(devices_[memory].memory()) || !on_host(devices_[memory_of(ir_, edge, devices_)].memory());
   }
 
   bool crosses(const IrEdge& edge, int memory) const {

@@ -95,9 +95,12 @@ struct Ir {
 
 // The variable's node behind a reference or handle, following the operations that pass it on.
 int variable_of(const Ir& ir, IrEdge edge);
+
+class DeviceSet;
 struct PassContext {
   const PassOptions& options;
   ThreadPool& pool;
+  const DeviceSet* devices = nullptr;  // that nodes stand on; null: on the CPU, which has every kernel
 };
 
 // What is known of a value that is fed: its type and shape, and the value when it is the same in every run.

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "passes/ir.h"
+#include "passes/place.h"
 #include "weir/weir.h"
 
 namespace weir {
@@ -34,6 +34,27 @@ class Passes : public ::testing::Test {
   PassOptions options_;
   PassContext context_{options_, pool_};
   Graph g;
+};
+
+// A device that lacks some of the CPU's kernels.
+class PartialDevice final : public Device {
+ public:
+  explicit PartialDevice(std::vector<std::string> lacks) : Device("GPU", 0), lacks_(std::move(lacks)) {}
+  const Kernel* kernel(const NodeView& node, std::span<const DType>, std::span<const DType>) const override {
+    for (const std::string& name : lacks_) {
+      if (node.op().name == name) return nullptr;
+      // With an activation: a kernel of its own.
+      const AttrValue* fused = node.attrs().find("fused_ops");
+      if (fused && std::get<std::vector<std::string>>(*fused).back() == name) return nullptr;
+    }
+    return &node.op().def->cpu;
+  }
+  ThreadPool& pool() const override { return pool_; }
+  std::string description() const override { return "a device of the tests"; }
+
+ private:
+  const std::vector<std::string> lacks_;
+  mutable ThreadPool pool_{1};
 };
 
 TEST_F(Passes, PruningKeepsOnlyWhatIsNeeded) {
@@ -232,6 +253,26 @@ TEST_F(Passes, ScheduleWritesAfterIndependentReads) {
   Ir ir = ir_for({a, b}, {write});
   Names names = running(ir);
   EXPECT_EQ(names.back(), "AssignAdd");
+}
+
+TEST_F(Passes, NothingIsFusedThatTheDeviceHasNoKernelFor) {
+  Output x = g.placeholder(float32, {4, 3}), w = g.placeholder(float32, {3, 5}), b = g.placeholder(float32, {5});
+  Output y = nn::relu(matmul(x, w) + b), z = tanh(exp(x) + x);
+  auto left = [&](std::vector<std::string> lacks) {
+    const MoreDevices more({std::make_shared<PartialDevice>(std::move(lacks))});
+    const DeviceSet devices(SessionOptions{.virtual_gpus = {.count = 0}});
+    Ir ir = ir_for({y, z}, {}, {x, w, b},
+                   {Tensor::zeros(float32, {4, 3}), Tensor::zeros(float32, {3, 5}), Tensor::zeros(float32, {5})});
+    place(ir, devices, {});
+    PassContext context{options_, pool_, &devices};
+    fuse_bias_activation(ir, context);
+    fuse_elementwise(ir, context);
+    return running(ir);
+  };
+  EXPECT_EQ(left({}), (Names{"_FusedMatMul", "_FusedElementwise"}));
+  EXPECT_EQ(left({"_FusedMatMul"}), (Names{"MatMul", "_FusedElementwise", "_FusedElementwise"}));
+  EXPECT_EQ(left({"Relu"}), (Names{"_FusedMatMul", "Relu", "_FusedElementwise"}));
+  EXPECT_EQ(left({"_FusedElementwise"}), (Names{"_FusedMatMul", "Exp", "AddV2", "Tanh"}));
 }
 
 }  // namespace

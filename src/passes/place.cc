@@ -139,10 +139,7 @@ class Placer {
   }
 
   bool runs_on(const IrNode& node, int device) const {
-    if (node.is_constant()) return true;
-    std::vector<DType> inputs;
-    for (const IrEdge& input : node.inputs) inputs.push_back(ir_.type(input));
-    return devices_[device].kernel(NodeView(*node.op, node.attrs, node.name), inputs, node.types) != nullptr;
+    return node.is_constant() || has_kernel(devices_[device], ir_, node);
   }
 
   // The members of a group, of which the first may be blamed.
@@ -243,6 +240,16 @@ class Placer {
 };
 
 }  // namespace
+
+bool has_kernel(const Device& device, const Ir& ir, const IrNode& node) {
+  std::vector<DType> inputs;
+  for (const IrEdge& input : node.inputs) inputs.push_back(ir.type(input));
+  return device.kernel(NodeView(*node.op, node.attrs, node.name), inputs, node.types) != nullptr;
+}
+
+bool has_kernel(const PassContext& context, const Ir& ir, const IrNode& node) {
+  return !context.devices || has_kernel((*context.devices)[node.device], ir, node);
+}
 
 void place(Ir& ir, const DeviceSet& devices, const PlaceOptions& options) {
   auto named = [](const IrNode& node) { return !node.dead && !node.origin->device.empty(); };

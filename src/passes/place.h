@@ -34,6 +34,11 @@ struct PlaceOptions {
 // is to choose from.
 void place(Ir& ir, const DeviceSet& devices, const PlaceOptions& options);
 
+// Whether the device has a kernel for the node as it is.
+bool has_kernel(const Device& device, const Ir& ir, const IrNode& node);
+// The same for the device that the node stands on: what a rewrite asks before it makes an operation of several.
+bool has_kernel(const PassContext& context, const Ir& ir, const IrNode& node);
+
 // The device whose memory a value is in: its node's, or the host's when the row says so (OpDef::host).
 int memory_of(const Ir& ir, const IrEdge& value, const DeviceSet& devices);
 

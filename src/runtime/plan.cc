@@ -36,7 +36,7 @@ Plan::Plan(const PlanRequest& request, const PlanEnvironment& environment)
   auto shared = std::make_shared<Ir>(build_ir(request));
   Ir& ir = *shared;
   declared_ = ir.declared;
-  PassContext context{passes, pool_};
+  PassContext context{passes, pool_, &environment_.devices};
   infer_ir(ir, context);
   place(ir, environment_.devices,
         {.allow_soft_placement = options.allow_soft_placement,
@@ -67,7 +67,7 @@ std::unique_ptr<Plan> Plan::make_body_plan(const PlanRequest& request, int devic
 }
 
 std::vector<FeedSpec> Plan::loop_specs(const Flow& flow, std::vector<FeedSpec> first) const {
-  PassContext context{environment_.options.passes, pool_};
+  PassContext context{environment_.options.passes, pool_, &environment_.devices};
   return loop_invariants(flow, std::move(first), context);
 }
 
@@ -171,6 +171,7 @@ void Plan::look_up_handles(Frame& frame) const {
 
 Tensor Plan::upload(const Tensor& constant, int device) const {
   DeviceMemory& memory = *memory_of_device(device);
+  if (!is_plain(constant.dtype())) return moved_between(&memory, nullptr, constant);
   Tensor there = memory.allocate(constant.dtype(), constant.shape(), holder_);
   memory.copy(there.mutable_raw(), constant.raw(), constant.bytes(), DeviceMemory::Way::FromHost);
   return there;
@@ -330,12 +331,9 @@ void Plan::execute(Frame& frame, const RunControl& control, Tracer* tracer) cons
 
 void Plan::run_stretch(const Stretch& stretch, Frame& frame, const RunControl& control, Tracer* tracer) const {
   if (stretch.parts.size() > 1) {
-    auto part = [&](int number) -> const Part& {
-      return *std::find_if(stretch.parts.begin(), stretch.parts.end(),
-                           [&](const Part& p) { return p.memory == number; });
-    };
-    frame.parts->run(environment_.lanes, stretch.numbers,
-                     [&](int number) { run_part(part(number), frame.parts.get(), frame, control, tracer); });
+    frame.parts->run(environment_.lanes, static_cast<int>(stretch.parts.size()), [&](int i) {
+      run_part(stretch.parts[static_cast<size_t>(i)], frame.parts.get(), frame, control, tracer);
+    });
   } else if (stretch.parts.empty()) {
     control.check();
   } else if (tracer) {
@@ -488,6 +486,7 @@ void Plan::run_copy(const Step& step, Value* slots) const {
     let_go(out);
     out.own_shape = *in.shape;
     if (!out.shape) out.shape = &out.own_shape;
+    if (!is_plain(in.dtype)) return hold(out, moved_between(to, memory_of_device(step.from), share(in)));
     hold(out, to ? to->allocate(in.dtype, *in.shape, step.name) : Tensor(in.dtype, *in.shape));
   }
   const auto bytes = static_cast<size_t>(in.shape->elements()) * dtype_size(in.dtype);

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "base/function_ref.h"
 #include "weir/tensor.h"
 
 namespace weir {
@@ -10,6 +11,8 @@ namespace weir {
 class VariantObject {
  public:
   virtual ~VariantObject() = default;
+  // The same with f(tensor) for every tensor that it holds, as another memory needs it. Null: it holds none.
+  virtual std::shared_ptr<const VariantObject> mapped(FunctionRef<Tensor(const Tensor&)>) const { return nullptr; }
 };
 
 // The element itself. Buffers construct and destroy them as they do strings.

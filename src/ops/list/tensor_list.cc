@@ -17,6 +17,13 @@ struct TensorList::Tree {
     visit(tree->older.get(), size / 2, last - 1 - size / 2, f);
   }
 
+  static TreePtr mapped(const Tree* tree, FunctionRef<Tensor(const Tensor&)> f) {
+    if (!tree) return nullptr;
+    Element element = tree->element ? std::make_shared<const Tensor>(f(*tree->element)) : nullptr;
+    return std::make_shared<const Tree>(
+        Tree{std::move(element), mapped(tree->newer.get(), f), mapped(tree->older.get(), f)});
+  }
+
   static TreePtr plus(const TreePtr& a, const TreePtr& b, FunctionRef<Tensor(const Tensor&, const Tensor&)> add) {
     if (!a || !b) return a ? a : b;
     Element sum = !a->element   ? b->element
@@ -34,6 +41,10 @@ struct TensorList::Digit {
 
   static DigitPtr make(int64_t size, TreePtr tree, DigitPtr rest) {
     return std::make_shared<const Digit>(Digit{size, std::move(tree), std::move(rest)});
+  }
+  static DigitPtr mapped(const Digit* digit, FunctionRef<Tensor(const Tensor&)> f) {
+    if (!digit) return nullptr;
+    return make(digit->size, Tree::mapped(digit->tree.get(), f), mapped(digit->rest.get(), f));
   }
   static DigitPtr plus(const Digit* a, const Digit* b, FunctionRef<Tensor(const Tensor&, const Tensor&)> add) {
     if (!a) return nullptr;
@@ -117,6 +128,10 @@ void TensorList::visit(FunctionRef<void(int64_t, const Tensor&)> f) const {
     Tree::visit(digit->tree.get(), digit->size, last, f);
     last -= digit->size;
   }
+}
+
+Variant TensorList::mapped(FunctionRef<Tensor(const Tensor&)> f) const {
+  return changed(length_, Digit::mapped(digits_.get(), f));
 }
 
 ListPtr TensorList::with(int64_t index, Tensor tensor) const {

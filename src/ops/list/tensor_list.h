@@ -38,6 +38,7 @@ class TensorList final : public VariantObject {
   ListPtr resized(int64_t length) const;
   // The sum of two lists of one length; elements that were never written count as zeros.
   ListPtr plus(const TensorList& other, FunctionRef<Tensor(const Tensor&, const Tensor&)> add) const;
+  Variant mapped(FunctionRef<Tensor(const Tensor&)> f) const override;
 
  private:
   using Element = std::shared_ptr<const Tensor>;
