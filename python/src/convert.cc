@@ -317,6 +317,15 @@ Tensor to_tensor(nb::handle value, DType want, bool borrow) {
   return python_to_tensor(simple, want);
 }
 
+std::string type_name(DType dtype) {
+  switch (dtype) {
+    case DType::Float32: return "float32";
+    case DType::Float64: return "float64";
+    case DType::Float16: return "float16";
+    default: return std::string(dtype_name(dtype));
+  }
+}
+
 DType array_dtype(nb::handle value) {
   need_numpy();
   return PyArray_Check(value.ptr()) ? dtype_of_array(reinterpret_cast<PyArrayObject*>(value.ptr())) : DType::Invalid;

@@ -21,6 +21,7 @@ Tensor to_feed(nb::handle value, DType want);
 nb::object to_numpy(Tensor&& tensor, bool scalars_as_arrays = false);
 
 DType to_dtype(nb::handle value);     // None: Invalid
+std::string type_name(DType dtype);  // as Python programs call it: "float32", not "float"
 DType array_dtype(nb::handle value);  // of a numpy array; Invalid for anything else
 nb::object from_dtype(DType dtype);
 Shape to_shape(nb::handle value);           // None: unknown; None, -1 or Dimension(None) inside: unknown size

@@ -116,6 +116,14 @@ class Call {
     return bound ? std::get<DType>(*bound) : DType::Invalid;
   }
 
+  // The argument that decided the type which others must have too.
+  std::string first_of_type(const ArgSpec& spec) const {
+    for (const ArgSpec& other : op_.inputs) {
+      if (&other != &spec && other.type_attr == spec.type_attr) return other.name;
+    }
+    return spec.type_attr;
+  }
+
   // Tensors decide before values do, wherever they stand.
   void bind_tensor_types() {
     for (size_t i = 0; i < op_.inputs.size(); ++i) {
@@ -185,19 +193,19 @@ class Call {
     }
     const DType want = wanted(spec);
     if (want != DType::Invalid && output.dtype() != want) {
-      raise(PyExc_TypeError, "Input '" + spec.name + "' of '" + op_.name + "' Op has type " +
-                                 std::string(dtype_name(output.dtype())) + " that does not match " +
-                                 (spec.type != DType::Invalid ? "expected type of " : "type of another argument, ") +
-                                 std::string(dtype_name(want)) + ".");
+      const std::string wants = spec.type != DType::Invalid
+                                    ? "expected type of " + type_name(want)
+                                    : "type " + type_name(want) + " of argument '" + first_of_type(spec) + "'";
+      raise(PyExc_TypeError, "Input '" + spec.name + "' of '" + op_.name + "' Op has type " + type_name(output.dtype()) +
+                                 " that does not match " + wants + ".");
     }
     if (!spec.type_attr.empty()) {
       const AttrSpec* attr = op_.attr(spec.type_attr);
       if (attr && !allows(*attr, output.dtype())) {
         std::string allowed;
-        for (DType type : attr->allowed_types) allowed += (allowed.empty() ? "" : ", ") + std::string(dtype_name(type));
+        for (DType type : attr->allowed_types) allowed += (allowed.empty() ? "" : ", ") + type_name(type);
         raise(PyExc_TypeError, "Value passed to parameter '" + spec.name + "' has DataType " +
-                                   std::string(dtype_name(output.dtype())) +
-                                   " not in list of allowed values: " + allowed);
+                                   type_name(output.dtype()) + " not in list of allowed values: " + allowed);
       }
       if (!attrs.has(spec.type_attr)) attrs.set(spec.type_attr, output.dtype());
     }

@@ -79,10 +79,12 @@ def assert_equal_graph_def(actual, expected, checkpoint_v2=False):
     nodes = [{node.name: node for node in graph_def.node} for graph_def in (actual, expected)]
     for name in sorted(set(nodes[0]) | set(nodes[1])):
         a, b = nodes[0].get(name), nodes[1].get(name)
-        if a is None or b is None:
-            raise AssertionError(f"node {name!r} is only in the {'expected' if a is None else 'actual'} graph")
+        if b is None:
+            raise AssertionError(f"Found unexpected node '{name}' in the actual graph:\n{a}")
+        if a is None:
+            raise AssertionError(f"Not found: node '{name}' of the expected graph:\n{b}")
         if a != b:
-            raise AssertionError(f"node {name!r} differs:\nactual:\n{a}\nexpected:\n{b}")
+            raise AssertionError(f"Found unexpected difference in node '{name}':\nactual:\n{a}\nexpected:\n{b}")
 
 
 def _as_array(value):
@@ -236,9 +238,11 @@ class TestCase(unittest.TestCase):
         for f1, f2 in zip(farray1, farray2):
             self.assertNear(float(f1), float(f2), err, msg)
 
+    def _NDArrayNear(self, ndarray1, ndarray2, err):
+        return np.linalg.norm(np.asarray(ndarray1, float) - np.asarray(ndarray2, float)) < err
+
     def assertNDArrayNear(self, ndarray1, ndarray2, err, msg=None):
-        distance = np.linalg.norm(np.asarray(ndarray1, float) - np.asarray(ndarray2, float))
-        self.assertTrue(distance < err, f"distance {distance} >= {err}" + ("" if msg is None else f" ({msg})"))
+        self.assertTrue(self._NDArrayNear(ndarray1, ndarray2, err), f"not within {err}" + ("" if msg is None else f" ({msg})"))
 
     def assertAllClose(self, a, b, rtol=1e-6, atol=1e-6, msg=None):
         """|a - b| <= atol + rtol * |b|, in dicts and sequences too; NaN is close to NaN."""
@@ -399,7 +403,12 @@ class TestCase(unittest.TestCase):
         if isinstance(expected, (str, bytes)):
             from google.protobuf import text_format
 
-            expected = text_format.Merge(expected, type(message)())
+            text = expected if isinstance(expected, str) else expected.decode("latin-1")
+            expected = text_format.Merge(text, type(message)())
+            if expected != message and not text.isascii():
+                # Python 2 wrote bytes into its text: "\240" is one byte there, and a character of two here.
+                escaped = "".join(c if ord(c) < 128 else f"\\{ord(c):03o}" for c in text)
+                expected = text_format.Merge(escaped, type(message)())
         self.assertIs(type(expected), type(message), msg)
         if expected != message:
             self.assertMultiLineEqual(str(expected), str(message), msg)

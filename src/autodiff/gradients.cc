@@ -170,7 +170,10 @@ class Walk {
           throw wrong_type("Gradient type {} generated for tensor {} with type {} must match: grad_ys[{}]",
                            dtype_name(given.dtype()), y.name(), dtype_name(y.dtype()), i);
         }
-        if (!given.shape().compatible(y.shape())) {
+        // As in TensorFlow, whose rules take a gradient under another shape as long as the elements are as many.
+        const bool as_many = given.shape().is_known() && y.shape().is_known() &&
+                             given.shape().elements() == y.shape().elements();
+        if (!given.shape().compatible(y.shape()) && !as_many) {
           throw invalid_argument("grad_ys[{}] '{}' is {} {}; '{}' is {} {}", i, given.name(), dtype_name(given.dtype()),
                                  given.shape().str(), y.name(), dtype_name(y.dtype()), y.shape().str());
         }

@@ -124,7 +124,8 @@ Shape Shape::broadcast(const Shape& a, const Shape& b) {
     } else if (x == 1) {
       out = y;
     } else if (x >= 0 && y >= 0) {
-      throw invalid_argument("shapes {} and {} do not broadcast together", a.str(), b.str());
+      throw invalid_argument("Dimensions must be equal, but are {} and {}: Incompatible shapes: {} vs. {}", x, y,
+                             a.str(), b.str());
     } else {
       // One side is unknown: a known size above 1 decides, as the other must be that or 1.
       out = x > 1 ? x : y > 1 ? y : kUnknown;

@@ -73,7 +73,7 @@ namespace {
 
 std::string serialized(const proto::GraphDef& message) {
   if (message.ByteSizeLong() > INT32_MAX) {
-    throw invalid_argument("the graph takes {} bytes as a GraphDef; protocol buffers end at 2 GiB",
+    throw invalid_argument("GraphDef cannot be larger than 2GB. This one takes {} bytes",
                            message.ByteSizeLong());
   }
   std::string bytes;

@@ -50,13 +50,13 @@ void InferContext::require_min_rank(int index, int rank) const {
   const Shape& shape = input(index);
   if (shape.has_rank() && shape.rank() < rank) {
     throw invalid_argument(
-        "Shape must be at least rank {} but is rank {}: input {} must have rank {} or more; its shape is {}", rank,
-        shape.rank(), index, rank, shape.str());
+        "Shape must be at least rank {} but is rank {}: input must be at least {}-dim, and input {} has shape {}", rank,
+        shape.rank(), rank, index, shape.str());
   }
 }
 
 int InferContext::normalise_axis(int64_t axis, int rank) {
-  if (axis < -rank || axis >= rank) throw invalid_argument("axis {} is outside [{}, {})", axis, -rank, rank);
+  if (axis < -rank || axis >= rank) throw invalid_argument("axis {} is out of valid range [{}, {})", axis, -rank, rank);
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 

@@ -33,16 +33,20 @@ Output boolean_mask(const In& tensor, const In& mask, int axis, std::string_view
   LineScope line(g, source_line(tensor.where()));
   Scope scope = g.name_scope(name.empty() ? "boolean_mask" : name);
   Output x = as_output(g, tensor, float32, "tensor"), m = as_output(g, mask, boolean, "mask");
-  if (!m.shape().has_rank()) throw invalid_argument("the rank of the mask '{}' must be known", m.name());
+  if (!m.shape().has_rank()) {
+    throw invalid_argument("Number of mask dimensions must be specified, even if some sizes are not known: '{}'", m.name());
+  }
   const int rank = m.shape().rank();
   if (rank == 0) throw invalid_argument("the mask cannot be a scalar");
   if (x.shape().has_rank()) {
     Shape under = Shape::unknown_dims(rank);
     if (x.shape().rank() < axis + rank)
-      throw invalid_argument("mask of shape {} for {}", m.shape().str(), x.shape().str());
+      throw invalid_argument("Shapes {} of the tensor and {} of the mask are incompatible", x.shape().str(),
+                             m.shape().str());
     for (int i = 0; i < rank; ++i) under.set_dim(i, x.shape()[axis + i]);
     if (!under.compatible(m.shape())) {
-      throw invalid_argument("the mask's shape {} does not fit {}", m.shape().str(), under.str());
+      throw invalid_argument("Shapes {} of the tensor and {} of the mask are incompatible", under.str(),
+                             m.shape().str());
     }
   }
   Output sizes = subscript(shape(x), {between(axis, axis + rank)});

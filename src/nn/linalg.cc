@@ -42,7 +42,8 @@ Output matrix_transpose(const In& a, std::string_view name) {
     return transpose(a, concat({batch, stack({last, ranks - 2}, 0, "concat/values_1")}, 0));
   }
   if (shape.rank() < 2)
-    throw invalid_argument("a matrix has rank 2 at least; '{}' has shape {}", a.output().name(), shape.str());
+    throw invalid_argument("Argument 'a' should be a (batch) matrix, with rank >= 2.  Found: '{}' of shape {}",
+                           a.output().name(), shape.str());
   std::vector<int> perm(static_cast<size_t>(shape.rank()));
   std::iota(perm.begin(), perm.end(), 0);
   std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);

@@ -57,6 +57,15 @@ def _call(op_type, op, output_grads):
     return list(result) if isinstance(result, (list, tuple)) else [result]
 
 
+def get_gradient_function(op):
+    """The function that a program registered for the gradient of an operation. LookupError when there is none."""
+    of_graph = op.graph.__dict__.get("_gradient_functions", {})
+    function = of_graph.get(op.type) or _registered.get(op.type)
+    if function is None and op.type not in _registered:
+        raise LookupError(f"gradient registry has no entry for: {op.type}")
+    return function
+
+
 def _variables_between(graph, args, results):
     """The variables that the results are computed from, not counting what the arguments are computed from."""
     seen = {x.op for x in args}

@@ -21,8 +21,17 @@ class DType:
 
     __slots__ = ("_enum", "_name", "_numpy_name", "_limits")
 
-    def __init__(self, enum, name, numpy_name):
-        self._enum, self._name, self._numpy_name = enum, name, numpy_name
+    def __new__(cls, type_enum, name=None, numpy_name=None):
+        if name is not None:
+            return object.__new__(cls)
+        try:
+            return _BY_ENUM[int(type_enum)]  # programs name a type by its number
+        except KeyError:
+            raise TypeError(f"type_enum is not a valid types_pb2.DataType: {type_enum}") from None
+
+    def __init__(self, type_enum, name=None, numpy_name=None):
+        if name is not None:
+            self._enum, self._name, self._numpy_name = type_enum, name, numpy_name
 
     name = property(lambda self: self._name)
     as_datatype_enum = property(lambda self: self._enum)
@@ -31,6 +40,8 @@ class DType:
     def as_numpy_dtype(self):
         if self._numpy_name is None:
             raise TypeError(f"numpy has no type for {self._name}")
+        if self.is_quantized:  # a record of one field, so that such arrays are not taken for plain integers
+            return _numpy().dtype([(self.base_dtype._name, self._numpy_name)])
         return object if self._numpy_name == "object" else getattr(_numpy(), self._numpy_name)
 
     @property
@@ -111,7 +122,7 @@ class DType:
         return self._enum in (other._enum, other._enum + 100)
 
     def __eq__(self, other):
-        if other is None:
+        if other is None or other is int:  # which type Python's int stands for depends on its value
             return False
         if isinstance(other, DType):
             return self._enum == other._enum
@@ -143,8 +154,8 @@ class DType:
 _ROWS = (
     (1, "float32", "float32"), (2, "float64", "float64"), (3, "int32", "int32"), (4, "uint8", "uint8"),
     (5, "int16", "int16"), (6, "int8", "int8"), (7, "string", "object"), (8, "complex64", "complex64"),
-    (9, "int64", "int64"), (10, "bool", "bool_"), (11, "qint8", None), (12, "quint8", None),
-    (13, "qint32", None), (14, "bfloat16", "float32"), (15, "qint16", None), (16, "quint16", None),
+    (9, "int64", "int64"), (10, "bool", "bool_"), (11, "qint8", "int8"), (12, "quint8", "uint8"),
+    (13, "qint32", "int32"), (14, "bfloat16", "float32"), (15, "qint16", "int16"), (16, "quint16", "uint16"),
     (17, "uint16", "uint16"), (18, "complex128", "complex128"), (19, "float16", "float16"),
     (20, "resource", None), (21, "variant", None), (22, "uint32", "uint32"), (23, "uint64", "uint64"),
 )
@@ -161,6 +172,7 @@ _BY_NAME = {dtype._name: dtype for dtype in _BY_ENUM.values()}
 _BY_NAME.update(half=half, float=float32, double=float64, int=int32, bytes=_BY_ENUM[7], str=_BY_ENUM[7])
 _BY_PYTHON = {float: float32, int: int32, _python_bool: _BY_ENUM[10], complex: _BY_ENUM[18], str: _BY_ENUM[7],
               bytes: _BY_ENUM[7], object: _BY_ENUM[7]}
+_TYPE_TO_STRING = {enum: dtype._name for enum, dtype in _BY_ENUM.items()}  # which tests read
 QUANTIZED_DTYPES = frozenset(_BY_ENUM[i] for i in (11, 12, 13, 15, 16))
 
 
@@ -189,6 +201,8 @@ def as_dtype(type_value):
         if dtype is not None:
             if dtype.kind in "SUO":
                 return _BY_ENUM[7]
+            if dtype.names and len(dtype.names) == 1 and dtype.names[0] in _BY_NAME:
+                return _BY_NAME[dtype.names[0]]
             if dtype.name in _BY_NAME:
                 return _BY_NAME[dtype.name]
     raise TypeError(f"Cannot convert value {type_value!r} to a TensorFlow DType.")

@@ -401,6 +401,9 @@ def get_collection_ref(key):
     return stack.get_default_graph().get_collection_ref(key)
 
 
+DEFAULT_GRAPH_SEED = 87654321  # of an operation that is given a seed in a graph that is not
+
+
 def set_random_seed(seed):
     stack.get_default_graph().seed = seed
 

@@ -148,6 +148,8 @@ class TensorShape:
             self._dims = None
         elif isinstance(dims, TensorShape):
             self._dims = dims._dims
+        elif isinstance(dims, (str, bytes)):
+            raise TypeError(f"A string has ambiguous TensorShape, please wrap in a list or convert to an int: {dims!r}")
         elif hasattr(dims, "unknown_rank") and hasattr(dims, "dim"):  # TensorShapeProto
             self._dims = None if dims.unknown_rank else tuple(None if d.size == -1 else d.size for d in dims.dim)
         else:

@@ -5,6 +5,11 @@ from weir.compat import as_bytes
 from weir.core import dtypes
 from weir.core.tensor_shape import TensorShape
 
+# Types of which a tensor's elements are written as they lie in memory; others, and a tensor of which the last element is
+# repeated, are written one by one.
+_AS_BYTES = frozenset(("float32", "float64", "int32", "uint8", "int16", "int8", "int64", "quint8", "qint8", "quint16",
+                       "qint16", "qint32", "uint32", "uint64"))
+
 # Field of TensorProto that holds the elements of a type.
 _FIELDS = {"float32": "float_val", "float64": "double_val", "int32": "int_val", "uint8": "int_val", "int16": "int_val",
            "int8": "int_val", "uint16": "int_val", "int64": "int64_val", "bool": "bool_val", "uint32": "uint32_val",
@@ -19,6 +24,17 @@ def constant_value(tensor, partial=False):
 
 
 get_static_value = constant_value
+
+
+def ShapeEquals(tensor_proto, shape):  # noqa: N802
+    """Whether a TensorProto has that shape: a TensorShapeProto, a list or a tuple."""
+    if not isinstance(tensor_proto, protos.TensorProto):
+        raise TypeError("tensor_proto is not a tensor_pb2.TensorProto object")
+    if isinstance(shape, protos.TensorShapeProto):
+        shape = [dim.size for dim in shape.dim]
+    elif not isinstance(shape, (list, tuple)):
+        raise TypeError("shape is not a list or tuple")
+    return [dim.size for dim in tensor_proto.tensor_shape.dim] == list(shape)
 
 
 def constant_value_as_shape(tensor):
@@ -54,27 +70,26 @@ def make_tensor_proto(values, dtype=None, shape=None, verify_shape=False, allow_
             raise TypeError(f"Expected Tensor's shape: {tuple(shape)}, got {array.shape}.")
         if array.size > size:
             raise ValueError(f"Too many elements provided. Needed at most {size}, but received {array.size}")
-        if array.size < size:
-            flat = array.ravel()
-            array = numpy.concatenate([flat, numpy.repeat(flat[-1:], size - flat.size)])
     proto = protos.TensorProto(dtype=dtype.as_datatype_enum, tensor_shape=TensorShape(shape).as_proto())
     if dtype == dtypes.as_dtype("string"):
         proto.string_val.extend(as_bytes(item) for item in array.ravel())
-    elif array.size > 1:
+    elif array.size > 1 and array.size == TensorShape(shape).num_elements() and dtype.name in _AS_BYTES:
         proto.tensor_content = numpy.ascontiguousarray(array).tobytes()
-    elif array.size == 1:
-        _set_single(proto, dtype, array.ravel()[0])
+    else:
+        _set_elements(proto, dtype, array.ravel())
     return proto
 
 
-def _set_single(proto, dtype, value):
+def _set_elements(proto, dtype, values):
     if dtype.name in _FIELDS:
-        getattr(proto, _FIELDS[dtype.name]).append(value.item())
+        getattr(proto, _FIELDS[dtype.name]).extend(values.tolist())
+    elif dtype.is_quantized:
+        proto.int_val.extend(int(value[0]) for value in values)
     elif dtype.is_complex:
         field = proto.scomplex_val if dtype.name == "complex64" else proto.dcomplex_val
-        field.extend([value.real.item(), value.imag.item()])
+        field.extend(part for value in values.tolist() for part in (value.real, value.imag))
     else:  # half: its bits
-        proto.half_val.append(int(value.view("uint16")))
+        proto.half_val.extend(values.view("uint16").tolist())
 
 
 def make_ndarray(tensor):
@@ -91,7 +106,9 @@ def make_ndarray(tensor):
         return flat.reshape(shape)
     if tensor.tensor_content:
         return numpy.frombuffer(tensor.tensor_content, dtype=dtype.as_numpy_dtype).copy().reshape(shape)
-    if dtype.name in _FIELDS:
+    if dtype.is_quantized:
+        flat = numpy.array([(value,) for value in tensor.int_val], dtype=dtype.as_numpy_dtype)
+    elif dtype.name in _FIELDS:
         flat = numpy.array(getattr(tensor, _FIELDS[dtype.name]), dtype=dtype.as_numpy_dtype)
     elif dtype.is_complex:
         field = tensor.scomplex_val if dtype.name == "complex64" else tensor.dcomplex_val
@@ -103,6 +120,9 @@ def make_ndarray(tensor):
     if flat.size == 0 and size:
         return numpy.zeros(shape, dtype=dtype.as_numpy_dtype)
     return numpy.concatenate([flat, numpy.repeat(flat[-1:], size - flat.size)]).reshape(shape)
+
+
+MakeNdarray = make_ndarray
 
 
 def from_dlpack(value):

@@ -6,7 +6,17 @@ from weir.core import dtypes
 from weir.core.tensor_shape import TensorShape
 
 IndexedSlicesValue = namedtuple("IndexedSlicesValue", ["values", "indices", "dense_shape"])
-SparseTensorValue = namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
+
+
+class SparseTensorValue(namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])):
+    """The parts of a sparse tensor as arrays. TensorFlow 0.x called the last one ``shape``."""
+
+    __slots__ = ()
+
+    def __new__(cls, indices, values, dense_shape=None, shape=None):
+        return super().__new__(cls, indices, values, shape if dense_shape is None else dense_shape)
+
+    shape = property(lambda self: self.dense_shape)
 
 
 class TensorSpec:

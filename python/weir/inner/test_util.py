@@ -17,6 +17,17 @@ from weir.test import (TestCase as TensorFlowTestCase, assert_equal_graph_def, g
                        is_gpu_available)
 
 
+def assert_ops_in_graph(expected_ops, graph):
+    """The operations of a graph with these names, by name. ValueError unless all are there, of the types given."""
+    found = {node.name: node for node in graph.as_graph_def().node if node.name in expected_ops}
+    for name, node in found.items():
+        if expected_ops[name] != node.op:
+            raise ValueError(f"Expected op for node {name} is different. {expected_ops[name]} vs {node.op}")
+    if set(expected_ops) != set(found):
+        raise ValueError(f"Not all expected ops are present. Expected {set(expected_ops)}, found {set(found)}")
+    return found
+
+
 def _identity_decorator(function=None, *_, **__):
     """A decorator, with or without arguments, of something that makes no difference here."""
     if callable(function):

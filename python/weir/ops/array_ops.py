@@ -23,6 +23,9 @@ def placeholder(dtype, shape=None, name=None):
     return apply("Placeholder", (), {"dtype": dtypes.as_dtype(dtype), "shape": shape}, name)
 
 
+placeholder_v2 = placeholder
+
+
 def placeholder_with_default(input, shape, name=None):
     return apply("PlaceholderWithDefault", (input,), {"shape": TensorShape(shape)}, name)
 
@@ -71,6 +74,18 @@ def size(input, name=None, out_type=dtypes.int32):
 
 def rank(input, name=None):
     return _weir.rank(_graph(), input, name)
+
+
+def rank_internal(input, name=None, optimize=True):
+    return rank(input, name) if optimize else apply("Rank", (input,), {}, name)
+
+
+def shape_internal(input, name=None, optimize=True, out_type=dtypes.int32):
+    return shape(input, name, out_type) if optimize else apply("Shape", (input,), {"out_type": out_type}, name)
+
+
+def size_internal(input, name=None, optimize=True, out_type=dtypes.int32):
+    return size(input, name, out_type) if optimize else apply("Size", (input,), {"out_type": out_type}, name)
 
 
 def identity(input, name=None):
@@ -187,7 +202,8 @@ def _subscript(tensor, key):
         for part in (k.start, k.stop, k.step) if isinstance(k, _py_slice) else (k,):
             if isinstance(part, (str, bytes, float, list, dict, bool)):
                 raise TypeError("Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/"
-                                f"tf.int64 tensors are valid indices, got {part!r}")
+                                f"tf.int64 tensors are valid indices, got {part!r}"
+                                + (" (DataType float32 for attr 'Index')" if isinstance(part, float) else ""))
     return _weir.subscript(_graph(), tensor, keys, None)
 
 
@@ -240,6 +256,29 @@ def where_v2(condition, x=None, y=None, name=None):
     if (x is None) != (y is None):
         raise ValueError("x and y must both be non-None or both be None.")
     return where(condition) if x is None else apply("SelectV2", (condition, x, y), {}, name)
+
+
+def _square_block(size):
+    """The blocks of the two-dimensional forms. ValueError for a size that is known to be too small."""
+    if not isinstance(size, Tensor) and not hasattr(size, "__len__") and int(size) < 2:
+        raise ValueError(f"block_size must be greater than one, got {size}")
+    return [size, size] if not hasattr(size, "__len__") else size
+
+
+def space_to_batch(input, paddings, block_size=None, name=None, block_shape=None):
+    """Square blocks of pictures, moved into the dimension of the batch."""
+    block = _square_block(block_shape if block_size is None else block_size)
+    result = space_to_batch_nd(input, block, paddings, name=name)
+    result.set_shape(result.shape.with_rank(4))
+    return result
+
+
+def batch_to_space(input, crops, block_size=None, name=None, block_shape=None):
+    """What space_to_batch moved, moved back."""
+    block = _square_block(block_shape if block_size is None else block_size)
+    result = batch_to_space_nd(input, block, crops, name=name)
+    result.set_shape(result.shape.with_rank(4))
+    return result
 
 
 def required_space_to_batch_paddings(input_shape, block_shape, base_paddings=None, name=None):

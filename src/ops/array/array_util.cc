@@ -5,6 +5,20 @@
 
 namespace weir::ops {
 
+std::string subscript_of(const Shape& shape, int64_t i) {
+  std::string at;
+  for (int d = shape.rank() - 1; d >= 0; --d) {
+    at = std::to_string(i % shape[d]) + (at.empty() ? "" : ",") + at;
+    i /= shape[d];
+  }
+  return at.empty() ? at : "[" + at + "]";
+}
+
+int packed_axis(int64_t axis, int rank) {
+  if (axis < -rank || axis >= rank) throw invalid_argument("axis = {} not in [{}, {})", axis, -rank, rank);
+  return wrap_axis(axis, rank);
+}
+
 Shape shape_argument(InferContext& c, int input) {
   c.require_rank(input, 1);
   std::optional<std::vector<int64_t>> sizes = c.value_as_ints(input);

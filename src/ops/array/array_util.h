@@ -29,6 +29,12 @@ inline int64_t product(const Shape& shape, int begin, int end) {
   return elements;
 }
 
+// Where element i of a tensor of that shape stands, for messages: "[2,0]", or nothing for a scalar.
+std::string subscript_of(const Shape& shape, int64_t i);
+
+// The axis of Pack and Unpack, counted from the front. Throws InvalidArgument when it does not fit.
+int packed_axis(int64_t axis, int rank);
+
 // An axis that is known to fit.
 inline int wrap_axis(int64_t axis, int rank) { return static_cast<int>(axis < 0 ? axis + rank : axis); }
 

@@ -89,7 +89,7 @@ void infer_concat(InferContext& c, const ConcatInputs& inputs) {
     rank = shape.rank();
   }
   if (rank < 0) return;
-  if (rank == 0) throw invalid_argument("scalars cannot be concatenated; stack() makes a vector of them");
+  if (rank == 0) throw invalid_argument("Can't concatenate scalars (use tf.stack instead, or tf.pack)");
   if (!value) return c.set_output(0, Shape::unknown_dims(rank));
   int axis = InferContext::normalise_axis(*value, rank);
   Shape to = Shape::unknown_dims(rank);

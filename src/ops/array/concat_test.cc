@@ -37,8 +37,8 @@ TEST(ConcatV2, RejectsShapesThatDoNotMeet) {
             .outputs = {{1, 2}},
             .bad = {{.inputs = {{{1, 2}}, {{1, 2, 3}}, 0}, .message = "sizes outside of axis 0 differ"},
                     {.inputs = {{{1, 2}}, {1, 2}, 0}, .message = "ranks of the values differ"},
-                    {.inputs = {{1, 2}, {1, 2}, 1}, .message = "axis 1 is outside"},
-                    {.inputs = {1, 2, 0}, .message = "scalars cannot be concatenated"}}});
+                    {.inputs = {{1, 2}, {1, 2}, 1}, .message = "axis 1 is out of valid range"},
+                    {.inputs = {1, 2, 0}, .message = "Can't concatenate scalars"}}});
 }
 
 TEST(ConcatV2, PassesSparseGradientsToTheRowsTheyMean) {
@@ -60,8 +60,8 @@ TEST(ConcatOffset, SaysWhereEachInputBegins) {
   check_op({.op = "ConcatOffset",
             .inputs = {1, {2, 3, 5}, {2, 4, 5}, {2, 1, 5}},
             .outputs = {{0, 0, 0}, {0, 3, 0}, {0, 7, 0}},
-            .bad = {{.inputs = {3, {2, 3}, {2, 3}}, .message = "axis 3 is outside"},
-                    {.inputs = {0, {2, 3}, {2, 4}}, .message = "sizes outside of axis 0 differ"}}});
+            .bad = {{.inputs = {3, {2, 3}, {2, 3}}, .message = "Concat dim is out of range: 3 vs. 2"},
+                    {.inputs = {0, {2, 3}, {2, 4}}, .message = "All dimensions except 0 must match"}}});
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ void cpu(KernelContext& c) {
   std::vector<int64_t> sizes(static_cast<size_t>(count), 0);
   for (int64_t i = 0; i < rows; ++i) {
     if (partitions[i] < 0 || partitions[i] >= count) {
-      throw invalid_argument("partitions[{}] = {} is not in [0, {})", i, partitions[i], count);
+      throw invalid_argument("partitions{} = {} is not in [0, {})", subscript_of(c.shape(1), i), partitions[i], count);
     }
     ++sizes[static_cast<size_t>(partitions[i])];
   }

@@ -56,12 +56,7 @@ void gather(KernelContext& c, const Layout& at) {
 }  // namespace
 
 void index_out_of_range(const Shape& indices, int64_t i, int64_t value, int64_t limit) {
-  std::string at;
-  for (int d = indices.rank() - 1; d >= 0; --d) {
-    at = std::to_string(i % indices[d]) + (at.empty() ? "" : ",") + at;
-    i /= indices[d];
-  }
-  throw invalid_argument("indices{} = {} is not in [0, {})", at.empty() ? "" : "[" + at + "]", value, limit);
+  throw invalid_argument("indices{} = {} is not in [0, {})", subscript_of(indices, i), value, limit);
 }
 
 void infer_gather(InferContext& c, std::optional<int64_t> axis_value, int64_t batch_dims) {

@@ -19,7 +19,7 @@ int64_t NdIndex::slice_start(int64_t row) const {
     if (at < 0 || at >= shape.dims()[static_cast<size_t>(d)]) {
       std::string entries;
       for (int e = 0; e < depth; ++e) entries += (e ? ", " : "") + std::to_string(int_at(c, input, row * depth + e));
-      throw invalid_argument("indices[{}] = [{}] does not index into shape {}", row, entries, shape.str());
+      throw invalid_argument("flat indices[{}, :] = [{}] does not index into param (shape: {})", row, entries, shape.str());
     }
     start += at * strides[d];
   }

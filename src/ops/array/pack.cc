@@ -19,7 +19,7 @@ void infer(InferContext& c) {
     }
   }
   if (!value.has_rank()) return;
-  int axis = InferContext::normalise_axis(c.attr<int64_t>("axis"), value.rank() + 1);
+  int axis = packed_axis(c.attr<int64_t>("axis"), value.rank() + 1);
   Shape to;
   for (int i = 0; i <= value.rank(); ++i) {
     if (i == axis) to.append(c.inputs());

@@ -37,7 +37,7 @@ TEST(ExpandDims, PutsADimensionAnywhere) {
   check_op({.op = "ExpandDims",
             .inputs = {ramp({2, 3}), -2},
             .outputs = {ramp({2, 1, 3})},
-            .bad = {{.inputs = {ramp({2, 3}), 3}, .message = "axis 3 is outside [-3, 3)"}}});
+            .bad = {{.inputs = {ramp({2, 3}), 3}, .message = "axis 3 is out of valid range [-3, 3)"}}});
 }
 
 TEST(Squeeze, DropsDimensionsOfSizeOne) {
@@ -47,7 +47,7 @@ TEST(Squeeze, DropsDimensionsOfSizeOne) {
             .attrs = {{"squeeze_dims", std::vector<int64_t>{0, -1}}},
             .outputs = {ramp({2, 1, 3})},
             .bad = {{.inputs = {ramp({2, 2, 1, 3, 1})}, .message = "cannot squeeze dimension 0 of shape [2,2,1,3,1]"},
-                    {.inputs = {ramp({})}, .message = "axis 0 is outside"}}});
+                    {.inputs = {ramp({})}, .message = "axis 0 is out of valid range"}}});
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ void infer(InferContext& c) {
     to = from;
     if (from[axis] != kUnknown) {
       if (from[axis] % pieces != 0) {
-        throw invalid_argument("dimension {} of shape {} cannot be split into {} equal pieces", axis, from.str(),
+        throw invalid_argument("Number of ways to split should evenly divide the split dimension: dimension {} of shape {} into {} pieces", axis, from.str(),
                                pieces);
       }
       to.set_dim(axis, from[axis] / pieces);

@@ -24,7 +24,7 @@ StridedSliceSpec::StridedSliceSpec(const Shape& shape, int count, SliceEntries b
     : rank(shape.rank()) {
   if (rank > kMaxRank || count > kMaxRank) throw error(Code::Unimplemented, "more than {} dimensions", kMaxRank);
   if (std::popcount(static_cast<uint64_t>(masks.ellipsis)) > 1) {
-    throw invalid_argument("multiple ellipses in slice spec not allowed");
+    throw invalid_argument("Multiple ellipses in slice spec not allowed");
   }
   // Without an ellipsis there is one at the end.
   int ellipsis_at = count, named = 0;
@@ -36,7 +36,9 @@ StridedSliceSpec::StridedSliceSpec(const Shape& shape, int count, SliceEntries b
     }
   }
   if (named > rank) {
-    throw invalid_argument("{} dimensions are indexed; the shape {} has {}", named, shape.str(), rank);
+    throw invalid_argument(
+        "Index out of range using input dim {}; input has only {} dims: {} dimensions are indexed, the shape is {}", rank,
+        rank, named, shape.str());
   }
 
   int d = 0;

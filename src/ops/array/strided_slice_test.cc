@@ -82,7 +82,7 @@ TEST(StridedSlice, RejectsWhatNumpyWould) {
                     {.inputs = {ramp({3}), {0, 0}, {1, 1}, {1, 1}}, .message = "2 dimensions are indexed"},
                     {.inputs = {ramp({3}), {0, 0}, {1, 1}, {1, 1}},
                      .attrs = {{"ellipsis_mask", int64_t{3}}},
-                     .message = "multiple ellipses"},
+                     .message = "Multiple ellipses"},
                     {.inputs = {ramp({3}), {0}, {1, 1}, {1}}, .message = "equal lengths"}}});
 }
 

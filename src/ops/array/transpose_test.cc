@@ -96,7 +96,7 @@ TEST(ReverseV2, WalksAxesBackwards) {
   check_op({.op = "ReverseV2",
             .inputs = {ramp({3}), Tensor(int32, Shape{0})},
             .outputs = {ramp({3})},
-            .bad = {{.inputs = {ramp({3}), {1}}, .message = "axis 1 is outside"},
+            .bad = {{.inputs = {ramp({3}), {1}}, .message = "axis 1 is out of valid range"},
                     {.inputs = {ramp({3}), {0, -1}}, .message = "axis 0 specified more than once"}}});
 }
 

@@ -9,7 +9,7 @@ void infer(InferContext& c) {
   const Shape& from = c.input(0);
   if (!from.has_rank()) return;
   c.require_min_rank(0, 1);
-  int axis = InferContext::normalise_axis(c.attr<int64_t>("axis"), from.rank());
+  int axis = packed_axis(c.attr<int64_t>("axis"), from.rank());
   if (from[axis] != kUnknown && from[axis] != c.outputs()) {
     throw invalid_argument("dimension {} of shape {} cannot be unpacked into {} values", axis, from.str(), c.outputs());
   }
@@ -62,8 +62,8 @@ namespace weir {
 std::vector<Output> unstack(const In& value, int64_t num, int64_t axis, std::string_view name) {
   if (num < 0 && value.output()) {
     const Shape& shape = value.output().shape();
-    if (shape.has_rank()) num = shape[InferContext::normalise_axis(axis, shape.rank())];
-    if (num < 0) throw invalid_argument("cannot tell from shape {} how many values to unstack", shape.str());
+    if (shape.has_rank()) num = shape[ops::packed_axis(axis, shape.rank())];
+    if (num < 0) throw invalid_argument("Cannot infer num from shape {}", shape.str());
   }
   return ops::all_outputs(
       NodeBuilder("Unpack", ops::name_or(name, "unstack")).input(value).attr("num", num).attr("axis", axis).build());

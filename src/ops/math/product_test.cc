@@ -90,7 +90,7 @@ TEST(BatchMatMul, MultipliesMatrixByMatrix) {
       {.op = "BatchMatMul",
        .bad = {{.inputs = {zeros({2, 2, 3}), zeros({3, 3, 2})}, .message = "[2]", .type = float32},
                {.inputs = {zeros({2, 2, 3}), zeros({2, 2, 3})}, .message = "inner dimensions differ", .type = float32},
-               {.inputs = {zeros({3}), zeros({3})}, .message = "rank 2 or more", .type = float32}}});
+               {.inputs = {zeros({3}), zeros({3})}, .message = "at least 2-dim", .type = float32}}});
 }
 
 TEST(BatchMatMulV2, BroadcastsBatches) {

@@ -162,7 +162,7 @@ TEST(SegmentSum, SumsRowsWithEqualIds) {
   check_op(
       {.op = "SegmentSum", .inputs = {{{1, 2}, {3, 4}, {5, 6}}, {0, 0, 2}}, .outputs = {{{4, 6}, {0, 0}, {5, 6}}}});
   check_op({.op = "SegmentSum",
-            .bad = {{.inputs = {{1.0, 2.0}, {1, 0}}, .message = "segment id", .type = float32},
+            .bad = {{.inputs = {{1.0, 2.0}, {1, 0}}, .message = "Segment id", .type = float32},
                     {.inputs = {{1.0, 2.0}, {0, 1, 2}}, .message = "[3]", .type = float32}}});
 }
 

@@ -4,6 +4,7 @@
 #include "graph/grad_context.h"
 #include "graph/infer_context.h"
 #include "ops/math/functors.h"
+#include "ops/math/segments.h"
 #include "ops/types.h"
 #include "weir/ops.h"
 
@@ -46,8 +47,7 @@ struct Cpu {
     const int64_t width = count == 0 ? 0 : c.elements(0) / count;
     std::fill_n(y, c.output_elements(), T());
     for (int64_t r = 0; r < count; ++r) {
-      if (ids[r] < 0 || ids[r] >= rows) c.fail(fmt::format("segment id {} is outside [0, {})", ids[r], rows));
-      if (r > 0 && ids[r] < ids[r - 1]) c.fail("segment ids are not increasing");
+      check_sorted_id(ids[r], r > 0 ? ids[r - 1] : 0, rows);
       T* to = y + ids[r] * width;
       for (int64_t i = 0; i < width; ++i) {
         to[i] = static_cast<T>(wrapping_add(static_cast<Wide<T>>(to[i]), static_cast<Wide<T>>(x[r * width + i])));

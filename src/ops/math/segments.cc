@@ -37,16 +37,25 @@ void infer_unsorted_segments(InferContext& c) {
   c.set_output(0, to);
 }
 
+void check_sorted_id(int64_t id, int64_t previous, int64_t segments) {
+  if (id < 0) throw invalid_argument("segment ids must be >= 0, got {}", id);
+  if (id >= segments) {
+    throw invalid_argument("Segment id {} out of range [0, {}), possibly because 'segment_ids' input is not sorted.", id,
+                           segments);
+  }
+  if (id < previous) throw invalid_argument("segment ids are not increasing");
+}
+
 int64_t sorted_id(const KernelContext& c, int64_t i, int64_t segments) {
   const int64_t id = int_at(c, 1, i);
-  if (id < 0 || id >= segments) throw invalid_argument("segment id {} is outside [0, {})", id, segments);
-  if (i > 0 && id < int_at(c, 1, i - 1)) throw invalid_argument("segment ids are not increasing");
+  check_sorted_id(id, i > 0 ? int_at(c, 1, i - 1) : 0, segments);
   return id;
 }
 
 int64_t unsorted_id(const KernelContext& c, int64_t i, int64_t segments) {
   const int64_t id = int_at(c, 1, i);
-  if (id >= segments) throw invalid_argument("segment_ids[{}] = {} is out of range [0, {})", i, id, segments);
+  if (id >= segments) throw invalid_argument("segment_ids{} = {} is out of range [0, {})", subscript_of(c.shape(1), i), id,
+                                           segments);
   return id;
 }
 

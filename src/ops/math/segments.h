@@ -87,6 +87,8 @@ struct SegmentSum {
   }
 };
 
+// Throws InvalidArgument for an id of sorted rows that is not in [0, segments) or is less than the one before it.
+void check_sorted_id(int64_t id, int64_t previous, int64_t segments);
 // The id of row i, checked.
 int64_t sorted_id(const KernelContext& c, int64_t i, int64_t segments);
 int64_t unsorted_id(const KernelContext& c, int64_t i, int64_t segments);

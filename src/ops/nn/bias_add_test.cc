@@ -33,7 +33,7 @@ TEST(BiasAdd, RejectsABiasOfAnotherSize) {
             .outputs = {{{2, 4}}},
             .bad = {{.inputs = {{{1, 2}}, {1, 2, 3}}, .message = "one entry for each channel"},
                     {.inputs = {{{1, 2}}, {{1, 2}}}, .message = "rank 1"},
-                    {.inputs = {{1, 2}, {1, 2}}, .message = "rank 2 or more"}}});
+                    {.inputs = {{1, 2}, {1, 2}}, .message = "at least 2-dim"}}});
 }
 
 TEST(BiasAddGrad, SumsOverAllButTheChannels) {

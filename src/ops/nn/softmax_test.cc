@@ -78,7 +78,7 @@ TEST(Softmax, RejectsScalar) {
             .inputs = {{1, 1}},
             .outputs = {{0.5, 0.5}},
             .gradient = false,
-            .bad = {{.inputs = {1}, .message = "rank 1 or more"}}});
+            .bad = {{.inputs = {1}, .message = "at least 1-dim"}}});
 }
 
 TEST(SoftmaxCrossEntropy, MatchesItsFormula) {

@@ -41,7 +41,7 @@ TEST(TopK, RejectsMoreThanThereAre) {
             .gradient = false,
             .bad = {{.inputs = {{1, 2}, 3}, .message = "k = 3"},
                     {.inputs = {{1, 2}, -1}, .message = "Need k >= 0"},
-                    {.inputs = {1, 1}, .message = "rank 1 or more"}}});
+                    {.inputs = {1, 1}, .message = "at least 1-dim"}}});
 }
 
 // Values of TensorFlow: ties count, rows that are not finite and targets out of range never do.
