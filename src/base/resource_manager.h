@@ -65,12 +65,16 @@ class ResourceManager {
   std::unordered_map<const Resource*, const Key*> keys_;  // of what is in resources_
 };
 
+class FunctionRunner;
+
 // What a session's operations keep their state in.
 struct SessionResources {
   std::shared_ptr<ResourceManager> named;  // by container and name; perhaps of several sessions
   // State that belongs to a node and not to a name: a generator of random numbers, a counter. Nodes of the same name in
   // graphs of other sessions have their own.
   ResourceManager of_nodes = {};
+  // How operations call functions of the session's graph: ops/function_runner.h.
+  std::shared_ptr<FunctionRunner> functions = nullptr;
 };
 
 }  // namespace weir

@@ -180,7 +180,8 @@ class Captures {
   std::vector<Operation> waits_;
 };
 
-// Whether running the body does more than compute its results from its parameters.
+}  // namespace
+
 bool is_stateful(const Body& body) {
   if (!body.targets.empty()) return true;
   return std::any_of(body.nodes.begin(), body.nodes.end(), [&](const Node* node) {
@@ -188,6 +189,8 @@ bool is_stateful(const Body& body) {
     return std::any_of(node->inputs.begin(), node->inputs.end(), [](const Output& input) { return input.is_ref(); });
   });
 }
+
+namespace {
 
 FunctionName function(const Body& body) { return {body.name, {}}; }
 
@@ -254,6 +257,10 @@ void check_readable(const Node& node, const Body* reader, std::string_view name)
       in_loop |= body->is_loop;
     }
     if (differentiated) continue;
+    if (loop->is_function) {
+      throw invalid_argument("Cannot use '{}' as input to '{}' because '{}' is a part of the function '{}'.", node.name,
+                             name, node.name, loop->name);
+    }
     if (in_loop) {
       throw invalid_argument(
           "Cannot use '{}' as input to '{}' because they are in different while loops. See info log "
@@ -274,6 +281,36 @@ Shape common_shape(const Shape& a, const Shape& b) {
     if (a[i] != b[i]) shape.set_dim(i, kUnknown);
   }
   return shape;
+}
+
+Body& add_function(Graph& graph, std::string_view name) {
+  Body& body = add_body(graph, name, true);
+  std::lock_guard lock(graph.impl().storage.mutex);
+  body.is_function = true;
+  return body;
+}
+
+FunctionCaptures finish_function(Graph& graph, Body& body) {
+  Captures captures(body, body);
+  captures.collect(graph);
+  std::lock_guard lock(graph.impl().storage.mutex);
+  for (const Output& tensor : captures.tensors()) body.parameters.push_back(tensor);
+  return {captures.tensors(), captures.waits()};
+}
+
+FunctionScope::FunctionScope(Graph& graph, Body& body)
+    : impl_(graph.impl()), names_(std::exchange(impl_.names, {})), scopes_(impl_.scopes) {
+  BuildingScopes inside;
+  inside.body = &body;
+  inside.line = scopes_.line;
+  inside.container = scopes_.container;
+  inside.seed = scopes_.seed;
+  impl_.scopes = std::move(inside);
+}
+
+FunctionScope::~FunctionScope() {
+  impl_.names = std::move(names_);
+  impl_.scopes = std::move(scopes_);
 }
 
 Operation add_if(Graph& graph, const Output& predicate, Body& then_branch, Body& else_branch, std::string_view name) {

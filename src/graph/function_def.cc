@@ -101,7 +101,7 @@ class FunctionWriter::Scope {
     for (const Node* node : nodes_) names_.insert(node->name);
     for (size_t i = 0; i < body.results.size(); ++i) names_.insert("output_" + std::to_string(i));
     for (const Output& parameter : body.parameters) {
-      if (parameter.is_ref()) continue;
+      if (parameter.is_ref() && !body.is_function) continue;  // functions get the values of variables
       const std::string name = unique(argument_name(parameter));
       arguments_.emplace_back(parameter, name);
       nodes_.erase(parameter.node());
@@ -176,7 +176,10 @@ void FunctionWriter::write_node(const Node& node, proto::NodeDef& def) {
   def.set_device(node.device);
   for (const auto& [name, value] : node.attrs) attr_to_proto(value, (*def.mutable_attr())[name]);
   if (!node.body) keep_colocation(def, *node.graph, [](const Node* other) { return !other->body; });
-  if (!is_if(*node.op) && !is_while(*node.op)) return;
+  if (!is_if(*node.op) && !is_while(*node.op)) {
+    write_functions(node, def);
+    return;
+  }
   auto& attrs = *def.mutable_attr();
   if (is_while(*node.op)) {
     const auto passed = [&](size_t i) { return is_passed(node, i); };
@@ -190,6 +193,25 @@ void FunctionWriter::write_node(const Node& node, proto::NodeDef& def) {
                                    std::pair(is_if(*node.op) ? "else_branch" : "body", second)}) {
     if (!functions_.contains(body)) write_body(*body, node);
     attrs[attr].mutable_func()->set_name(functions_.at(body));
+  }
+}
+
+void FunctionWriter::write_functions(const Node& node, proto::NodeDef& def) {
+  auto write = [&](const std::string& name, std::string& written) {
+    const Body* body = find_body(*node.graph, name);
+    if (!body || !body->is_function) return;
+    if (!functions_.contains(body)) write_body(*body, node);
+    written = functions_.at(body);
+  };
+  for (const auto& [attr, value] : node.attrs) {
+    proto::AttrValue& message = (*def.mutable_attr())[attr];
+    if (const auto* one = std::get_if<FunctionName>(&value)) {
+      write(one->name, *message.mutable_func()->mutable_name());
+    } else if (const auto* several = std::get_if<std::vector<FunctionName>>(&value)) {
+      for (size_t i = 0; i < several->size(); ++i) {
+        write((*several)[i].name, *message.mutable_list()->mutable_func(static_cast<int>(i))->mutable_name());
+      }
+    }
   }
 }
 
@@ -218,7 +240,8 @@ void FunctionWriter::write_body(const Body& body, const Node& owner) {
     *function.add_node_def() = std::move(def);
     stateful |= node->op->stateful;
   }
-  const bool gives_all = is_if(*owner.op) || body.results.size() != owner.output_types.size();  // not a loop's body
+  const bool gives_all = body.is_function || is_if(*owner.op) ||
+                         body.results.size() != owner.output_types.size();  // not a loop's body
   for (size_t i = 0; i < body.results.size(); ++i) {
     const Output& result = body.results[i];
     if (!gives_all && !is_passed(owner, i)) continue;

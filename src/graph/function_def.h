@@ -18,7 +18,7 @@ bool is_passed(const Node& node, size_t input);
 bool is_written(const Output& output);
 int written_port(const Output& output);
 
-// The bodies of a graph's If and While nodes as the functions of a GraphDef. What a body reads from around it is an
+// The bodies of a graph's If and While nodes, and its functions, as the functions of a GraphDef. What a body reads from around it is an
 // argument; a variable that it refers to is a node inside the function too, of the same shared name, for functions take
 // no references. Nodes that neither a result nor an effect of the body needs are left out: a function would run them.
 class FunctionWriter {
@@ -31,6 +31,7 @@ class FunctionWriter {
 
  private:
   class Scope;
+  void write_functions(const Node& node, proto::NodeDef& def);  // those that its attributes name
   void write_body(const Body& body, const Node& owner);
 
   proto::FunctionDefLibrary& library_;

@@ -210,7 +210,7 @@ Operation Graph::add(NodeArgs args) {
   if (impl_->finalized) throw finalized_error().blaming(args.op, name, args.line);
   if (args.exact_name || name.ends_with('/')) {
     if (name.ends_with('/')) name.pop_back();
-    if (impl_->storage.by_name.count(name))
+    if (!Body::function_around(impl_->scopes.body) && impl_->storage.by_name.count(name))
       throw Error(Code::InvalidArgument, "the name is taken", args.op, name, args.line);
   } else {
     name = unique_name(name);
@@ -294,7 +294,12 @@ Operation Graph::add(NodeArgs args) {
     {
       std::lock_guard lock(impl_->storage.mutex);
       node->id = static_cast<int>(impl_->storage.nodes.size());
-      impl_->storage.by_name.emplace(name, raw);
+      if (Body* function = Body::function_around(raw->body)) {
+        ++function->nodes_made;
+      } else {
+        impl_->storage.by_name.emplace(name, raw);
+        ++impl_->storage.listed;
+      }
       impl_->storage.nodes.push_back(std::move(node));
       if (raw->body) raw->body->nodes.push_back(raw);
     }
@@ -341,13 +346,15 @@ Output Graph::output(std::string_view name) const {
 std::vector<Operation> Graph::operations() const {
   std::lock_guard lock(impl_->storage.mutex);
   std::vector<Operation> all;
-  for (const auto& node : impl_->storage.nodes) all.emplace_back(node.get());
+  for (const auto& node : impl_->storage.nodes) {
+    if (!Body::function_around(node->body)) all.emplace_back(node.get());
+  }
   return all;
 }
 
 int64_t Graph::version() const {
   std::lock_guard lock(impl_->storage.mutex);
-  return static_cast<int64_t>(impl_->storage.nodes.size());
+  return impl_->storage.listed;
 }
 
 Scope Graph::control_dependencies(std::span<const Operation> operations) {
@@ -384,9 +391,10 @@ Seeds Graph::next_seeds(std::optional<int64_t> op_seed) const {
   // TensorFlow's rule: a graph seed alone is joined with the number of nodes so far, an operation seed alone with a
   // fixed graph seed; (0, 0) would mean "no seed", so it becomes (0, 2^31 - 1).
   constexpr int64_t kDefaultGraphSeed = 87654321;
+  const Body* function = Body::function_around(impl_->scopes.body);
   Seeds seeds;
   if (impl_->scopes.seed) {
-    seeds = {*impl_->scopes.seed, op_seed ? *op_seed : version()};
+    seeds = {*impl_->scopes.seed, op_seed ? *op_seed : function ? function->nodes_made : version()};
   } else if (op_seed) {
     seeds = {kDefaultGraphSeed, *op_seed};
   } else {

@@ -90,6 +90,7 @@ void ControlFlowPart::assign(int index, int to) {
   for (int part : node(index).bodies) {
     if (part >= 0) body(part).outer = to;
   }
+  for (const auto& [attr, part] : node(index).called) body(part).outer = to;
 }
 
 namespace {

@@ -69,7 +69,9 @@ class Expander {
         const proto::NameAttrList& callee = function_attr(index, "f");
         const DataTypes in = types_of(node(index), "Tin"), out = types_of(node(index), "Tout");
         inline_call(index, callee.name(), callee.attr(), &in, &out);
-      } else if (!find_op(op) && find(op)) {
+      } else if (const Op* known = find_op(op)) {
+        expand_called(index, *known);
+      } else if (find(op)) {
         inline_call(index, op, node(index).def->attr(), nullptr, nullptr);
       }
     } catch (const Error& e) {
@@ -320,6 +322,73 @@ class Expander {
       }
       finish_body(id, args, std::move(instance));
     }
+  }
+
+  // The inputs that a node passes to a function with every call, after what it calls it with. Each is a tensor of its
+  // own and no reference.
+  std::vector<ImportSource> captured(int index, const Op& op, const std::string& attr) {
+    size_t begin = 0;
+    for (const ArgSpec& arg : op.inputs) {
+      size_t count = 1;
+      if (!arg.type_list_attr.empty()) {
+        count = types_of(node(index), arg.type_list_attr).size();
+      } else if (!arg.number_attr.empty()) {
+        const proto::AttrValue* number = import_attr(node(index), arg.number_attr);
+        count = number && number->i() > 0 ? static_cast<size_t>(number->i()) : 0;
+      }
+      if (begin + count > node(index).inputs.size()) throw invalid_argument("input '{}' is missing", arg.name);
+      const bool is_only = arg.name == "other_arguments" || arg.name == "captured_inputs";
+      if (is_only || arg.name == attr + "_other_arguments" || arg.name == attr + "_other_args") {
+        const DataTypes types = types_of(node(index), arg.type_list_attr);
+        separate_inputs(index, begin, types, std::vector<bool>(types.size(), true));
+        auto first = node(index).inputs.begin() + static_cast<std::ptrdiff_t>(begin);
+        return {first, first + static_cast<std::ptrdiff_t>(count)};
+      }
+      begin += count;
+    }
+    return {};
+  }
+
+  // Functions that an operation calls while it runs: each becomes a body with a placeholder for each argument that the
+  // node does not pass itself.
+  void expand_called(int index, const Op& op) {
+    for (const AttrSpec& spec : op.attrs) {
+      if (spec.kind != AttrKind::Func || spec.is_list) continue;
+      const proto::NameAttrList& callee = function_attr(index, spec.name);
+      const proto::FunctionDef* def = find(callee.name());
+      if (!def) throw invalid_argument("the function '{}' is not in the library", callee.name());
+      std::vector<ImportSource> passed = captured(index, op, spec.name);
+      ImportFunction types_here{.name = callee.name(), .attrs = &callee.attr(), .caller = node(index).function};
+      PortRanges ranges;
+      const DataTypes types = flat_types(def->signature().input_arg(), types_here, ranges);
+      if (passed.size() > types.size()) {
+        throw invalid_argument("the function '{}' takes {} arguments; {} are given", callee.name(), types.size(),
+                               passed.size());
+      }
+      const int id = add_import_body(index, callee.name(), true);
+      plan_.bodies[static_cast<size_t>(id)].is_function = true;
+      const std::string scope = node(index).name + "/" + spec.name + "/";
+      std::vector<ImportSource> args;
+      for (size_t i = 0; i < types.size() - passed.size(); ++i) {
+        args.push_back({.node = add_argument(*def, i, types[i], id, scope)});
+      }
+      args.insert(args.end(), passed.begin(), passed.end());
+      Instance instance = instantiate(index, callee.name(), callee.attr(), &types, args, id, scope);
+      finish_body(id, std::move(args), std::move(instance));
+      node(index).called.emplace_back(spec.name, id);
+    }
+  }
+
+  int add_argument(const proto::FunctionDef& def, size_t i, proto::DataType type, int body, const std::string& scope) {
+    std::string name = "arg" + std::to_string(i);
+    if (static_cast<int>(i) < def.signature().input_arg_size()) {
+      name = def.signature().input_arg(static_cast<int>(i)).name();
+    }
+    proto::NodeDef* made = nullptr;
+    const int placeholder = plan_.add("Placeholder", scope + name, body, &made);
+    ImportPlan::set_type(*made, "dtype", type);
+    (*made->mutable_attr())["shape"].mutable_shape()->set_unknown_rank(true);
+    return placeholder;
   }
 
   // Which loop variables the body gives back as they came: the loop reads them from around it.

@@ -39,6 +39,7 @@ class Rollback {
       : impl_(impl),
         nodes_(impl.storage.nodes.size()),
         bodies_(impl.storage.bodies.size()),
+        listed_(impl.storage.listed),
         names_(impl.names.in_use),
         library_(impl.storage.function_library),
         control_(std::exchange(impl.scopes.control, {})),
@@ -51,8 +52,11 @@ class Rollback {
     impl_.scopes.beside = std::move(beside_);
     if (committed_) return;
     std::lock_guard lock(impl_.storage.mutex);
-    for (size_t i = nodes_; i < impl_.storage.nodes.size(); ++i)
-      impl_.storage.by_name.erase(impl_.storage.nodes[i]->name);
+    for (size_t i = nodes_; i < impl_.storage.nodes.size(); ++i) {
+      const Node& node = *impl_.storage.nodes[i];
+      if (!Body::function_around(node.body)) impl_.storage.by_name.erase(node.name);
+    }
+    impl_.storage.listed = listed_;
     for (const auto& body : impl_.storage.bodies) {
       std::erase_if(body->nodes, [&](const Node* node) { return static_cast<size_t>(node->id) >= nodes_; });
     }
@@ -70,6 +74,7 @@ class Rollback {
  private:
   Graph::Impl& impl_;
   size_t nodes_, bodies_;
+  int64_t listed_;
   std::unordered_map<std::string, int> names_;
   std::string library_;
   std::vector<ControlScope> control_;
@@ -207,7 +212,7 @@ class Importer {
     if (!made) {
       const ImportBody& plan = plan_.bodies[static_cast<size_t>(id)];
       BodyScope scope(graph_, body(plan.outer));
-      made = &add_body(graph_, plan.name, plan.is_loop);
+      made = plan.is_function ? &add_function(graph_, plan.name) : &add_body(graph_, plan.name, plan.is_loop);
     }
     return made;
   }
@@ -235,7 +240,9 @@ class Importer {
       BodyScope scope(graph_, body(node.body));
       Operation& added = added_[static_cast<size_t>(index)];
       if (node.bodies[0] < 0) {
-        added = graph_.add(node_args(node));
+        NodeArgs args = node_args(node);
+        for (const auto& [attr, id] : node.called) args.attrs.set(attr, FunctionName{fill_body(id).name, {}});
+        added = graph_.add(std::move(args));
       } else if (node.functional) {
         added = add_functional(node);
       } else {

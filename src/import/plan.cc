@@ -48,7 +48,9 @@ void for_each_dependency(const ImportPlan& plan, const std::vector<std::vector<i
   };
   for (const ImportSource& input : node.inputs) visit_source(input);
   for (const ImportSource& control : node.controls) visit_source(control);
-  for (int id : node.bodies) {
+  std::vector<int> bodies(std::begin(node.bodies), std::end(node.bodies));
+  for (const auto& [attr, id] : node.called) bodies.push_back(id);
+  for (int id : bodies) {
     if (id < 0) continue;
     const ImportBody& body = plan.bodies[static_cast<size_t>(id)];
     for (int inner : inside[static_cast<size_t>(id)]) visit(inner);

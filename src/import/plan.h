@@ -53,6 +53,7 @@ struct ImportNode {
   int body = kTopLevel;
   int bodies[2] = {-1, -1};                  // of an If: then, else; of a While: condition, body
   bool functional = false;                   // an If or While of the file, whose inputs are its bodies' parameters
+  std::vector<std::pair<std::string, int>> called = {};  // attributes that name functions it calls, and their bodies
   bool removed = false;                      // means nothing any more: others were made to read what it passed on
   const ImportFunction* function = nullptr;  // that it comes from; null: the file's own node
 };
@@ -63,6 +64,7 @@ struct ImportBody {
   int outer = kTopLevel;
   int owner = -1;  // the If or While
   bool is_loop = false;
+  bool is_function = false;
   std::vector<ImportSource> parameters = {};  // of a loop: its placeholders; of a functional If or While: all
   std::vector<ImportSource> results = {};     // empty: no value here
   std::vector<int> targets = {};

@@ -42,6 +42,11 @@ SessionResources& PrepareContext::session_resources() const {
 }
 ResourceManager& PrepareContext::resources() const { return *session_resources().named; }
 std::shared_ptr<ResourceManager> PrepareContext::shared_resources() const { return session_resources().named; }
+std::shared_ptr<FunctionRunner> PrepareContext::functions() const {
+  std::shared_ptr<FunctionRunner> functions = session_resources().functions;
+  if (!functions) throw error(Code::Internal, "this operation runs in a session only");
+  return functions;
+}
 
 // TensorFlow's rules for names.
 std::string PrepareContext::resource_container() const {

@@ -76,6 +76,8 @@ class PrepareContext {
   // Both throw Internal outside a session (constant folding never prepares stateful nodes).
   ResourceManager& resources() const;
   std::shared_ptr<ResourceManager> shared_resources() const;
+  // How functions of the graph are called. Throws Internal outside a session.
+  std::shared_ptr<FunctionRunner> functions() const;
   // The resource that the node names by its attributes `container` and `shared_name`, or else by its own name. Throws
   // InvalidArgument for names that are none.
   template <class R>

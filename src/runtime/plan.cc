@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/errors.h"
+#include "graph/graph_impl.h"
 #include "graph/infer_context.h"
 #include "ops/evaluate.h"
 #include "ops/state/variable_state.h"
@@ -55,7 +56,7 @@ Plan::Plan(const PlanRequest& request, const PlanEnvironment& environment)
   first_.plan = this;
   for (const FeedSpec& feed : request.feed_specs) first_.feeds.push_back(feed.shape);
   Builder(*this, ir, request.feeds.size()).build(options.inter_op_threads);
-  if (request.body) return;  // bodies get a plan for each shape
+  if (request.body && !request.body->is_function) return;  // bodies get a plan for each shape
   refit_ = std::make_unique<Refit>(std::move(shared));
   if (refit_->is_empty()) refit_.reset();
 }

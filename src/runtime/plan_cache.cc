@@ -149,7 +149,7 @@ PlanCache::Made PlanCache::make(const Signature& s, std::span<const Tensor* cons
 }
 
 std::shared_ptr<const Fit> PlanCache::make_plan(const Signature& s, std::span<const FeedSpec> specs) const {
-  auto plan = std::make_shared<Plan>(PlanRequest{s.fetches, s.feeds, specs, s.targets}, environment_);
+  auto plan = std::make_shared<Plan>(PlanRequest{s.fetches, s.feeds, specs, s.targets, s.body}, environment_);
   return {plan, &plan->first_fit()};
 }
 

@@ -18,6 +18,7 @@ class Signature {
   std::vector<Output> feeds, fetches;
   std::vector<DType> feed_types;
   std::vector<Operation> targets;
+  const Body* body = nullptr;  // of a function; null: a session's run
 
   bool matches(std::span<const Output> fetches, std::span<const Feed> feeds, std::span<const Operation> targets) const;
 

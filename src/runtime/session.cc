@@ -5,6 +5,7 @@
 #include "graph/bodies.h"
 #include "runtime/plan_cache.h"
 #include "runtime/run_count.h"
+#include "runtime/session_functions.h"
 
 namespace weir {
 namespace {
@@ -22,7 +23,10 @@ struct Session::Impl {
         resources{o.resources ? o.resources->manager() : std::make_shared<ResourceManager>()} {
     if (options.log_device_placement) placement_log.emplace(devices);
     plans.emplace(environment(), PlanCache::Limits{}, runs);
+    functions = std::make_shared<SessionFunctions>(graph, environment(), closed);
+    resources.functions = functions;
   }
+  ~Impl() { functions->end(); }
 
   Graph& graph;
   SessionOptions options;
@@ -36,6 +40,7 @@ struct Session::Impl {
 
   ArenaPool arenas{devices, kMaxIdleBytes};
   std::optional<PlanCache> plans;
+  std::shared_ptr<SessionFunctions> functions;
 
   // Somebody is in a run.
   struct Running {

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <string>
+
+#include "ops/kernel.h"
+#include "weir/tensor.h"
+
+namespace weir {
+
+// A function of a graph (graph/bodies.h), ready to be called. Thread-safe.
+class GraphFunction {
+ public:
+  virtual ~GraphFunction() = default;
+  virtual size_t arguments() const = 0;  // what it reads from around it included
+  virtual size_t results() const = 0;
+  // Runs it. `arguments` has an invalid tensor in the place of each resource: the function finds these by itself. Throws
+  // what its operations throw, with their names and lines, and Cancelled when `control` says so or the session has ended.
+  virtual void call(std::span<const Tensor> arguments, std::span<Tensor> results, const RunControl& control) = 0;
+};
+
+// The functions that one pipeline, or one run, calls. What their operations keep between calls (where a random operation
+// stands) belongs to it. Thread-safe.
+class GraphFunctions {
+ public:
+  virtual ~GraphFunctions() = default;
+  // Throws NotFound when the graph has no such function. The result lives as long as this.
+  virtual GraphFunction& find(const std::string& name) = 0;
+};
+
+// How operations call functions of the graph that their session runs. Outlives the session, when it only refuses.
+// Thread-safe.
+class FunctionRunner {
+ public:
+  virtual ~FunctionRunner() = default;
+  virtual std::shared_ptr<GraphFunctions> functions() = 0;
+  // Stopped when the session closes.
+  virtual std::stop_token closed() const = 0;
+};
+
+}  // namespace weir
