@@ -88,6 +88,7 @@ class WEIR_API Session {
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
+  Graph& graph() const;
 
   // The value of one output.
   Tensor run(const Output& fetch, const Feeds& feeds = {}, const Targets& targets = {}, const RunOptions& options = {});

@@ -7,6 +7,7 @@
 #include "convert.h"
 #include "graph/bodies.h"
 #include "interrupt.h"
+#include "weir/queue_runner.h"
 
 namespace weir::python {
 namespace {
@@ -69,11 +70,13 @@ class Fetches {
   // An operation or a tensor by name.
   nb::object by_name(nb::handle object) const {
     const std::string name = to_name(object);
+    const bool is_tensor = name.find(':') != std::string::npos;
     try {
-      return name.find(':') == std::string::npos ? wrap(graph_.operation(name)) : wrap(graph_.output(name));
+      return is_tensor ? wrap(graph_.output(name)) : wrap(graph_.operation(name));
     } catch (const Error& error) {
-      raise(PyExc_ValueError,
-            "Fetch argument '" + name + "' cannot be interpreted as a Tensor. (" + error.message() + ")");
+      const std::string reason =
+          is_tensor ? error.message() : "The name '" + name + "' refers to an Operation not in the graph.";
+      raise(PyExc_ValueError, "Fetch argument '" + name + "' cannot be interpreted as a Tensor. (" + reason + ")");
     }
   }
 
@@ -401,6 +404,19 @@ nb::object call_with(CallableObject& self, nb::tuple args, nb::handle given_opti
 
 nb::object call(CallableObject& self, nb::args args) { return call_with(self, args, nb::none(), nb::none()); }
 
+// Runs a callable without feeds or fetches again and again, without the interpreter lock, until the coordinator stops.
+void repeat(CallableObject& self, const train::Coordinator& coordinator) {
+  SessionObject& session = self.session_object();
+  session.require_usable();
+  RunOptions options;
+  execute(session, options, [&] {
+    std::stop_source source;
+    auto stop = [&] { source.request_stop(); };
+    std::stop_callback by_program(options.stop, stop), by_coordinator(coordinator.token(), stop);
+    train::run_until_stopped(self.callable, source.get_token());
+  });
+}
+
 CallableObject* make_callable(nb::pointer_and_handle<SessionObject> session, nb::handle fetches, nb::handle feed_list) {
   SessionObject& self = *session.p;
   self.require_usable();
@@ -490,6 +506,7 @@ void bind_session(nb::module_& m) {
       });
   nb::class_<CallableObject>(m, "Callable", nb::type_slots(kCallableSlots))
       .def("__call__", &call)
+      .def("_repeat", &repeat, nb::arg("coordinator"))
       .def("_call", &call_with, nb::arg("values"), nb::arg("options").none(), nb::arg("run_metadata").none());
 }
 

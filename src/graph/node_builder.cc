@@ -92,6 +92,10 @@ Operation NodeBuilder::build() {
               dtype = std::get<DType>(*attr->default_value);
             }
           }
+          if (const AttrValue* bound = spec.type_list_attr.empty() ? nullptr : attrs_.find(spec.type_list_attr)) {
+            const auto& list = std::get<std::vector<DType>>(*bound);
+            if (i < list.size()) dtype = list[i];
+          }
           if (dtype == DType::Invalid) dtype = default_literal_type(value);
           try {
             value = convert_literal(value, dtype);

@@ -9,6 +9,7 @@
 #include "graph/infer_context.h"
 #include "ops/evaluate.h"
 #include "ops/state/variable_state.h"
+#include "runtime/describe_wait.h"
 #include "runtime/dynamic.h"
 #include "runtime/flow.h"
 #include "runtime/plan_builder.h"
@@ -274,6 +275,12 @@ const Value& Plan::Call::result(size_t fetch) const {
   return frame_->slots[static_cast<size_t>(plan_.fetch_slots_[fetch])];
 }
 
+// That a node's long wait has been told of, in this session: threads that fill queues would say so again and again.
+struct Warned final : Resource {
+  std::string describe() const override { return "a warning"; }
+  std::atomic_flag once;
+};
+
 // What a run of a plan with steps that wait does, for WaitingRun.
 class Plan::Waits final : public WaitingRun::Work {
  public:
@@ -299,15 +306,16 @@ class Plan::Waits final : public WaitingRun::Work {
     }
   }
   std::string describe(int waiting) const override {
-    const Node& node = *step(waiting).origin;
-    std::string text = fmt::format("{} '{}'", node.op->name, node.name);
-    if (!node.line.file.empty()) text += fmt::format(" ({}:{})", node.line.file, node.line.line);
     const StepView& view = step(waiting).view;
-    for (int i = 0; i < view.input_count; ++i) {
-      const Resource* resource = frame_.slots[static_cast<size_t>(view.inputs[i])].resource;
-      if (resource) text += " on " + resource->describe();
+    const Resource* resource = nullptr;
+    for (int i = 0; i < view.input_count && !resource; ++i) {
+      resource = frame_.slots[static_cast<size_t>(view.inputs[i])].resource;
     }
-    return text;
+    return describe_wait(*step(waiting).origin, resource);
+  }
+  bool may_warn(int waiting) const override {
+    auto make = [] { return make_resource<Warned>(); };
+    return !plan_.environment_.resources.of_nodes.find_or_make<Warned>({}, step(waiting).name, make)->once.test_and_set();
   }
 
  private:

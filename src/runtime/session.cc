@@ -170,6 +170,7 @@ Session::~Session() {
   impl_->close();
   impl_->runs.await_end();
 }
+Graph& Session::graph() const { return impl_->graph; }
 void Session::close() { impl_->close(); }
 void Session::reset(const std::vector<std::string>& containers) {
   impl_->resources.named->reset(containers);

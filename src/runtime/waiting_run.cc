@@ -9,7 +9,7 @@ namespace weir {
 namespace {
 
 // A wait that is longer says who is blocked on what.
-constexpr std::chrono::seconds kLongWait{60};
+constexpr std::chrono::seconds kLongWait{10};
 
 }  // namespace
 
@@ -30,7 +30,9 @@ void WaitingRun::reset(Work& work) {
   }
   stretches_left_ = static_cast<int>(graph_.stretches.size());
   pending_ = 0;
+  warn_at_ = {};
   error_ = nullptr;
+  late_ = false;
   failed_ = -1;
 }
 
@@ -54,7 +56,8 @@ void WaitingRun::run(const RunControl& control, Work& work) {
         sleep(lock, own);
       }
     }
-    if (stretches_left_ == 0 && !error_) return;
+    // What has ended well in spite of the deadline is no failure: others would miss what the run took.
+    if (stretches_left_ == 0 && pending_ == 0 && (!error_ || late_)) return;
   }
   if (!error_) control.end();
   std::exception_ptr error = std::exchange(error_, nullptr);
@@ -81,20 +84,30 @@ void WaitingRun::run_ready(std::unique_lock<std::mutex>& lock, const RunControl&
 
 void WaitingRun::sleep(std::unique_lock<std::mutex>& lock, const RunControl& control) {
   using Clock = std::chrono::steady_clock;
-  const bool ending = error_ || source_.stop_requested();
-  const Clock::time_point warning = Clock::now() + kLongWait;
-  const bool timed = control.has_deadline() && !ending;
-  const Clock::time_point until = timed ? std::min(control.deadline, warning) : warning;
+  if (warn_at_ == Clock::time_point()) warn_at_ = Clock::now() + kLongWait;
+  const bool timed = control.has_deadline() && !error_ && !source_.stop_requested();
+  const Clock::time_point until = timed ? std::min(control.deadline, warn_at_) : warn_at_;
   if (changed_.wait_until(lock, until) == std::cv_status::no_timeout) return;
   if (timed && Clock::now() >= control.deadline) {
-    Error late =
-        error(Code::DeadlineExceeded, "the run took longer than its timeout allows: it waits for {}", pending_steps());
+    // TensorFlow's words first, for programs that look for them.
+    Error late = error(Code::DeadlineExceeded,
+                       "Timed out waiting for notification: the run took longer than its timeout allows, and waits for {}",
+                       pending_steps());
     lock.unlock();
-    fail(-1, std::make_exception_ptr(std::move(late)));
+    fail(-1, std::make_exception_ptr(std::move(late)), /*late=*/true);
     lock.lock();
-  } else if (pending_ > 0 && Clock::now() >= warning) {
+  } else if (Clock::now() >= warn_at_) {
+    warn();
+    warn_at_ = Clock::time_point::max();
+  }
+}
+
+void WaitingRun::warn() const {
+  for (size_t w = 0; w < under_way_.size(); ++w) {
+    const int waiting = static_cast<int>(w);
+    if (!under_way_[w] || !work_->may_warn(waiting)) continue;
     const std::string line =
-        fmt::format("weir: a run has waited for {} seconds: {}\n", kLongWait.count(), pending_steps());
+        fmt::format("weir: a run has waited for {} seconds: {}\n", kLongWait.count(), work_->describe(waiting));
     std::fwrite(line.data(), 1, line.size(), stderr);
   }
 }
@@ -124,10 +137,14 @@ void WaitingRun::complete(int waiting, std::exception_ptr error) noexcept {
   changed_.notify_one();
 }
 
-void WaitingRun::fail(int waiting, std::exception_ptr error) {
+void WaitingRun::fail(int waiting, std::exception_ptr error, bool late) {
   {
     std::lock_guard lock(mutex_);
-    if (error_) return;
+    if (error_) {
+      late_ = false;  // something has not ended well
+      return;
+    }
+    late_ = late;
     error_ = std::move(error);
     failed_ = waiting;
   }

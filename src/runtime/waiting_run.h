@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -39,6 +40,8 @@ class WaitingRun final : public Completion::Receiver {
     [[noreturn]] virtual void blame(int waiting, std::exception_ptr error) = 0;
     // The step and what it waits for, for messages.
     virtual std::string describe(int waiting) const = 0;
+    // Whether nobody has been told yet that this step waits long.
+    virtual bool may_warn(int waiting) const = 0;
 
    protected:
     ~Work() = default;
@@ -60,10 +63,11 @@ class WaitingRun final : public Completion::Receiver {
   void run_ready(std::unique_lock<std::mutex>& lock, const RunControl& control);
   void sleep(std::unique_lock<std::mutex>& lock, const RunControl& control);
   // Keeps the first error, and ends every wait of the run.
-  void fail(int waiting, std::exception_ptr error);
+  void fail(int waiting, std::exception_ptr error, bool late = false);
   void stop();
   void release(const std::vector<int>& stretches);  // REQUIRES: mutex_ is held
   std::string pending_steps() const;                // REQUIRES: mutex_ is held
+  void warn() const;                                // REQUIRES: mutex_ is held
 
   const WaitingGraph& graph_;
   std::stop_source source_;  // a new one only after a run that was stopped
@@ -76,7 +80,9 @@ class WaitingRun final : public Completion::Receiver {
   std::vector<int> ready_;       // stretches
   std::vector<bool> under_way_;  // waiting steps
   int stretches_left_ = 0, pending_ = 0;
+  std::chrono::steady_clock::time_point warn_at_ = {};
   std::exception_ptr error_;
+  bool late_ = false;  // it is that of the deadline
   int failed_ = -1;  // the waiting step whose error it is
 };
 

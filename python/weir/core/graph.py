@@ -401,6 +401,29 @@ def get_collection_ref(key):
     return stack.get_default_graph().get_collection_ref(key)
 
 
+def prepend_name_scope(name, import_scope):
+    """The name that something of a graph has after that graph was imported into a scope."""
+    if not import_scope:
+        return name
+    scope = import_scope.rstrip("/")
+    if name[:1] == "^":
+        return f"^{scope}/{name[1:]}"
+    if name.startswith("loc:@"):
+        return f"loc:@{scope}/{name[5:]}"
+    return f"{scope}/{name}"
+
+
+def strip_name_scope(name, export_scope):
+    """The name without the scope that it stands in."""
+    if not export_scope:
+        return name
+    scope = export_scope.rstrip("/") + "/"
+    for mark in ("^", "loc:@"):
+        if name.startswith(mark):
+            return mark + name[len(mark):].removeprefix(scope)
+    return name.removeprefix(scope)
+
+
 DEFAULT_GRAPH_SEED = 87654321  # of an operation that is given a seed in a graph that is not
 
 

@@ -1,37 +1,17 @@
-#include "graph/infer_context.h"
-#include "graph/op_def.h"
-#include "ops/queue/queue.h"
-#include "ops/types.h"
+#include "ops/queue/queue_node.h"
 
 namespace weir::ops {
 namespace {
 
-struct State {
-  ResourcePtr<Queue> queue;
-};
-
-State prepare(PrepareContext& c) {
-  return {c.named_resource<Queue>([&](const std::string& name) {
-    return make_resource<Queue>(Queue::Options{.kind = "FIFOQueue",
-                                               .name = name,
-                                               .capacity = c.attr<int64_t>("capacity"),
-                                               .types = c.attr<std::vector<DType>>("component_types"),
-                                               .shapes = c.attr<std::vector<Shape>>("shapes")});
-  })};
+QueueState prepare(PrepareContext& c) {
+  return find_queue(c, {.kind = Queue::Kind::Fifo});
 }
 
-void cpu(KernelContext& c) { c.set_resource(0, c.state<State>().queue.get()); }
-
 OpDef row(std::string_view name, std::string_view outputs) {
-  return {.name = name,
-          .outputs = outputs,
-          .attrs =
-              "component_types:list(type)>=1; shapes:list(shape)>=0=[]; capacity:int=-1; container:string=''; "
-              "shared_name:string=''",
-          .flags = "stateful",
-          .infer = infer::scalar,
-          .gradient = not_differentiable,
-          .cpu = {.select = kernel_any<cpu>, .prepare = prepared<prepare>}};
+  return queue_row(name, outputs,
+                   "component_types:list(type)>=1; shapes:list(shape)>=0=[]; capacity:int=-1; container:string=''; "
+                   "shared_name:string=''",
+                   prepared<prepare>);
 }
 
 }  // namespace

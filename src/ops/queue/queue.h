@@ -1,67 +1,81 @@
 #pragma once
 
-#include <deque>
-#include <list>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
-#include "ops/kernel.h"
+#include "ops/queue/batch.h"
+#include "ops/queue/elements.h"
+#include "ops/queue/meeting.h"
 
 namespace weir::ops {
 
-// Elements on their way from runs that put them in to runs that take them out, first come first served. An element is a
-// tuple of tensors. Who finds no room, or no element, waits without holding a thread, and ends with Cancelled when its
-// run is stopped.
+// Elements on their way from runs that put them in to runs that take them out. An element is a row of tensors, one for
+// each component. Whoever finds no room, or too few elements, waits; both sides are served in the order in which they
+// came.
 //
-// Thread-safe. Completions are called without a lock held.
-class Queue final : public Resource {
+// Thread-safe. Errors and their words are TensorFlow's.
+class Queue final : public Meeting {
  public:
-  using Tuple = std::vector<Tensor>;
+  using Row = std::vector<Tensor>;
+  enum class Kind { Fifo, RandomShuffle, PaddingFifo, Priority };
   struct Options {
-    std::string kind;  // for messages: "FIFOQueue"
-    std::string name;
+    Kind kind = Kind::Fifo;
+    std::string name = {};
     int64_t capacity = -1;  // elements; negative: no limit
-    std::vector<DType> types;
-    std::vector<Shape> shapes;  // empty: any
+    std::vector<DType> types = {};
+    std::vector<Shape> shapes = {};  // empty: any, and no batches can be taken
+    int64_t min_after_dequeue = 0;  // elements that stay until the queue is closed
+    int64_t seed = 0, seed2 = 0;    // of RandomShuffle
   };
+  // Throws InvalidArgument for options that contradict each other.
   explicit Queue(Options options);
-  ~Queue() override;
 
   std::string describe() const override;
   const Options& options() const { return options_; }
+  // Throws InvalidArgument when another operation of the same shared name describes another queue.
+  void require_same(const Options& other) const;
 
-  // Puts an element in when there is room. Throws InvalidArgument for one that does not fit the queue.
-  void enqueue(Tuple element, const KernelContext& c, Completion done);
-  // Takes the first element out as the outputs of `c`.
+  // These throw InvalidArgument for elements that do not fit the queue. Each calls `done` once, perhaps much later.
+  void enqueue(Row element, KernelContext& c, Completion done);
+  void enqueue_many(Row batch, KernelContext& c, Completion done);
+  // As the outputs of `c`.
   void dequeue(KernelContext& c, Completion done);
-  // Takes no further elements. What waits to be put in is refused at once if so wished, and otherwise still gets in.
-  // Who waits for more elements than will come ends with OutOfRange.
-  void close(bool cancel_pending_enqueues);
+  // As one batch; with `up_to` those that are left of a closed queue are enough.
+  void dequeue_many(int64_t count, bool up_to, KernelContext& c, Completion done);
+  // Takes no further elements. What waits to be put in is refused at once if so wished; otherwise it still gets in, and
+  // the queue is closed after it. Who waits for more elements than will come ends with OutOfRange.
+  void close(bool cancel_pending_enqueues, KernelContext& c, Completion done);
+
+  // For who keeps a queue of its own: puts in whatever the capacity says; closes at once.
+  void put(Row element);
+  void close_now(bool cancel_pending_enqueues);
 
   int64_t size() const;
   bool is_closed() const;
 
  private:
-  struct Waiter;
-  struct Ended;
-  using WaiterPtr = std::shared_ptr<Waiter>;
+  class Enqueue;
+  class Dequeue;
+  class Close;
 
-  void check(const Tuple& element) const;
-  void wait(std::list<WaiterPtr>& list, WaiterPtr waiter);
-  void cancel(Waiter& waiter);
-  // Moves elements as long as somebody can go on. REQUIRES: mutex_ is held.
-  void advance(std::vector<Ended>& ended);
-  bool has_room() const { return options_.capacity < 0 || static_cast<int64_t>(elements_.size()) < options_.capacity; }
-  std::exception_ptr closed_error() const;
-  std::exception_ptr empty_error() const;
+  void check_types(const Row& row) const;
+  void check(const Row& element) const;
+  void check_batch(const Row& batch) const;
+  // These REQUIRE the lock.
+  int64_t room() const;       // for elements
+  int64_t available() const;  // elements that may be taken
+  Error closed_error() const;
+  Error empty_error(int64_t wanted) const;
 
   const Options options_;
-  mutable std::mutex mutex_;
-  std::deque<Tuple> elements_;
-  std::list<WaiterPtr> enqueues_, dequeues_;  // in the order in which they came
-  bool closed_ = false;
+  const std::unique_ptr<Elements> elements_;
+  Batches batches_;
+  bool closed_ = false;   // both guarded by mutex_
+  int64_t put_in_ = 0;  // elements, ever
 };
+
+// "FIFOQueue": as TensorFlow names them in messages.
+std::string_view name_of(Queue::Kind kind);
 
 }  // namespace weir::ops

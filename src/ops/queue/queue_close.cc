@@ -14,7 +14,9 @@ void infer(InferContext& c) { c.require_scalar(0); }
 
 State prepare(PrepareContext& c) { return {c.attr<bool>("cancel_pending_enqueues")}; }
 
-void cpu(KernelContext& c) { c.resource<Queue>(0).close(c.state<State>().cancel_pending_enqueues); }
+void start(KernelContext& c, Completion done) {
+  c.resource<Queue>(0).close(c.state<State>().cancel_pending_enqueues, c, done);
+}
 
 OpDef row(std::string_view name, std::string_view inputs, std::string_view flags) {
   return {.name = name,
@@ -23,7 +25,8 @@ OpDef row(std::string_view name, std::string_view inputs, std::string_view flags
           .flags = flags,
           .infer = infer,
           .gradient = not_differentiable,
-          .cpu = {.select = kernel_any<cpu>, .prepare = prepared<prepare>}};
+          .cpu = {.start = start_any<start>, .prepare = prepared<prepare>},
+          .waits = true};
 }
 
 }  // namespace

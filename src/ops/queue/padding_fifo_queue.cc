@@ -1,0 +1,22 @@
+#include "ops/queue/queue_node.h"
+
+namespace weir::ops {
+namespace {
+
+QueueState prepare(PrepareContext& c) {
+  return find_queue(c, {.kind = Queue::Kind::PaddingFifo});
+}
+
+OpDef row(std::string_view name, std::string_view outputs) {
+  return queue_row(name, outputs,
+                   "component_types:list(type)>=1; shapes:list(shape)>=0=[]; capacity:int=-1; container:string=''; "
+                   "shared_name:string=''",
+                   prepared<prepare>);
+}
+
+}  // namespace
+
+OpDef padding_fifo_queue_op() { return row("PaddingFIFOQueue", "handle:Ref(string)"); }
+OpDef padding_fifo_queue_v2_op() { return row("PaddingFIFOQueueV2", "handle:resource"); }
+
+}  // namespace weir::ops
