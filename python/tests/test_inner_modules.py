@@ -2,6 +2,12 @@
 
 import subprocess
 import sys
+import types
+
+import pytest
+
+import weir
+from weir.inner import all_util, deprecation
 
 _TEST = '''
 import numpy as np
@@ -84,3 +90,42 @@ def test_a_test_of_tensorflows_own_style_runs(tmp_path):
     result = subprocess.run([sys.executable, "-m", "weir", str(file)], capture_output=True, text=True, timeout=120)
     assert result.returncode == 0, result.stderr
     assert "OK (skipped=" in result.stderr
+
+
+def test_deprecated_functions_say_so_once():
+    said = []
+    original, deprecation.logging.warning = deprecation.logging.warning, lambda *args: said.append(args[0] % args[1:])
+    try:
+        @deprecation.deprecated("2016-07-04", "Use another.")
+        def old(x):
+            """Adds one."""
+            return x + 1
+
+        @deprecation.deprecated_args("2016-07-04", "Leave it out.", "dim")
+        def older(x, axis=0, dim=None):
+            return x
+
+        assert [old(1), old(2)] == [2, 3]
+        assert older(1, axis=1) == 1 and len(said) == 1
+        older(1, dim=2)
+    finally:
+        deprecation.logging.warning = original
+    assert "old (from" in said[0] and "removed after 2016-07-04" in said[0] and __file__ in said[0]
+    assert "with dim is deprecated" in said[1] and len(said) == 2
+    assert old.__doc__.startswith("Adds one. (deprecated)\n\nTHIS FUNCTION IS DEPRECATED.")
+    with pytest.raises(ValueError, match="not present in the function signature"):
+        deprecation.deprecated_args("2016-07-04", "Leave it out.", "nothing")(old)
+    assert weir.__git_version__
+
+
+def test_hidden_names_come_back():
+    module = types.ModuleType("weir_hidden", "Has @@shown\n\n@@shown\n")
+    module.shown, module.inner = 1, 2
+    sys.modules["weir_hidden"] = module
+    try:
+        all_util.remove_undocumented("weir_hidden", ["sys"])
+        assert module.shown == 1 and not hasattr(module, "inner")
+        all_util.reveal_undocumented("weir_hidden.inner")
+        assert module.inner == 2
+    finally:
+        del sys.modules["weir_hidden"]
