@@ -9,7 +9,7 @@ file(READ ${PROJECT_SOURCE_DIR}/src/io/graph_page.html WEIR_GRAPH_PAGE)
 file(CONFIGURE OUTPUT ${WEIR_GENERATED_DIR}/io/graph_page.inc CONTENT "R\"page(@WEIR_GRAPH_PAGE@)page\"\n" @ONLY)
 
 # The libraries below are no part of the API: no public header names them and libweir.so exports nothing of them.
-set(WEIR_PRIVATE_LIBRARIES protobuf::libprotobuf fmt::fmt ZLIB::ZLIB JPEG::JPEG Threads::Threads)
+set(WEIR_PRIVATE_LIBRARIES protobuf::libprotobuf fmt::fmt ZLIB::ZLIB JPEG::JPEG ${WEIR_RE2} ${WEIR_FARMHASH} Threads::Threads)
 
 # What code that uses the internals (the library, its tests) is compiled with.
 add_library(weir_internal INTERFACE)
@@ -52,6 +52,10 @@ foreach(source IN LISTS WEIR_SOURCES)
   elseif(source MATCHES "/src/(import|nn|train)/")
     # Runs when a graph is made, not in a step: a quarter of the time of compiling these is not worth having at run time.
     list(APPEND flags $<$<CONFIG:Release>:-O1>)
+  endif()
+  if(source MATCHES "/src/ops/linalg/dense_")
+    # Only these see Eigen, which has a minute's worth of templates.
+    list(APPEND flags -isystem${EIGEN3_INCLUDE_DIRS})
   endif()
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
     if(source MATCHES "_avx2\\.cc$")

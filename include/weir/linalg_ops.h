@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -51,6 +52,61 @@ WEIR_API Output matrix_triangular_solve(const In& matrix, const In& rhs, const T
                                         std::string_view name = {});
 // The lower triangular factor L of L * adjoint(L). Reads the lower half of the input.
 WEIR_API Output cholesky(const In& input, std::string_view name = {});
+
+// x of a x = rhs, from the Cholesky factor of a.
+WEIR_API Output cholesky_solve(const In& chol, const In& rhs, std::string_view name = {});
+
+// Decompositions. Their gradients are not defined where singular values or eigenvalues are equal.
+struct SvdOptions {
+  bool compute_uv = true;      // false: only the singular values; u and v are empty
+  bool full_matrices = false;  // u and v square, rather than min(m, n) columns of them
+};
+struct Svd {
+  Output s, u, v;  // input = u diag(s) v^H; s descending
+};
+WEIR_API Svd svd(const In& tensor, const SvdOptions& options = {}, std::string_view name = {});
+struct Qr {
+  Output q, r;
+};
+WEIR_API Qr qr(const In& input, bool full_matrices = false, std::string_view name = {});
+struct Lu {
+  Output lu, p;  // both factors in one matrix; which row of the input stands where
+};
+WEIR_API Lu lu(const In& input, DType output_idx_type = int32, std::string_view name = {});
+struct SelfAdjointEig {
+  Output e, v;  // ascending; eigenvectors in columns
+};
+// Reads the lower half of the matrices.
+WEIR_API SelfAdjointEig self_adjoint_eig(const In& tensor, bool compute_v = true, std::string_view name = {});
+
+struct LeastSquaresOptions {
+  In l2_regularizer = 0.0;
+  bool fast = true;  // by the normal equations; else slower, for matrices of any rank, and without the regularizer
+};
+// The x that minimises |matrix x - rhs|^2 + l2_regularizer |x|^2.
+WEIR_API Output matrix_solve_ls(const In& matrix, const In& rhs, const LeastSquaresOptions& options = {},
+                                std::string_view name = {});
+// Matrices with three diagonals. `diagonals` [..., 3, m] are those above, on and below the main one; the last above and
+// the first below do not count.
+WEIR_API Output tridiagonal_solve(const In& diagonals, const In& rhs, bool partial_pivoting = true,
+                                  std::string_view name = {});
+WEIR_API Output tridiagonal_mat_mul(const In& superdiag, const In& maindiag, const In& subdiag, const In& rhs,
+                                    std::string_view name = {});
+
+// Functions of square matrices.
+WEIR_API Output matrix_exponential(const In& input, std::string_view name = {});
+WEIR_API Output matrix_logarithm(const In& input, std::string_view name = {});  // complex matrices
+WEIR_API Output matrix_square_root(const In& input, std::string_view name = {});
+// Conjugated and transposed.
+WEIR_API Output adjoint(const In& matrix, std::string_view name = {});
+// The logarithm of the determinant of positive definite matrices.
+WEIR_API Output logdet(const In& matrix, std::string_view name = {});
+// How many singular values are above `tol`; by default the rounding error of the largest.
+WEIR_API Output matrix_rank(const In& a, const std::optional<In>& tol = {}, std::string_view name = {});
+// The pseudo-inverse. Singular values up to `rcond` times the largest count as zero.
+WEIR_API Output pinv(const In& a, const std::optional<In>& rcond = {}, std::string_view name = {});
+// Products of matrices and vectors, the last dimension of b.
+WEIR_API Output matvec(const In& a, const In& b, const MatMulOptions& options = {}, std::string_view name = {});
 
 // Products of vectors of three, the last dimension.
 WEIR_API Output cross(const In& a, const In& b, std::string_view name = {});

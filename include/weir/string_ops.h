@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "weir/export.h"
 #include "weir/graph.h"
@@ -35,6 +36,9 @@ struct SplitStrings {
 };
 WEIR_API SplitStrings string_split(const In& source, const In& delimiter = " ", bool skip_empty = true,
                                    std::string_view name = {});
+// The same as Python's str.split: by runs of white space when `sep` is empty; at most `maxsplit` cuts when it is positive.
+WEIR_API SplitStrings string_split_v2(const In& input, const In& sep = "", int64_t maxsplit = -1,
+                                      std::string_view name = {});
 WEIR_API Output string_strip(const In& input, std::string_view name = {});
 WEIR_API Output string_length(const In& input, std::string_view name = {});  // in bytes
 // `len` bytes from `pos` on; a negative pos counts from the end.
@@ -46,5 +50,21 @@ struct ReduceJoinOptions {
 };
 WEIR_API Output reduce_join(const In& inputs, const In& axes, const ReduceJoinOptions& options = {},
                             std::string_view name = {});
+
+// Of letters A to Z, or of all letters when the encoding is "utf-8".
+WEIR_API Output string_lower(const In& input, const std::string& encoding = "", std::string_view name = {});
+WEIR_API Output string_upper(const In& input, const std::string& encoding = "", std::string_view name = {});
+
+// A number below num_buckets for each string, the same on all machines; with a secret key nobody can choose strings that
+// meet.
+WEIR_API Output string_to_hash_bucket_fast(const In& input, int64_t num_buckets, std::string_view name = {});
+WEIR_API Output string_to_hash_bucket_strong(const In& input, int64_t num_buckets, const std::vector<int64_t>& key,
+                                             std::string_view name = {});
+
+// Regular expressions in RE2's syntax. Throws InvalidArgument for a pattern that is none.
+WEIR_API Output regex_full_match(const In& input, const In& pattern, std::string_view name = {});
+// "\\1" in `rewrite` stands for the first group; all matches are replaced, or the first.
+WEIR_API Output regex_replace(const In& input, const In& pattern, const In& rewrite, bool replace_global = true,
+                              std::string_view name = {});
 
 }  // namespace weir

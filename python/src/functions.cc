@@ -346,6 +346,17 @@ void bind_indices(nb::module_& m) {
   });
 }
 
+template <Output (*function)(const In&, std::string_view)>
+void def_matrix_function(nb::module_& m, const char* name) {
+  def(m, name, [usual = std::string(name)](G g, H matrix, H node) {
+    return build(g, {matrix}, [&](G graph) {
+      Label label(node, usual.c_str());
+      const In in = anchor(graph, matrix, "matrix", label);
+      return wrap(function(in, label.text));
+    });
+  });
+}
+
 void bind_matrices(nb::module_& m) {
   def(m, "tensordot", [](G g, H a, H b, H axes, H name) {
     return build(g, {a, b}, [&](G graph) {
@@ -387,6 +398,37 @@ void bind_matrices(nb::module_& m) {
   def(m, "eye", [](G g, int64_t rows, int64_t columns, H batch_shape, H dtype, H name) {
     return build(g, {}, [&](G graph) {
       return wrap(eye(graph, rows, {columns, to_ints(batch_shape, "batch_shape"), to_dtype(dtype)}, to_name(name)));
+    });
+  });
+  def_matrix_function<adjoint>(m, "adjoint");
+  def_matrix_function<logdet>(m, "logdet");
+  def(m, "cholesky_solve", [](G g, H chol, H rhs, H name) {
+    return build(g, {chol, rhs}, [&](G graph) {
+      Label label(name, "cholesky_solve");
+      const In in = anchor(graph, chol, "chol", label);
+      return wrap(cholesky_solve(in, to_in(graph, rhs, in.output().dtype()), label.text));
+    });
+  });
+  def(m, "matvec", [](G g, H a, H b, bool transpose, bool adjoint, H name) {
+    return build(g, {a, b}, [&](G graph) {
+      Label label(name, "MatVec");
+      const In in = anchor(graph, a, "a", label);
+      return wrap(matvec(in, to_in(graph, b, in.output().dtype()), {.transpose_a = transpose, .adjoint_a = adjoint},
+                         label.text));
+    });
+  });
+  def(m, "matrix_rank", [](G g, H a, H tol, H name) {
+    return build(g, {a}, [&](G graph) {
+      Label label(name, "matrix_rank");
+      const In in = anchor(graph, a, "a", label);
+      return wrap(matrix_rank(in, to_optional_value(graph, tol), label.text));
+    });
+  });
+  def(m, "pinv", [](G g, H a, H rcond, H name) {
+    return build(g, {a}, [&](G graph) {
+      Label label(name, "pinv");
+      const In in = anchor(graph, a, "a", label);
+      return wrap(pinv(in, to_optional_value(graph, rcond), label.text));
     });
   });
   def(m, "matrix_transpose", [](G g, H a, H name) {

@@ -50,6 +50,13 @@ Output matrix_transpose(const In& a, std::string_view name) {
   return transpose(a, perm);
 }
 
+Output adjoint(const In& matrix, std::string_view name) {
+  Graph& g = graph_of(matrix);
+  LineScope line(g, source_line(matrix.where()));
+  Scope scope = g.name_scope(name.empty() ? "adjoint" : name);
+  return matrix_transpose(is_complex(matrix.output().dtype()) ? conj(matrix) : matrix.output());
+}
+
 namespace {
 
 // One operand of tensordot as a matrix, with the axes to be summed last (or first), and the sizes of those that stay.

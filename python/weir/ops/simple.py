@@ -36,7 +36,6 @@ ARRAY = {
     "read_file": "ReadFile",
     "write_file": "WriteFile",
     "matching_files": "MatchingFiles",
-    "substr": "Substr",
 }
 
 MATH = {

@@ -128,7 +128,58 @@ class Printer {
   int64_t limit_, printed_ = 0;
 };
 
+// Brackets around the ends of every dimension, as numpy writes them.
+class NestedPrinter {
+ public:
+  NestedPrinter(const KernelContext& c, int input, int64_t ends)
+      : shape_(c.shape(input)), dtype_(c.dtype(input)), data_(c.raw_input(input)), ends_(ends) {}
+
+  void print(int dim, int64_t first) {
+    if (dim == shape_.rank()) {
+      const std::string one = element(dtype_, data_, first);
+      text += dtype_ == DType::String ? '"' + one + '"' : one;
+      return;
+    }
+    int64_t below = 1;
+    for (int i = dim + 1; i < shape_.rank(); ++i) below *= shape_[i];
+    const int64_t size = shape_[dim];
+    text += '[';
+    for (int64_t i = 0; i < size; ++i) {
+      if (i > 0) separate(dim);
+      if (ends_ >= 0 && i == ends_ && size - ends_ > ends_) {
+        text += "...";
+        i = size - ends_ - 1;
+        continue;
+      }
+      print(dim + 1, first + i * below);
+    }
+    text += ']';
+  }
+
+  std::string text;
+
+ private:
+  void separate(int dim) {
+    if (dim == shape_.rank() - 1) {
+      text += ' ';
+    } else {
+      text.append(static_cast<size_t>(shape_.rank() - dim - 1), '\n').append(static_cast<size_t>(dim + 1), ' ');
+    }
+  }
+
+  const Shape& shape_;
+  DType dtype_;
+  const void* data_;
+  int64_t ends_;
+};
+
 }  // namespace
+
+std::string summarize_nested(const KernelContext& c, int input, int64_t ends) {
+  NestedPrinter printer(c, input, ends);
+  printer.print(0, 0);
+  return printer.text;
+}
 
 std::string summarize(const KernelContext& c, int input, int64_t limit) {
   int64_t elements = c.elements(input);

@@ -10,4 +10,8 @@ namespace weir::ops {
 // `limit` elements; less than 0: all.
 std::string summarize(const KernelContext& c, int input, int64_t limit);
 
+// The same as tf.strings.format and tf.print show it: nested brackets on lines of their own, strings in quotes, and of
+// each dimension the first and the last `ends` elements; less than 0: all.
+std::string summarize_nested(const KernelContext& c, int input, int64_t ends);
+
 }  // namespace weir::ops

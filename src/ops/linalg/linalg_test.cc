@@ -59,7 +59,8 @@ TEST(MatrixDeterminant, IsTheProductOfTheEigenvalues) {
   check_op({.op = "MatrixDeterminant",
             .inputs = {{{{1, 2}, {2, 4}}, {{0, 1}, {1, 0}}}},
             .outputs = {{0, -1}},
-            .gradient = false});
+            .gradient = false,
+            .bad = {{.inputs = {{{1e30, 2.}, {1., 1e30}}}, .message = "not finite"}}});
   check_op({.op = "LogMatrixDeterminant",
             .inputs = {{{{4, 1}, {2, 3}}, {{0, 1}, {1, 0}}}},
             .outputs = {{1, -1}, {std::log(10.), 0.}}});

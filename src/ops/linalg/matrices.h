@@ -59,8 +59,12 @@ void load(const T* from, int64_t rows, int64_t columns, bool adjoint, PreciseOf<
   }
 }
 template <class T>
+T narrowed(PreciseOf<T> x) {
+  return static_cast<T>(static_cast<Wide<T>>(x));
+}
+template <class T>
 void store(const PreciseOf<T>* from, int64_t n, T* to) {
-  for (int64_t i = 0; i < n; ++i) to[i] = static_cast<T>(static_cast<Wide<T>>(from[i]));
+  for (int64_t i = 0; i < n; ++i) to[i] = narrowed<T>(from[i]);
 }
 
 // Factors a (n x n) into P^-1 L U in place, with partial pivoting; order[i] is the row of a that stands at i. Gives the

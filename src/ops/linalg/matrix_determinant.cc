@@ -41,7 +41,9 @@ struct Determinant {
     for_each_factored<T>(c, [&](int64_t b, const auto* lu, int64_t n, int sign) {
       PreciseOf<T> product(sign);
       for (int64_t i = 0; sign != 0 && i < n; ++i) product *= lu[i * n + i];
-      c.output<T>()[b] = static_cast<T>(product);
+      const auto result = static_cast<T>(product);
+      if (!std::isfinite(std::abs(result))) c.fail("The determinant is not finite.");
+      c.output<T>()[b] = result;
     });
   }
 };
