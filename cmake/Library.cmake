@@ -9,7 +9,7 @@ file(READ ${PROJECT_SOURCE_DIR}/src/io/graph_page.html WEIR_GRAPH_PAGE)
 file(CONFIGURE OUTPUT ${WEIR_GENERATED_DIR}/io/graph_page.inc CONTENT "R\"page(@WEIR_GRAPH_PAGE@)page\"\n" @ONLY)
 
 # The libraries below are no part of the API: no public header names them and libweir.so exports nothing of them.
-set(WEIR_PRIVATE_LIBRARIES protobuf::libprotobuf fmt::fmt ZLIB::ZLIB JPEG::JPEG ${WEIR_RE2} ${WEIR_FARMHASH} Threads::Threads)
+set(WEIR_PRIVATE_LIBRARIES protobuf::libprotobuf fmt::fmt ZLIB::ZLIB JPEG::JPEG PNG::PNG GIF::GIF ${WEIR_RE2} ${WEIR_FARMHASH} Threads::Threads)
 
 # What code that uses the internals (the library, its tests) is compiled with.
 add_library(weir_internal INTERFACE)

@@ -1,5 +1,6 @@
 // Compares every row of every operation table with TensorFlow 1.15's own registry, recorded in
-// tests/data/ops-1.15.5.tsv as (op, inputs, outputs, attrs, flags).
+// tests/data/ops-1.15.5.tsv as (op, inputs, outputs, attrs, flags); operations that tf.contrib brings along, in
+// tests/data/ops-contrib-1.15.5.tsv.
 
 #include <gtest/gtest.h>
 
@@ -19,18 +20,20 @@ using Columns = std::vector<std::string>;
 
 std::map<std::string, Columns> read_table() {
   std::map<std::string, Columns> rows;
-  std::ifstream file(WEIR_SOURCE_DIR "/tests/data/ops-1.15.5.tsv");
-  for (std::string line; std::getline(file, line);) {
-    Columns columns(1);
-    for (char c : line) {
-      if (c == '\t') {
-        columns.emplace_back();
-      } else {
-        columns.back() += c;
+  for (const char* path : {"/tests/data/ops-1.15.5.tsv", "/tests/data/ops-contrib-1.15.5.tsv"}) {
+    std::ifstream file(std::string(WEIR_SOURCE_DIR) + path);
+    for (std::string line; std::getline(file, line);) {
+      Columns columns(1);
+      for (char c : line) {
+        if (c == '\t') {
+          columns.emplace_back();
+        } else {
+          columns.back() += c;
+        }
       }
+      columns.resize(5);
+      rows[columns[0]] = columns;
     }
-    columns.resize(5);
-    rows[columns[0]] = columns;
   }
   return rows;
 }

@@ -8,7 +8,7 @@ packages=(
   g++ cmake ninja-build pkg-config                         # to build
   ccache mold                                              # faster
   libprotobuf-dev protobuf-compiler libfmt-dev             # the library
-  zlib1g-dev libjpeg62-turbo-dev libeigen3-dev libre2-dev libfarmhash-dev
+  zlib1g-dev libjpeg62-turbo-dev libpng-dev libgif-dev libeigen3-dev libre2-dev libfarmhash-dev
   libgtest-dev                                             # the tests
   libdnnl-dev                                              # what the kernel benchmarks compare with
 )

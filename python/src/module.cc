@@ -57,6 +57,7 @@ NB_MODULE(_weir, m) {
   bind_train(m);
   bind_training(m);
   bind_queues(m);
+  bind_image(m);
   bind_io(m);
   bind_data(m);
   bind_callbacks(m);

@@ -204,6 +204,7 @@ void bind_functions(nb::module_& m);
 void bind_train(nb::module_& m);
 void bind_training(nb::module_& m);
 void bind_queues(nb::module_& m);
+void bind_image(nb::module_& m);
 void bind_io(nb::module_& m);
 void bind_data(nb::module_& m);
 void bind_callbacks(nb::module_& m);

@@ -149,6 +149,8 @@ AttrKind parse_kind(std::string_view& text) {
 }
 
 void parse_allowed(AttrSpec& spec, std::string_view list) {
+  // split() leaves empty items out; as a text the empty one comes first: "{,grayscale,rgb}".
+  if (spec.kind != AttrKind::Type && list.starts_with(',')) spec.allowed_strings.emplace_back();
   for (std::string_view item : split(list, ',')) {
     if (spec.kind == AttrKind::Type) {
       spec.allowed_types.push_back(parse_type(item));

@@ -1,5 +1,3 @@
-#include "weir/jpeg.h"
-
 #include <gtest/gtest.h>
 #include <zlib.h>
 
@@ -12,6 +10,7 @@
 
 #include "tests/support/check_op.h"
 #include "weir/error.h"
+#include "weir/image_codecs.h"
 #include "weir/records.h"
 
 namespace weir {
@@ -120,6 +119,98 @@ TEST(Jpeg, FilesThatAreCutShortAreDataLoss) {
   }
 }
 
+TEST(Jpeg, DecodesPartsAndSmallerPictures) {
+  const std::string jpeg = real_jpeg();
+  const Tensor whole = decode_jpeg(jpeg);
+  ASSERT_EQ(whole.shape(), (Shape{32, 32, 3}));
+  EXPECT_EQ(decode_jpeg(jpeg, {.channels = 1}).shape(), (Shape{32, 32, 1}));
+  for (int64_t ratio : {2, 4, 8}) {
+    EXPECT_EQ(decode_jpeg(jpeg, {.ratio = ratio}).shape(), (Shape{32 / ratio, 32 / ratio, 3}));
+  }
+  const Tensor part = decode_jpeg(jpeg, {.fancy_upscaling = false, .crop = JpegCrop{5, 7, 9, 11}});
+  const Tensor plain = decode_jpeg(jpeg, {.fancy_upscaling = false});
+  ASSERT_EQ(part.shape(), (Shape{9, 11, 3}));
+  for (int64_t y = 0; y < 9; ++y) {
+    for (int64_t i = 0; i < 33; ++i) {
+      ASSERT_EQ(part.data<uint8_t>()[static_cast<size_t>(y * 33 + i)],
+                plain.data<uint8_t>()[static_cast<size_t>((y + 5) * 96 + 21 + i)]);
+    }
+  }
+  expect_error([&] { decode_jpeg(jpeg, {.crop = JpegCrop{30, 0, 5, 5}}); }, Code::InvalidArgument, "crop window");
+  expect_error([&] { decode_jpeg(jpeg, {.channels = 4}); }, Code::InvalidArgument, "channels must be 0, 1, or 3");
+  expect_error([&] { decode_jpeg(jpeg, {.ratio = 3}); }, Code::InvalidArgument, "ratio must be 1, 2, 4, or 8");
+}
+
+TEST(Jpeg, InksBecomeColours) {
+  const Tensor pixels = decode_jpeg(encode({.colours = JCS_CMYK, .channels = 4}));
+  ASSERT_EQ(pixels.shape(), (Shape{32, 32, 3}));
+  // All four inks are a ramp: the more of them, the darker. The encoder says that it is Adobe's, which turns them
+  // around.
+  EXPECT_LT(pixels.data<uint8_t>()[0], 20);
+  EXPECT_GT(pixels.data<uint8_t>()[31 * 3], 60);
+}
+
+TEST(Jpeg, RecoversTheBeginningOfAFileIfAskedTo) {
+  const std::string jpeg = encode({.colours = JCS_RGB, .channels = 3, .size = {64, 64}});
+  const std::string cut = jpeg.substr(0, jpeg.size() * 3 / 4);
+  expect_error([&] { decode_jpeg(cut); }, Code::InvalidArgument, "Invalid JPEG data");
+  const Tensor recovered = decode_jpeg(cut, {.try_recover_truncated = true});
+  const Tensor partly = decode_jpeg(cut, {.acceptable_fraction = 0.1f});
+  const Tensor whole = decode_jpeg(jpeg);
+  for (const Tensor& pixels : {recovered, partly}) {
+    ASSERT_EQ(pixels.shape(), (Shape{64, 64, 3}));
+    EXPECT_TRUE(std::equal(pixels.data<uint8_t>().begin(), pixels.data<uint8_t>().begin() + 8 * 64 * 3,
+                           whole.data<uint8_t>().begin()));
+  }
+  EXPECT_EQ(partly.data<uint8_t>().back(), 0);
+}
+
+TEST(Jpeg, ShapesComeFromTheHeader) {
+  const JpegShape shape = jpeg_shape(real_jpeg());
+  EXPECT_EQ(shape.height, 32);
+  EXPECT_EQ(shape.width, 32);
+  EXPECT_EQ(shape.channels, 3);
+  expect_error([] { jpeg_shape("no"); }, Code::InvalidArgument, "no JPEG file");
+}
+
+TEST(Jpeg, GivesBackSmoothPictures) {
+  for (int64_t channels : {1, 3}) {
+    Tensor pixels(uint8, {16, 24, channels});
+    for (int64_t i = 0; i < pixels.elements(); ++i) {
+      pixels.mutable_data<uint8_t>()[i] = static_cast<uint8_t>(40 + i / channels % 24 * 5);
+    }
+    for (bool progressive : {false, true}) {
+      const std::string jpeg = encode_jpeg(pixels, {.quality = 100,
+                                                    .progressive = progressive,
+                                                    .optimize_size = true,
+                                                    .chroma_downsampling = false,
+                                                    .xmp_metadata = "here"});
+      EXPECT_NE(jpeg.find("http://ns.adobe.com/xap/1.0/"), std::string::npos);
+      const Tensor back = decode_jpeg(jpeg, {.accurate_dct = true});
+      ASSERT_EQ(back.shape(), pixels.shape());
+      for (size_t i = 0; i < back.data<uint8_t>().size(); ++i) {
+        ASSERT_NEAR(back.data<uint8_t>()[i], pixels.data<uint8_t>()[i], 3);
+      }
+    }
+  }
+  expect_error([] { encode_jpeg(Tensor(uint8, {2, 2, 2})); }, Code::InvalidArgument, "1 or 3 channels");
+  expect_error([] { encode_jpeg(Tensor(uint8, {0, 2, 3})); }, Code::Internal, "JPEG encoding failed");
+  expect_error(
+      [] {
+        encode_jpeg(Tensor::zeros(uint8, {2, 2, 3}), {.quality = 101});
+      },
+      Code::InvalidArgument, "[0,100]");
+}
+
+TEST(Jpeg, AFewBytesCannotAskForGigabytes) {
+  std::string huge = real_jpeg();
+  const size_t frame = huge.find("\xff\xc0");
+  huge.replace(frame + 5, 4, "\xff\xdc\xff\xdc");
+  expect_error([&] { decode_jpeg(huge); }, Code::InvalidArgument, "too large");
+  huge.replace(frame + 5, 4, std::string("\x20\x00\x20\x00", 4));
+  expect_error([&] { decode_jpeg(huge); }, Code::InvalidArgument, "too short for 8192 x 8192 pixels");
+}
+
 TEST(Jpeg, DamagedFilesGiveAnErrorOrAPicture) {
   const std::string jpeg = real_jpeg();
   int refused = 0;
@@ -127,6 +218,11 @@ TEST(Jpeg, DamagedFilesGiveAnErrorOrAPicture) {
     for (int bit = 0; bit < 8; ++bit) {
       std::string damaged = jpeg;
       damaged[at] = static_cast<char>(damaged[at] ^ (1 << bit));
+      try {
+        decode_jpeg(damaged);
+      } catch (const Error& e) {
+        EXPECT_EQ(e.code(), Code::InvalidArgument) << e.what();
+      }
       try {
         decode(damaged);
       } catch (const Error& e) {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "data/failure.h"
-#include "weir/jpeg.h"
+#include "weir/image_codecs.h"
 #include "weir/records.h"
 
 namespace weir::data {

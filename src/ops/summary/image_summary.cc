@@ -3,9 +3,9 @@
 #include <limits>
 #include <vector>
 
-#include "io/png.h"
 #include "ops/summary/summary_output.h"
 #include "ops/types.h"
+#include "weir/image_codecs.h"
 
 namespace weir::ops {
 namespace {
@@ -82,7 +82,7 @@ struct Cpu {
              ", bad_color.size = " + std::to_string(state.bad_color.size()));
     }
     proto::Summary summary;
-    std::vector<uint8_t> bytes;
+    Tensor picture(uint8, {height, width, depth});
     for (int64_t i = 0; i < std::min(state.max_images, shape[0]); ++i) {
       const T* values = c.input<T>(1) + i * pixels * depth;
       proto::Summary::Value& value = *summary.add_value();
@@ -91,13 +91,10 @@ struct Cpu {
       image.set_height(static_cast<int32_t>(height));
       image.set_width(static_cast<int32_t>(width));
       image.set_colorspace(static_cast<int32_t>(depth));
-      Pixels picture{.data = nullptr, .height = height, .width = width, .channels = depth};
       if constexpr (std::is_same_v<T, uint8_t>) {
-        picture.data = values;
+        std::copy_n(values, pixels * depth, picture.mutable_data<uint8_t>());
       } else {
-        bytes.resize(static_cast<size_t>(pixels * depth));
-        normalise(values, pixels, depth, state.bad_color, bytes.data());
-        picture.data = bytes.data();
+        normalise(values, pixels, depth, state.bad_color, picture.mutable_data<uint8_t>());
       }
       image.set_encoded_image_string(encode_png(picture));
     }
