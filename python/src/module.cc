@@ -52,6 +52,7 @@ NB_MODULE(_weir, m) {
   bind_session(m);
   bind_variables(m);
   bind_composed(m);
+  bind_layer_calls(m);
   bind_flow(m);
   bind_functions(m);
   bind_train(m);

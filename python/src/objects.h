@@ -199,6 +199,7 @@ void bind_devices(nb::module_& m);
 void bind_session(nb::module_& m);
 void bind_variables(nb::module_& m);
 void bind_composed(nb::module_& m);
+void bind_layer_calls(nb::module_& m);
 void bind_flow(nb::module_& m);
 void bind_functions(nb::module_& m);
 void bind_train(nb::module_& m);

@@ -102,7 +102,7 @@ deconv2d = conv2d_transpose
 
 
 def atrous_conv2d(value, filters, rate, padding, name=None):
-    return conv2d(value, filters, [1, 1, 1, 1], padding, dilations=[1, rate, rate, 1], name=name or "convolution")
+    return convolution(value, filters, padding, dilation_rate=[rate, rate], name=name)
 
 
 def atrous_conv2d_transpose(value, filters, output_shape, rate, padding, name=None):
@@ -200,27 +200,15 @@ def _rank(input, dims_of):
 def convolution(input, filter=None, padding="VALID", strides=None, dilation_rate=None, name=None, data_format=None,
                 filters=None, dilations=None):
     """A convolution over one, two or three dimensions, the number of which the filter tells."""
-    filter = convert_to_tensor(_first(filter, filters))
-    input = convert_to_tensor(input, filter.dtype.base_dtype if not isinstance(input, Tensor) else None)
-    dilations = _first(dilation_rate, dilations)
+    filter, dilations = _first(filter, filters), _first(dilation_rate, dilations)
+    if not isinstance(filter, Tensor):
+        filter = convert_to_tensor(filter)
     dims = _rank(input, filter.shape.ndims)
-    if dims not in _FORMATS:
-        raise ValueError(f"input must have rank 3, 4 or 5 but has rank {dims + 2}")
-    data_format = _format(data_format, dims, "convolution")
-    for argument, value in (("strides", strides), ("dilation_rate", dilations)):
-        if value is not None and not isinstance(value, int) and len(list(value)) != dims:
-            raise ValueError(f"{argument} must have one entry for each of {dims} spatial dimensions; it is {value}")
-    strides = [1] * dims if strides is None else [strides] * dims if isinstance(strides, int) else list(strides)
-    dilations = [1] * dims if dilations is None else [dilations] * dims if isinstance(dilations, int) else list(dilations)
-    if any(d < 1 for d in dilations):
-        raise ValueError(f"dilation_rate must be positive; it is {dilations}")
-    if any(s > 1 for s in strides) and any(d > 1 for d in dilations):
-        raise ValueError("strides > 1 not supported in conjunction with dilation_rate > 1")
-    name = name or "convolution"
-    if dims == 1:
-        return conv1d(input, filter, strides, padding, data_format=data_format, name=name, dilations=dilations)
-    function = conv2d if dims == 2 else conv3d
-    return function(input, filter, strides, padding, data_format=data_format, dilations=dilations, name=name)
+    if dims in _FORMATS:
+        data_format = _format(data_format, dims, "convolution")
+    strides = [strides] * dims if isinstance(strides, int) else strides
+    dilations = [dilations] * dims if isinstance(dilations, int) else dilations
+    return _weir.convolution(_graph(), input, filter, padding, strides, dilations, data_format, name)
 
 
 def conv_transpose(input, filters, output_shape, strides, padding="SAME", data_format=None, dilations=None, name=None):
