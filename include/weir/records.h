@@ -15,14 +15,25 @@ namespace weir {
 // How a record file is packed as a whole. Files do not say it themselves.
 enum class Compression { None, Gzip, Zlib };
 
+// How a record file is written. What follows `compression` are zlib's settings, with zlib's meaning and defaults.
+struct RecordWriterOptions {
+  Compression compression = Compression::None;
+  int compression_level = -1;
+  int window_bits = 15;
+  int memory_level = 8;
+  int compression_strategy = 0;
+};
+
 // Writes TensorFlow's record files (TFRecord): byte strings, each with its length and checksums. Thread-safe: records
 // of several threads stand whole behind each other, in any order. Every function throws what the file system says:
 // NotFound, PermissionDenied, ResourceExhausted for a full disk. A record whose write() failed is kept, and the next
 // flush() or close() tries again.
 class WEIR_API RecordWriter {
  public:
-  // Creates the file, or empties it.
-  explicit RecordWriter(const std::string& path, Compression compression = Compression::None);
+  // Creates the file, or empties it. Throws InvalidArgument for settings that zlib does not take.
+  explicit RecordWriter(const std::string& path, const RecordWriterOptions& options = {});
+  RecordWriter(const std::string& path, Compression compression)
+      : RecordWriter(path, RecordWriterOptions{.compression = compression}) {}
   RecordWriter(RecordWriter&&) noexcept;
   RecordWriter& operator=(RecordWriter&&) noexcept;
   ~RecordWriter();  // closes; failures are told on the standard error stream, so call close()
@@ -90,6 +101,24 @@ class WEIR_API Example {
 
  private:
   Features features_;
+};
+
+// An example whose features are sequences (tf.train.SequenceExample): features of the whole, and by name lists of
+// features, one for each step.
+class WEIR_API SequenceExample {
+ public:
+  using Feature = Example::Feature;
+  using FeatureList = std::vector<Feature>;
+  using FeatureLists = std::map<std::string, FeatureList, std::less<>>;
+
+  Example context;
+  FeatureLists feature_lists;
+
+  bool operator==(const SequenceExample&) const = default;
+
+  std::string serialize() const;
+  // Throws DataLoss when the bytes are no SequenceExample. An Example is one without lists.
+  static SequenceExample parse(std::string_view bytes);
 };
 
 }  // namespace weir

@@ -398,9 +398,14 @@ void bind_summaries(nb::module_& m) {
 void bind_records(nb::module_& m) {
   nb::class_<RecordWriter>(m, "RecordWriter")
       .def("__init__",
-           [](RecordWriter* self, const std::string& path, int compression) {
-             new (self)
-                 RecordWriter(outside([&] { return RecordWriter(path, static_cast<Compression>(compression)); }));
+           [](RecordWriter* self, const std::string& path, int compression, int level, int window_bits,
+              int memory_level, int strategy) {
+             const RecordWriterOptions options{.compression = static_cast<Compression>(compression),
+                                               .compression_level = level,
+                                               .window_bits = window_bits,
+                                               .memory_level = memory_level,
+                                               .compression_strategy = strategy};
+             new (self) RecordWriter(outside([&] { return RecordWriter(path, options); }));
            })
       .def("write",
            [](RecordWriter& w, nb::bytes record) {

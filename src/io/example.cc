@@ -45,6 +45,33 @@ Example::Feature from_proto(const proto::Feature& message) {
   return std::monostate();
 }
 
+void features_to_proto(const Example::Features& features, proto::Features& message) {
+  for (const auto& [name, feature] : features) to_proto(feature, (*message.mutable_feature())[name]);
+}
+
+// Equal messages give equal bytes.
+std::string serialized(const google::protobuf::Message& message) {
+  std::string bytes;
+  google::protobuf::io::StringOutputStream stream(&bytes);
+  google::protobuf::io::CodedOutputStream coded(&stream);
+  coded.SetSerializationDeterministic(true);  // maps in the order of their keys
+  if (!message.SerializeToCodedStream(&coded)) {
+    throw invalid_argument("the example cannot be serialised: it is larger than 2 GB or a name is not UTF-8");
+  }
+  coded.Trim();
+  return bytes;
+}
+
+template <class Message>
+Message parsed(std::string_view bytes, std::string_view kind) {
+  Message message;
+  if (bytes.size() > static_cast<size_t>(std::numeric_limits<int>::max()) ||
+      !message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    throw error(Code::DataLoss, "{} bytes are no {} message", bytes.size(), kind);
+  }
+  return message;
+}
+
 template <class List>
 const List& list(const Example::Features& features, std::string_view name, std::string_view kind) {
   auto it = features.find(name);
@@ -67,29 +94,36 @@ const Example::Bytes& Example::bytes(std::string_view name) const { return list<
 
 std::string Example::serialize() const {
   proto::Example message;
-  for (const auto& [name, feature] : features_) {
-    to_proto(feature, (*message.mutable_features()->mutable_feature())[name]);
-  }
-  std::string bytes;
-  {
-    google::protobuf::io::StringOutputStream stream(&bytes);
-    google::protobuf::io::CodedOutputStream coded(&stream);
-    coded.SetSerializationDeterministic(true);  // maps in the order of their keys
-    if (!message.SerializeToCodedStream(&coded)) {
-      throw invalid_argument("the example cannot be serialised: it is larger than 2 GB or a name is not UTF-8");
-    }
-  }
-  return bytes;
+  features_to_proto(features_, *message.mutable_features());
+  return serialized(message);
 }
 
 Example Example::parse(std::string_view bytes) {
-  proto::Example message;
-  if (bytes.size() > static_cast<size_t>(std::numeric_limits<int>::max()) ||
-      !message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-    throw error(Code::DataLoss, "{} bytes are no Example message", bytes.size());
-  }
+  const auto message = parsed<proto::Example>(bytes, "Example");
   Example example;
   for (const auto& [name, feature] : message.features().feature()) example.features_[name] = from_proto(feature);
+  return example;
+}
+
+std::string SequenceExample::serialize() const {
+  proto::SequenceExample message;
+  features_to_proto(context.features(), *message.mutable_context());
+  auto& lists = *message.mutable_feature_lists()->mutable_feature_list();
+  for (const auto& [name, list] : feature_lists) {
+    auto& steps = lists[name];
+    for (const Feature& feature : list) to_proto(feature, *steps.add_feature());
+  }
+  return serialized(message);
+}
+
+SequenceExample SequenceExample::parse(std::string_view bytes) {
+  const auto message = parsed<proto::SequenceExample>(bytes, "SequenceExample");
+  SequenceExample example;
+  for (const auto& [name, feature] : message.context().feature()) example.context.set(name, from_proto(feature));
+  for (const auto& [name, list] : message.feature_lists().feature_list()) {
+    FeatureList& steps = example.feature_lists[name];
+    for (const auto& feature : list.feature()) steps.push_back(from_proto(feature));
+  }
   return example;
 }
 

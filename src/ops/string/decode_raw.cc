@@ -45,8 +45,8 @@ void cpu(KernelContext& c) {
   for (int64_t i = 0; i < n; ++i, out += bytes) {
     if (texts[i].size() != bytes) {
       throw invalid_argument(
-          "DecodeRaw requires input strings to all be the same size, but element {} has size {} != {}", i,
-          texts[i].size(), bytes);
+          "DecodeRaw requires input strings to all be the same size, but element {} has size {} != {}", i, bytes,
+          texts[i].size());
     }
     std::memcpy(out, texts[i].data(), bytes);
     for (size_t at = 0; swapped > 0 && at < bytes; at += swapped) std::reverse(out + at, out + at + swapped);

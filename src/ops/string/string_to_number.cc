@@ -1,6 +1,5 @@
-#include <charconv>
-
 #include "base/errors.h"
+#include "base/parse_number.h"
 #include "graph/infer_context.h"
 #include "ops/types.h"
 #include "weir/string_ops.h"
@@ -8,22 +7,12 @@
 namespace weir::ops {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\n\v\f\r";
-  const size_t begin = text.find_first_not_of(kSpace);
-  return begin == std::string_view::npos ? std::string_view()
-                                         : text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
-}
-
 struct Cpu {
   template <class T>
   static void run(KernelContext& c) {
     for (int64_t i = 0; i < c.elements(0); ++i) {
       const std::string& text = c.input<std::string>(0)[i];
-      std::string_view digits = trimmed(text);
-      if (digits.starts_with('+') && !digits.starts_with("+-")) digits.remove_prefix(1);
-      auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), c.output<T>()[i]);
-      if (failure != std::errc() || end != digits.data() + digits.size()) {
+      if (!parse_number(text, c.output<T>()[i])) {
         throw invalid_argument("StringToNumberOp could not correctly convert string: {}", text);
       }
     }
