@@ -1,0 +1,61 @@
+#include <limits>
+
+#include "base/errors.h"
+#include "graph/infer_context.h"
+#include "ops/types.h"
+#include "proto/tensor.pb.h"
+#include "tensor/tensor_proto.h"
+
+namespace weir::ops {
+namespace {
+
+void infer_parse(InferContext& c) { c.require_scalar(0); }
+
+void parse(KernelContext& c) {
+  const auto& bytes = c.scalar<std::string>(0);
+  proto::TensorProto message;
+  if (bytes.size() > static_cast<size_t>(std::numeric_limits<int>::max()) ||
+      !message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) || message.dtype() == proto::DT_INVALID) {
+    throw invalid_argument("Cannot parse tensor from proto: {} bytes are no TensorProto", bytes.size());
+  }
+  const auto dtype = static_cast<DType>(message.dtype());
+  const auto wanted = c.node().attr<DType>("out_type");
+  if (dtype != wanted) {
+    throw invalid_argument("Type mismatch between parsed tensor ({}) and dtype ({})", dtype_name(dtype),
+                           dtype_name(wanted));
+  }
+  ExpansionAllowance allowance;
+  c.set_output(0, tensor_from_proto(message, allowance));
+}
+
+void serialize(KernelContext& c) {
+  proto::TensorProto message;
+  tensor_to_proto(c.input_view(0), message);
+  *c.output<std::string>() = message.SerializeAsString();
+}
+
+}  // namespace
+
+OpDef parse_tensor_op() {
+  return {.name = "ParseTensor",
+          .inputs = "serialized:string",
+          .outputs = "output:out_type",
+          .attrs = "out_type:type",
+          .infer = infer_parse,
+          .gradient = not_differentiable,
+          .cpu = {.select = kernel_any<parse>, .gives_outputs = true},
+          .host_only = true};
+}
+
+OpDef serialize_tensor_op() {
+  return {.name = "SerializeTensor",
+          .inputs = "tensor:T",
+          .outputs = "serialized:string",
+          .attrs = "T:type",
+          .infer = infer::scalar,
+          .gradient = not_differentiable,
+          .cpu = {.select = kernel_any<serialize>},
+          .host_only = true};
+}
+
+}  // namespace weir::ops
