@@ -426,12 +426,6 @@ def meshgrid(*args, indexing="xy", name="meshgrid"):
     return _weir.meshgrid(_graph(), list(args), indexing == "xy", name)
 
 
-def decode_raw(input_bytes=None, out_type=None, little_endian=True, name=None, bytes=None):
-    value = bytes if input_bytes is None else input_bytes
-    return apply("DecodeRaw", (value,), {"out_type": dtypes.as_dtype(out_type), "little_endian":
-                                         True if little_endian is None else little_endian}, name)
-
-
 def string_join(inputs, separator="", name=None):
     return apply("StringJoin", (list(inputs),), {"separator": separator}, name)
 

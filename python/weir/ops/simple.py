@@ -36,6 +36,10 @@ ARRAY = {
     "read_file": "ReadFile",
     "write_file": "WriteFile",
     "matching_files": "MatchingFiles",
+    "parse_tensor": "ParseTensor",
+    "serialize_tensor": "SerializeTensor",
+    "decode_json_example": "DecodeJSONExample",
+    "decode_compressed": "DecodeCompressed",
 }
 
 MATH = {
