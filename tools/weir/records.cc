@@ -7,6 +7,8 @@
 #include <cmath>
 #include <fstream>
 #include <limits>
+#include <map>
+#include <optional>
 
 #include "command.h"
 #include "weir/error.h"
@@ -16,6 +18,7 @@ namespace weir::tool {
 namespace {
 
 constexpr size_t kMostShown = 6;  // values of a feature
+constexpr size_t kMostSteps = 3;  // of a list of features
 
 std::string escaped(std::string_view bytes) {
   std::string text;
@@ -67,17 +70,87 @@ struct DescribeFeature {
   std::string operator()(const Example::Ints& values) const { return list("ints", values); }
 };
 
-void print_example(const std::string& record) {
-  Example example;
-  try {
-    example = Example::parse(record);
-  } catch (const Error&) {
-    return;  // a record may hold anything
+std::string description(const Example::Feature& feature) { return std::visit(DescribeFeature{}, feature); }
+
+// The kind and the sizes of the features of a list, and the first of them.
+std::string description(const SequenceExample::FeatureList& steps) {
+  std::string text = fmt::format("{} {}", steps.size(), steps.size() == 1 ? "step" : "steps");
+  for (size_t i = 0; i < std::min(steps.size(), kMostSteps); ++i) {
+    text += (i ? " | " : ": ") + description(steps[i]);
   }
-  for (const auto& [name, feature] : example.features()) {
-    fmt::print("    {}: {}\n", escaped(name), std::visit(DescribeFeature{}, feature));
+  return steps.size() > kMostSteps ? text + " | ..." : text;
+}
+
+std::optional<SequenceExample> as_example(const std::string& record) {
+  try {
+    return SequenceExample::parse(record);  // an Example is one without lists
+  } catch (const Error&) {
+    return std::nullopt;  // a record may hold anything
   }
 }
+
+void print_example(const SequenceExample& example) {
+  for (const auto& [name, feature] : example.context.features()) {
+    fmt::print("    {}: {}\n", escaped(name), description(feature));
+  }
+  for (const auto& [name, steps] : example.feature_lists) {
+    fmt::print("    {}: {}\n", escaped(name), description(steps));
+  }
+}
+
+// What all examples of a file have together.
+class Summary {
+ public:
+  void add(const SequenceExample& example) {
+    for (const auto& [name, feature] : example.context.features()) {
+      ++rows_[name].examples;
+      rows_[name].add(feature);
+    }
+    for (const auto& [name, steps] : example.feature_lists) {
+      Row& row = rows_[name];
+      ++row.examples;
+      row.steps.add(steps.size());
+      for (const auto& step : steps) row.add(step);
+    }
+  }
+  void print() const {
+    for (const auto& [name, row] : rows_) {
+      fmt::print("{}: {}[{}]{} in {} records\n", escaped(name), row.kind, row.values.text(),
+                 row.steps.any ? fmt::format(" in {} steps", row.steps.text()) : "", row.examples);
+    }
+  }
+
+ private:
+  struct Range {
+    bool any = false;
+    size_t least = 0, most = 0;
+    void add(size_t value) {
+      least = any ? std::min(least, value) : value;
+      most = any ? std::max(most, value) : value;
+      any = true;
+    }
+    std::string text() const { return least == most ? fmt::format("{}", least) : fmt::format("{}..{}", least, most); }
+  };
+  struct Row {
+    std::string kind = "empty";
+    int64_t examples = 0;
+    Range values = {}, steps = {};
+    void add(const Example::Feature& feature) {
+      static constexpr std::string_view kKinds[] = {"empty", "bytes", "floats", "ints"};
+      const std::string_view found = kKinds[feature.index()];
+      kind = kind == "empty" || kind == found ? found : "mixed";
+      values.add(std::visit(Size{}, feature));
+    }
+  };
+  struct Size {
+    size_t operator()(std::monostate) const { return 0; }
+    template <class List>
+    size_t operator()(const List& list) const {
+      return list.size();
+    }
+  };
+  std::map<std::string, Row> rows_;
+};
 
 std::string time_text(double seconds) {
   // What a damaged file holds may be no time.
@@ -113,7 +186,7 @@ int64_t number(const std::string& text) {
 }
 
 int run(std::span<const std::string> words) {
-  const Arguments arguments = parse_arguments(words, {"--limit"}, {"--raw"});
+  const Arguments arguments = parse_arguments(words, {"--limit"}, {"--raw", "--summary"});
   if (arguments.positional.size() != 1) throw UsageError("exactly one file is wanted");
   const int64_t limit =
       arguments.has("--limit") ? number(*arguments.value("--limit")) : std::numeric_limits<int64_t>::max();
@@ -121,25 +194,29 @@ int run(std::span<const std::string> words) {
   RecordReader reader(path, compression_of(path));
   std::string record;
   bool events = false;
+  Summary summary;
   int64_t count = 0;
   size_t bytes = 0;
   for (; count < limit; ++count) {
     const int64_t offset = reader.offset();
-    if (!reader.next(record)) {
-      fmt::print("{} records, {} bytes\n", count, bytes);
-      return 0;
-    }
+    if (!reader.next(record)) break;
     if (count == 0) events = begins_event_file(record);
     bytes += record.size();
+    if (arguments.has("--summary")) {
+      if (const auto example = as_example(record)) summary.add(*example);
+      continue;
+    }
     fmt::print("{}: {} bytes at {}\n", count, record.size(), offset);
     if (arguments.has("--raw")) {
       fmt::print("    {}\n", escaped(record));
     } else if (events) {
       print_event(record);
-    } else {
-      print_example(record);
+    } else if (const auto example = as_example(record)) {
+      print_example(*example);
     }
   }
+  if (arguments.has("--summary")) summary.print();
+  if (count < limit || arguments.has("--summary")) fmt::print("{} records, {} bytes\n", count, bytes);
   return 0;
 }
 
@@ -147,15 +224,16 @@ int run(std::span<const std::string> words) {
 
 const Command kRecords = {
     .name = "records",
-    .usage = "FILE [--limit N] [--raw]",
+    .usage = "FILE [--limit N] [--raw] [--summary]",
     .summary = "Lists a record file: examples, events of TensorBoard, or anything else",
     .help =
-        "Prints the number, size and place of each record; of examples the features with their kinds and first "
-        "values,\n"
+        "Prints the number, size and place of each record; of examples the features with their kinds, sizes and first\n"
+        "values, of sequence examples the steps too,\n"
         "of events the step, the time (UTC), the tags and the values. Files packed by gzip or zlib are recognised.\n"
         "A file that is damaged or cut short is listed up to that place, and the exit code is 1.\n\n"
         "  --limit N   the first N records\n"
-        "  --raw       their bytes instead of their meaning\n\n"
+        "  --raw       their bytes instead of their meaning\n"
+        "  --summary   only which features the examples have, of what kinds and sizes, and in how many records\n\n"
         "  weir records train.tfrecord --limit 3\n"
         "  weir records runs/linear/events.out.tfevents.1700000000.host\n",
     .run = run};
