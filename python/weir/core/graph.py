@@ -29,7 +29,8 @@ class Graph(_weir.Graph):
     def __init__(self):
         super().__init__()
         self._seed = None
-        self._variable_scopes, self._partitioned_variables = [], {}  # see variable_scope.py
+        # See variable_scope.py.
+        self._variable_scopes, self._shared_variables, self._partitioned_variables = [], {}, {}
         self._layer_counts = {}  # see layers/base.py
         self._unfeedable, self._unfetchable = set(), set()
         self._collection_refs = {}

@@ -34,6 +34,16 @@ class _PartitionInfo:
     """Which part of a variable cut into parts an initializer is asked for."""
 
     def __init__(self, full_shape, var_offset):
+        for name, value in (("full_shape", full_shape), ("var_offset", var_offset)):
+            if not isinstance(value, (list, tuple)):
+                raise TypeError(f"`{name}` must be a sequence (like tuple or list) instead of {type(value).__name__}")
+        if len(full_shape) != len(var_offset):
+            raise ValueError(f"Expected equal length, but `var_offset` is of length {len(var_offset)} while full_shape "
+                             f"is of length {len(full_shape)}.")
+        for size, offset in zip(full_shape, var_offset):
+            if offset < 0 or offset >= size:
+                raise ValueError(f"Expected 0 <= offset < shape but found offset={var_offset}, shape={full_shape} for "
+                                 f"var_offset={var_offset}, full_shape={full_shape}")
         self._full_shape, self._var_offset = list(full_shape), list(var_offset)
 
     full_shape = property(lambda self: self._full_shape)
@@ -44,6 +54,15 @@ class _PartitionInfo:
         return self._var_offset[0 if axis is None else axis]
 
     def single_slice_dim(self, shape):
+        if not isinstance(shape, (list, tuple)):
+            raise TypeError(f"`shape` must be a sequence (like tuple or list) instead of {type(shape).__name__}")
+        if len(shape) != len(self._full_shape):
+            raise ValueError(f"Expected equal length, but received shape={shape} of length {len(shape)} while "
+                             f"self.full_shape={self._full_shape} is of length {len(self._full_shape)}.")
+        for offset, size, full in zip(self._var_offset, shape, self._full_shape):
+            if offset + size > full:
+                raise ValueError(f"With self.var_offset={self._var_offset}, a partition of shape={shape} would exceed "
+                                 f"self.full_shape={self._full_shape}")
         axes = [axis for axis, (size, full) in enumerate(zip(shape, self._full_shape)) if size != full]
         if len(axes) > 1:
             raise ValueError(f"Cannot use single_slice_dim() with shape {shape} and full shape {self._full_shape} since "
@@ -272,7 +291,7 @@ class variable_scope:
             initializer=base._initializer if self._initializer is None else self._initializer,
             regularizer=base._regularizer if self._regularizer is None else self._regularizer,
             custom_getter=own_getter or base._custom_getter,
-            caching_device=self._caching_device or base._caching_device,
+            caching_device=base._caching_device if self._caching_device is None else self._caching_device,
             partitioner=self._partitioner or base._partitioner,
             # A scope that is entered again forgets its constraint, as in TensorFlow.
             constraint=self._constraint or (outer._constraint if base is outer else None))
@@ -344,8 +363,23 @@ def _get_single(graph, name, shape, dtype, initializer, options):
         with stack.Pushed("graphs", type(graph)()):
             value = convert_to_tensor(initializer())
             shape, dtype = value.shape, value.dtype.base_dtype
-    return _weir.get_variable(graph, name, None if shape is None else TensorShape(shape)._dims, dtype,
+    made = _weir.get_variable(graph, name, None if shape is None else TensorShape(shape)._dims, dtype,
                               _initializer_function(initializer), *options)
+    graph._shared_variables[name] = made
+    return made
+
+
+class _VariableStore:
+    """The variables of get_variable, by full name, in the default graph."""
+
+    _vars = property(lambda self: stack.get_default_graph()._shared_variables)
+
+    def get_variable(self, name, *args, **kwargs):
+        return _true_getter(name, *args, **kwargs)
+
+
+def _get_default_variable_store():
+    return _VariableStore()
 
 
 def _takes_nothing(function):
@@ -367,6 +401,8 @@ def _get_partitioned(graph, name, shape, dtype, initializer, partitioner, option
     if shape.ndims < 1:
         raise ValueError(f"A partitioned Variable must have rank at least 1, shape: {shape}")
     partitions = partitioner(shape=shape, dtype=dtype)
+    if isinstance(partitions, (list, tuple)) and any(p > size for p, size in zip(partitions, shape.as_list())):
+        raise ValueError(f"cannot cut a variable of shape {shape} into {partitions} parts")
     if not isinstance(partitions, (list, tuple)):
         raise ValueError(f"Partitioner must return a sequence, but saw: {partitions}")
     parts, partitions = _weir.get_partitioned_variable(graph, name, shape._dims, dtype,
@@ -374,6 +410,12 @@ def _get_partitioned(graph, name, shape, dtype, initializer, partitioner, option
     known = graph._partitioned_variables.get(name)
     if known is None:
         known = graph._partitioned_variables[name] = PartitionedVariable(name, shape, dtype, parts, list(partitions))
+        axis, begin = known._partition_axes()[0], 0
+        for part in parts:
+            sizes, offset = part.shape.as_list(), [0] * shape.ndims
+            offset[axis] = begin
+            begin += sizes[axis]
+            part._set_save_slice_info(Variable.SaveSliceInfo(name, shape.as_list(), offset, sizes))
     return known
 
 

@@ -64,6 +64,26 @@ class Variable(_weir.Variable):
         proto.trainable = self in self.graph.get_collection(GraphKeys.TRAINABLE_VARIABLES)
         return proto
 
+    class SaveSliceInfo:
+        """Where a variable stands in a larger one that it is a part of."""
+
+        def __init__(self, full_name=None, full_shape=None, var_offset=None, var_shape=None):
+            self.full_name, self.full_shape = full_name, full_shape
+            self.var_offset, self.var_shape = var_offset, var_shape
+
+        @property
+        def spec(self):
+            slices = ":".join(f"{offset},{size}" for offset, size in zip(self.var_offset, self.var_shape))
+            return " ".join(str(size) for size in self.full_shape) + " " + slices
+
+    _save_slice_info = None
+
+    def _set_save_slice_info(self, save_slice_info):
+        self._save_slice_info = save_slice_info
+
+    def _get_save_slice_info(self):
+        return self._save_slice_info
+
     # What it is.
 
     @property
@@ -230,12 +250,16 @@ class PartitionedVariable:
     def as_tensor(self):
         """Made once, so that all uses share the node."""
         if self._joined is None:
-            with self.graph.name_scope(f"{self._name}/ConcatPartitions/"), control_dependencies(None):
+            self._joined = self._concat()
+        return self._joined
+
+    def _concat(self):
+        with control_dependencies(None):
+            with self.graph.name_scope(f"{self._name}/ConcatPartitions/"):
                 parts = [variable.value() for variable in self._variable_list]
                 joined = parts[0] if len(parts) == 1 else array_ops.concat(parts, self._partition_axes()[0])
             with self.graph.name_scope(None):
-                self._joined = array_ops.identity(joined, name=self._name)
-        return self._joined
+                return array_ops.identity(joined, name=self._name)
 
     def _as_graph_element(self):
         return self.as_tensor()

@@ -275,6 +275,12 @@ class Layer:
                 raise TypeError("Unknown keyword argument:", key)
         graph = stack.get_default_graph()
         existing = {id(variable) for variable in graph.get_collection(GraphKeys.GLOBAL_VARIABLES)}
+        if getattr(synchronization, "name", None) == "ON_READ":
+            if trainable:
+                raise ValueError("Synchronization value can be set to VariableSynchronization.ON_READ only for "
+                                 "non-trainable variables. You have specified trainable=True and "
+                                 "synchronization=VariableSynchronization.ON_READ.")
+            trainable = False
         trainable = True if trainable is None else trainable
         dtype = dtypes.as_dtype(dtype or self._dtype or dtypes.float32).base_dtype
         if self._dtype is None:

@@ -8,16 +8,10 @@ from weir.core.tensor_shape import TensorShape
 from weir.layers.arguments import _activation, _data_format, _initializer
 from weir.layers.base import Layer
 from weir.layers.input_spec import InputSpec
-from weir.ops import array_ops, control_flow_ops, nn_ops
+from weir.layers.utils import smart_cond
+from weir.ops import array_ops, nn_ops
 from weir.ops.init_ops import zeros_initializer
 from weir.ops.sparse_ops import SparseTensor, sparse_tensor_dense_matmul
-
-
-def _smart_cond(training, then, otherwise):
-    """``then()`` or ``otherwise()``, chosen now where the value is known."""
-    if isinstance(training, (bool, int)):
-        return then() if training else otherwise()
-    return control_flow_ops.cond(training, then, otherwise)
 
 
 class Dense(Layer):
@@ -94,7 +88,7 @@ class Dropout(Layer):
         return convert_to_tensor([sizes[i] if size is None else size for i, size in enumerate(self.noise_shape)])
 
     def call(self, inputs, training=False):
-        return _smart_cond(
+        return smart_cond(
             training,
             lambda: nn_ops.dropout(inputs, noise_shape=self._get_noise_shape(inputs), seed=self.seed, rate=self.rate),
             lambda: array_ops.identity(inputs))

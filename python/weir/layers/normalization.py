@@ -7,6 +7,7 @@ from weir.core.tensor_shape import TensorShape
 from weir.layers.arguments import _initializer
 from weir.layers.base import Layer
 from weir.layers.input_spec import InputSpec
+from weir.layers.utils import constant_value
 from weir.ops import array_ops, math_ops
 from weir.ops.init_ops import ones_initializer, zeros_initializer
 
@@ -133,8 +134,8 @@ class BatchNormalization(Layer):
                 self._scope.set_partitioner(partitioner)
 
     def call(self, inputs, training=False):
-        if training is None:
-            training = False
+        known = constant_value(training)
+        training = bool(known) if known is not None or training is None else training
         adjustment = None
         if self.adjustment is not None and training is not False:
             adjustment = self.adjustment(array_ops.shape(inputs))
@@ -142,7 +143,7 @@ class BatchNormalization(Layer):
             axis=self.axis, gamma=self._gamma_const if self.gamma is None else self.gamma,
             beta=self._beta_const if self.beta is None else self.beta, moving_mean=self.moving_mean,
             moving_variance=self.moving_variance, moving_stddev=self.moving_stddev, renorm_mean=self.renorm_mean,
-            renorm_stddev=self.renorm_stddev, training=bool(training) if isinstance(training, int) else training,
+            renorm_stddev=self.renorm_stddev, training=training,
             momentum=self.momentum, epsilon=self.epsilon, renorm_momentum=self.renorm_momentum, fused=self.fused,
             renorm=self.renorm, renorm_clipping=self.renorm_clipping, virtual_batch_size=self.virtual_batch_size,
             adjustment=adjustment))
@@ -167,3 +168,6 @@ def batch_normalization(inputs, axis=-1, momentum=0.99, epsilon=1e-3, center=Tru
         renorm=renorm, renorm_clipping=renorm_clipping, renorm_momentum=renorm_momentum, fused=fused,
         trainable=trainable, virtual_batch_size=virtual_batch_size, adjustment=adjustment, name=name, _reuse=reuse,
         _scope=name).apply(inputs, training=training)
+
+
+BatchNorm, batch_norm = BatchNormalization, batch_normalization

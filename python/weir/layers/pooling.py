@@ -13,8 +13,10 @@ class _Pooling(Layer):
 
     def __init__(self, pool_size, strides, padding="valid", data_format="channels_last", name=None, **kwargs):
         super().__init__(name=name, **kwargs)
+        if strides is None:
+            raise ValueError("Argument `strides` must not be None.")
         self.pool_size = _sizes(pool_size, self._rank, "pool_size")
-        self.strides = _sizes(pool_size if strides is None else strides, self._rank, "strides")
+        self.strides = _sizes(strides, self._rank, "strides")
         self.padding, self.data_format = _padding(padding), _data_format(data_format)
         self.input_spec = InputSpec(ndim=self._rank + 2)
 

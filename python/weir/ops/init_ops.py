@@ -25,6 +25,14 @@ class Initializer:
         return cls(**config)
 
 
+def _floating(dtype):
+    """The type, which must be a floating one."""
+    dtype = dtypes.as_dtype(dtype)
+    if not dtype.is_floating:
+        raise ValueError(f"Expected floating point type, got {dtype!r}.")
+    return dtype
+
+
 class _ZerosOrOnes(Initializer):
     """An initializer; in TensorFlow 0.x ``zeros_initializer(shape, dtype)`` gave the tensor itself."""
 
@@ -73,7 +81,7 @@ class RandomUniform(Initializer):
 
 class RandomNormal(Initializer):
     def __init__(self, mean=0.0, stddev=1.0, seed=None, dtype=dtypes.float32):
-        super().__init__(dtype)
+        super().__init__(_floating(dtype))
         self.mean, self.stddev, self.seed = mean, stddev, seed
 
     def __call__(self, shape, dtype=None, partition_info=None):
@@ -103,7 +111,7 @@ class VarianceScaling(Initializer):
     """Draws so that the variance is ``scale / n``, n the sizes going in, out, or their mean."""
 
     def __init__(self, scale=1.0, mode="fan_in", distribution="truncated_normal", seed=None, dtype=dtypes.float32):
-        super().__init__(dtype)
+        super().__init__(_floating(dtype))
         if scale <= 0:
             raise ValueError("`scale` must be positive float.")
         if mode not in ("fan_in", "fan_out", "fan_avg"):
@@ -155,7 +163,7 @@ def lecun_uniform(seed=None):
 
 class UniformUnitScaling(Initializer):
     def __init__(self, factor=1.0, seed=None, dtype=dtypes.float32):
-        super().__init__(dtype)
+        super().__init__(_floating(dtype))
         self.factor, self.seed = factor, seed
 
     def __call__(self, shape, dtype=None, partition_info=None):
@@ -168,7 +176,7 @@ class UniformUnitScaling(Initializer):
 
 class Orthogonal(Initializer):
     def __init__(self, gain=1.0, seed=None, dtype=dtypes.float32):
-        super().__init__(dtype)
+        super().__init__(_floating(dtype))
         self.gain, self.seed = gain, seed
 
     def __call__(self, shape, dtype=None, partition_info=None):
@@ -189,7 +197,7 @@ class Orthogonal(Initializer):
 
 class Identity(Initializer):
     def __init__(self, gain=1.0, dtype=dtypes.float32):
-        super().__init__(dtype)
+        super().__init__(_floating(dtype))
         self.gain = gain
 
     def __call__(self, shape, dtype=None, partition_info=None):

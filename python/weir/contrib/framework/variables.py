@@ -7,10 +7,11 @@ from weir import logging
 from weir.contrib.framework.arg_scopes import add_arg_scope
 from weir.core import dtypes
 from weir.core.device import DeviceSpec
-from weir.core.graph import GraphKeys, add_to_collection, device as device_scope, get_collection
+from weir.core.graph import (GraphKeys, add_to_collection, control_dependencies, device as device_scope,
+                             get_collection)
 from weir.core.variable_scope import VariableScope, get_variable, get_variable_scope
-from weir.core.variables import Variable
-from weir.ops import array_ops, control_flow_ops, state_ops
+from weir.core.variables import Variable, is_variable_initialized
+from weir.ops import array_ops, control_flow_ops, math_ops, state_ops
 from weir.train import steps
 from weir.train.checkpoints import CheckpointReader
 from weir.train.saver import Saver
@@ -61,7 +62,9 @@ def add_model_variable(var):
 
 def zero_initializer(ref, use_locking=True, name="zero_initializer"):
     """Sets a variable that has no value yet to zeros."""
-    return state_ops.assign(ref, array_ops.zeros(ref.get_shape(), ref.dtype.base_dtype), name=name)
+    unset = math_ops.logical_not(is_variable_initialized(ref))
+    with control_dependencies([control_flow_ops.Assert(unset, ["input is already initialized"])]):
+        return state_ops.assign(ref, array_ops.zeros(ref.get_shape(), ref.dtype.base_dtype), name=name)
 
 
 # Finding them.

@@ -21,9 +21,12 @@ def variance_scaling_initializer(factor=2.0, mode="FAN_IN", uniform=False, seed=
         raise TypeError(f"Unknown mode {mode} [FAN_IN, FAN_OUT, FAN_AVG]")
 
     def initializer(shape, dtype=dtype, partition_info=None):
+        if not dtypes.as_dtype(dtype).is_floating:
+            raise TypeError("Cannot create initializer for non-floating point type.")
         shape = [int(size) for size in shape]
-        fan_in = float(shape[-2]) if len(shape) > 1 else float(shape[-1])
-        fan_out = float(shape[-1])
+        fan_in = fan_out = float(shape[-1]) if shape else 1.0
+        if len(shape) > 1:
+            fan_in = float(shape[-2])
         for size in shape[:-2]:
             fan_in *= size
             fan_out *= size

@@ -122,6 +122,11 @@ def batch_norm(inputs, decay=0.999, center=True, scale=False, epsilon=0.001, act
 def _by_layer(inputs, sc, decay, center, scale, epsilon, initializers, regularizers, is_training, reuse, collections,
               trainable, fused, data_format, renorm, renorm_clipping, renorm_decay, adjustment):
     initializers, regularizers = initializers or {}, regularizers or {}
+    shape = inputs.get_shape()
+    if shape.ndims is None:
+        raise ValueError(f"Inputs {inputs.name} has undefined rank.")
+    if shape.as_list()[1 if data_format == "NCHW" else -1] is None:
+        raise ValueError(f"Inputs {inputs.name} has undefined channels dimension {shape}.")
     layer = BatchNormalization(
         axis=1 if data_format == "NCHW" else -1, momentum=decay, epsilon=epsilon, center=center, scale=scale,
         beta_initializer=initializers.get("beta", zeros_initializer()),
@@ -197,7 +202,8 @@ def layer_norm(inputs, center=True, scale=True, activation_fn=None, reuse=None, 
                              f"rank(inputs) ({shape.ndims})")
         params_shape = shape[begin_params_axis:]
         if not params_shape.is_fully_defined():
-            raise ValueError(f"Inputs {inputs.name}: shape(inputs)[{begin_params_axis}:] is not fully defined: {shape}")
+            raise ValueError(f"Inputs {inputs.name} has undefined last dimension: shape(inputs)[{begin_params_axis}:] is "
+                             f"not fully defined: {shape}")
         beta = _parameter("beta", params_shape, dtype, variables_collections, trainable) if center else None
         gamma = _parameter("gamma", params_shape, dtype, variables_collections, trainable) if scale else None
         mean, variance = nn_ops.moments(inputs, list(range(begin_norm_axis, shape.ndims)), keep_dims=True)

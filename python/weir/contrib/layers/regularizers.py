@@ -2,7 +2,6 @@
 
 import numbers
 
-from weir import logging
 from weir.core.graph import GraphKeys, add_to_collection, convert_to_tensor, get_collection, name_scope
 from weir.ops import math_ops, nn_ops
 
@@ -60,7 +59,8 @@ def apply_regularization(regularizer, weights_list=None):
     if not weights_list:
         raise ValueError("No weights to regularize.")
     with name_scope("get_regularization_penalty", values=weights_list) as scope:
-        penalties = [penalty for penalty in (regularizer(w) for w in weights_list) if penalty is not None]
+        penalties = [regularizer(weights) for weights in weights_list]
+        penalties = [convert_to_tensor(0.0) if penalty is None else penalty for penalty in penalties]
         total = math_ops.add_n(penalties, name=scope)
         add_to_collection(GraphKeys.REGULARIZATION_LOSSES, total)
         return total

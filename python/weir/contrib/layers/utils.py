@@ -33,6 +33,7 @@ def append_tensor_alias(tensor, alias):
         tensor.aliases.append(alias)
     else:
         tensor.aliases = [alias]
+    tensor.alias = alias  # TensorFlow 0.x knew the last one only
     return tensor
 
 
@@ -45,6 +46,11 @@ def get_tensor_aliases(tensor):
 
 def gather_tensors_aliases(tensors):
     return [alias for tensor in tensors for alias in get_tensor_aliases(tensor)]
+
+
+def gather_tensors_alias(tensors):
+    """The last alias of each tensor, or its name."""
+    return [get_tensor_aliases(tensor)[-1] for tensor in tensors]
 
 
 def convert_collection_to_dict(collection, clear_collection=False):

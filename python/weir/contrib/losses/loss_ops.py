@@ -5,6 +5,8 @@ from weir.core import dtypes
 from weir.core.graph import GraphKeys, add_to_collection, convert_to_tensor, get_collection, name_scope
 from weir.ops import array_ops, math_ops, nn_ops
 
+_NOT_GIVEN = object()  # "weight" is what "weights" was called in TensorFlow 0.x
+
 
 def _one_of(first, second, new_name):
     """An argument that had another name in TensorFlow 0.x."""
@@ -40,9 +42,9 @@ def _known_rank(tensor, what):
         raise ValueError(f"{what}.get_shape().ndims cannot be None")
 
 
-def compute_weighted_loss(losses, weights=1.0, scope=None, weight=None):
+def compute_weighted_loss(losses, weights=1.0, scope=None, weight=_NOT_GIVEN):
     """The mean of the losses that count, weighted; it joins the losses of the graph."""
-    weights = weights if weight is None else weight
+    weights = weights if weight is _NOT_GIVEN else weight
     if weights is None:
         raise ValueError("`weights` cannot be None")
     with name_scope(scope, "weighted_loss", [losses, weights]):
@@ -87,14 +89,14 @@ def _floats(predictions, labels):
     return math_ops.cast(predictions, dtypes.float32), math_ops.cast(labels, dtypes.float32)
 
 
-def absolute_difference(predictions, labels=None, weights=1.0, scope=None, targets=None, weight=None):
+def absolute_difference(predictions, labels=None, weights=1.0, scope=None, targets=None, weight=_NOT_GIVEN):
     labels = _one_of(labels, targets, "labels")
     with name_scope(scope, "absolute_difference", [predictions, labels, weights]) as scope:
         predictions, labels = _floats(predictions, labels)
         return compute_weighted_loss(math_ops.abs(math_ops.subtract(predictions, labels)), weights, scope, weight)
 
 
-def sigmoid_cross_entropy(logits, multi_class_labels, weights=1.0, label_smoothing=0, scope=None, weight=None):
+def sigmoid_cross_entropy(logits, multi_class_labels, weights=1.0, label_smoothing=0, scope=None, weight=_NOT_GIVEN):
     with name_scope(scope, "sigmoid_cross_entropy_loss", [logits, multi_class_labels, weights]) as scope:
         logits.get_shape().assert_is_compatible_with(multi_class_labels.get_shape())
         labels = math_ops.cast(multi_class_labels, logits.dtype)
@@ -104,7 +106,7 @@ def sigmoid_cross_entropy(logits, multi_class_labels, weights=1.0, label_smoothi
         return compute_weighted_loss(losses, weights, scope, weight)
 
 
-def softmax_cross_entropy(logits, onehot_labels, weights=1.0, label_smoothing=0, scope=None, weight=None):
+def softmax_cross_entropy(logits, onehot_labels, weights=1.0, label_smoothing=0, scope=None, weight=_NOT_GIVEN):
     with name_scope(scope, "softmax_cross_entropy_loss", [logits, onehot_labels, weights]) as scope:
         logits.get_shape().assert_is_compatible_with(onehot_labels.get_shape())
         labels = math_ops.cast(onehot_labels, logits.dtype)
@@ -115,14 +117,14 @@ def softmax_cross_entropy(logits, onehot_labels, weights=1.0, label_smoothing=0,
         return compute_weighted_loss(losses, weights, scope, weight)
 
 
-def sparse_softmax_cross_entropy(logits, labels, weights=1.0, scope=None, weight=None):
+def sparse_softmax_cross_entropy(logits, labels, weights=1.0, scope=None, weight=_NOT_GIVEN):
     with name_scope(scope, "sparse_softmax_cross_entropy_loss", [logits, labels, weights]) as scope:
         labels = array_ops.reshape(labels, shape=[array_ops.shape(labels)[0]])
         losses = nn_ops.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits, name="xentropy")
         return compute_weighted_loss(losses, weights, scope, weight)
 
 
-def log_loss(predictions, labels=None, weights=1.0, epsilon=1e-7, scope=None, targets=None, weight=None):
+def log_loss(predictions, labels=None, weights=1.0, epsilon=1e-7, scope=None, targets=None, weight=_NOT_GIVEN):
     labels = _one_of(labels, targets, "labels")
     with name_scope(scope, "log_loss", [predictions, labels, weights]) as scope:
         predictions, labels = _floats(predictions, labels)
@@ -142,19 +144,21 @@ def hinge_loss(logits, labels=None, scope=None, target=None):
         return nn_ops.relu(math_ops.subtract(ones, math_ops.multiply(labels, logits)))
 
 
-def mean_squared_error(predictions, labels=None, weights=1.0, scope=None, targets=None, weight=None):
+def mean_squared_error(predictions, labels=None, weights=1.0, scope=None, targets=None, weight=_NOT_GIVEN):
     labels = _one_of(labels, targets, "labels")
     with name_scope(scope, "mean_squared_error", [predictions, labels, weights]) as scope:
         predictions, labels = _floats(predictions, labels)
         return compute_weighted_loss(math_ops.squared_difference(predictions, labels), weights, scope, weight)
 
 
-def mean_pairwise_squared_error(predictions, labels=None, weights=1.0, scope=None, targets=None, weight=None):
+def mean_pairwise_squared_error(predictions, labels=None, weights=1.0, scope=None, targets=None, weight=_NOT_GIVEN):
     """Compares the differences between the elements of an example with those of its labels."""
     labels = _one_of(labels, targets, "labels")
-    weights = weights if weight is None else weight
+    weights = weights if weight is _NOT_GIVEN else weight
     with name_scope(scope, "mean_pairwise_squared_error", [predictions, labels, weights]) as scope:
         predictions, labels = _floats(predictions, labels)
+        if weights is None:
+            raise ValueError("`weights` cannot be None")
         weights = math_ops.cast(convert_to_tensor(weights), dtypes.float32)
         differences = math_ops.subtract(predictions, labels)
         _known_rank(differences, "diffs")
@@ -171,7 +175,7 @@ def mean_pairwise_squared_error(predictions, labels=None, weights=1.0, scope=Non
         return mean
 
 
-def cosine_distance(predictions, labels=None, axis=None, weights=1.0, scope=None, dim=None, targets=None, weight=None):
+def cosine_distance(predictions, labels=None, axis=None, weights=1.0, scope=None, dim=None, targets=None, weight=_NOT_GIVEN):
     labels = _one_of(labels, targets, "labels")
     axis = dim if axis is None else axis
     if axis is None:

@@ -1,16 +1,22 @@
 """slim.evaluation: a checkpoint, or every new one, evaluated with operations of the program."""
 
 from weir import names, summary
-from weir.contrib.training.evaluation import checkpoints_iterator
+from weir.contrib.training import evaluation as loops
+from weir.errors import NotFoundError
+from weir.train.checkpoints import checkpoint_exists
 from weir.train.saver import Saver
 
 _USE_DEFAULT = 0
+wait_for_new_checkpoint, checkpoints_iterator = loops.wait_for_new_checkpoint, loops.checkpoints_iterator
 
 
 def _evaluate(checkpoint_path, logdir, num_evals, initial_op, initial_op_feed_dict, init_fn, eval_op,
               eval_op_feed_dict, final_op, final_op_feed_dict, summary_op, summary_op_feed_dict, saver, master, config,
               step):
     """In a session with the checkpoint's values: eval_op so many times, then final_op, then the summaries."""
+    if not checkpoint_exists(checkpoint_path):
+        raise NotFoundError(None, None, f"Unsuccessful TensorSliceReader constructor: Failed to find any matching files for "
+                            f"{checkpoint_path}")
     train, session_class = names.find("tf.train"), names.find("tf.Session")
     with session_class(master, config=config) as sess:
         if initial_op is not None:
