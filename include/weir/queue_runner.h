@@ -17,7 +17,7 @@ inline constexpr std::string_view kQueueRunners = "queue_runners";
 struct WEIR_API QueueRunner {
   // Adds the operations that close the queue to its graph.
   QueueRunner(const QueueBase& queue, std::vector<Operation> enqueue_ops,
-              std::vector<Code> queue_closed = {Code::OutOfRange});
+              std::vector<Code> queue_closed = {Code::OutOfRange}, std::optional<Operation> cancel_op = {});
 
   Output queue;  // its handle
   std::vector<Operation> enqueue_ops;

@@ -16,6 +16,7 @@
 #include "weir/image.h"
 #include "weir/image_codecs.h"
 #include "weir/index_ops.h"
+#include "weir/input.h"
 #include "weir/initializers.h"
 #include "weir/io_ops.h"
 #include "weir/layer_functions.h"

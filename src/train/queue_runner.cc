@@ -52,11 +52,12 @@ struct Work {
 
 }  // namespace
 
-QueueRunner::QueueRunner(const QueueBase& q, std::vector<Operation> ops, std::vector<Code> codes)
+QueueRunner::QueueRunner(const QueueBase& q, std::vector<Operation> ops, std::vector<Code> codes,
+                         std::optional<Operation> cancel)
     : queue(q.handle()),
       enqueue_ops(std::move(ops)),
       close_op(q.close({}, close_name(q))),
-      cancel_op(q.close({.cancel_pending_enqueues = true}, close_name(q))),
+      cancel_op(cancel ? *cancel : q.close({.cancel_pending_enqueues = true}, close_name(q))),
       queue_closed(std::move(codes)) {
   if (enqueue_ops.empty()) throw invalid_argument("the runner of the queue '{}' has nothing to run", q.name());
 }

@@ -1,10 +1,13 @@
 """The variable that counts training steps."""
 
+from weir import _weir
 from weir.core import dtypes
 from weir.core.graph import GraphKeys
 from weir.core.stack import get_default_graph
 from weir.core.variable_scope import get_variable
+from weir.core.variables import is_variable_initialized
 from weir.ops import init_ops
+from weir.ops.control_flow_ops import cond
 
 
 def _graph(graph):
@@ -46,3 +49,24 @@ def global_step(sess, global_step_tensor):
 def assert_global_step(global_step_tensor):
     if not global_step_tensor.dtype.base_dtype.is_integer:
         raise TypeError(f'Existing "global_step" does not have integer type: {global_step_tensor.dtype}')
+
+
+_STEP_READ = "global_step_read_op_cache"
+
+
+def _get_or_create_global_step_read(graph=None):
+    """The global step as hooks read it, made once; None without a global step."""
+    graph = _graph(graph)
+    found = graph.get_collection(_STEP_READ)
+    if found:
+        return found[0]
+    step = get_global_step(graph)
+    if step is None:
+        return None
+    with graph.as_default(), graph.name_scope(None), graph.name_scope(step.op.name + "/"):
+        if isinstance(step, _weir.Variable):
+            value = cond(is_variable_initialized(step), step.read_value, lambda: step.initial_value)
+        else:
+            value = step
+        graph.add_to_collection(_STEP_READ, value + 0)
+    return graph.get_collection(_STEP_READ)[0]

@@ -58,6 +58,21 @@ Tensor detached(Tensor row) {
   return most && (aligned || !is_plain(row.dtype())) ? row : row.copy();
 }
 
+Tensor RowCopies::copy(const Tensor& batch, int64_t row) {
+  constexpr int64_t kRows = 16;
+  Tensor view = row_of(batch, row);
+  if (!is_plain(batch.dtype()) || view.bytes() == 0 || view.bytes() > kAlignment) return view.copy();
+  if (!shared_.valid() || used_ == kRows) {
+    Shape shape{kRows};
+    for (int64_t size : view.shape().dims()) shape.append(size);
+    shared_ = Tensor(batch.dtype(), shape);
+    used_ = 0;
+  }
+  copy_elements(batch.dtype(), view.raw(), offset(shared_.mutable_raw(), batch.dtype(), used_ * view.elements()),
+                view.elements());
+  return row_of(shared_, used_++);
+}
+
 Tensor Batches::allocate(DType dtype, const Shape& shape) {
   const size_t bytes = static_cast<size_t>(checked_multiply(shape.elements(), static_cast<int64_t>(dtype_size(dtype))));
   if (!is_plain(dtype) || bytes < kWorthKeeping) return Tensor(dtype, shape);
@@ -74,7 +89,7 @@ Tensor Batches::allocate(DType dtype, const Shape& shape) {
 
 Tensor Batches::assemble(DType dtype, const Shape& shape, std::span<const Tensor> rows, size_t stride) {
   const auto count = static_cast<int64_t>((rows.size() + stride - 1) / stride);
-  Shape row_shape = shape;
+  Shape row_shape = shape.has_rank() ? shape : count > 0 ? rows[0].shape() : Shape{};
   for (int d = 0; d < shape.rank(); ++d) {
     if (shape.dims()[static_cast<size_t>(d)] != kUnknown) continue;
     int64_t largest = 0;
@@ -87,10 +102,13 @@ Tensor Batches::assemble(DType dtype, const Shape& shape, std::span<const Tensor
   for (int64_t size : row_shape.dims()) batch_shape.append(size);
   Tensor batch = allocate(dtype, batch_shape);
   const int64_t width = row_shape.elements();
-  if (!shape.is_known()) clear(batch);
+  if (shape.has_rank() && !shape.is_known()) clear(batch);
   for (int64_t i = 0; i < count; ++i) {
     const Tensor& row = rows[static_cast<size_t>(i) * stride];
     void* to = offset(batch.mutable_raw(), dtype, i * width);
+    if (row.shape().rank() != row_shape.rank() || (!shape.has_rank() && row.shape() != row_shape)) {
+      throw invalid_argument("elements of shapes {} and {} make no batch", row_shape.str(), row.shape().str());
+    }
     if (row.shape() == row_shape) {
       copy_elements(dtype, row.raw(), to, width);
     } else {

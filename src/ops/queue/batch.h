@@ -16,6 +16,17 @@ Tensor row_of(const Tensor& batch, int64_t index);
 // as kernels like it.
 Tensor detached(Tensor row);
 
+// Copies of rows of a batch that may live much longer than each other. Small rows share memory, a few of them, because
+// having memory costs more than copying them.
+class RowCopies {
+ public:
+  Tensor copy(const Tensor& batch, int64_t row);
+
+ private:
+  Tensor shared_;  // rows
+  int64_t used_ = 0;
+};
+
 // Puts rows of tensors together into batches. Memory that its last users have left is used again, because a batch that
 // is new to the system costs more than the copying. Thread-safe.
 class Batches {

@@ -35,9 +35,6 @@ void check_options(const Queue::Options& o) {
     if (!o.shapes.empty() && o.shapes.size() != o.types.size()) {
       throw invalid_argument("the queue '{}' has {} components and {} shapes", o.name, o.types.size(), o.shapes.size());
     }
-    for (const Shape& shape : o.shapes) {
-      if (!shape.is_known()) throw invalid_argument("shape {} must be fully defined.", shape.str());
-    }
   }
   if (o.min_after_dequeue < 0) throw invalid_argument("min_after_dequeue {} must be >= 0", o.min_after_dequeue);
   const int64_t capacity = o.capacity < 0 ? kUnbounded : o.capacity;
@@ -86,14 +83,7 @@ class Queue::Enqueue final : public Visit {
     if (!is_batch_) {
       if (now > 0) queue_->elements_->put(values_);
     } else {
-      Row row(values_.size());
-      for (int64_t i = 0; i < now; ++i) {
-        for (size_t k = 0; k < row.size(); ++k) {
-          row[k] = row_of(values_[k], count_ - left_ + i);
-          if (!queue_->elements_->keeps_neighbours()) row[k] = detached(std::move(row[k]));
-        }
-        queue_->elements_->put(row);
-      }
+      put_rows(now);
     }
     left_ -= now;
     queue_->put_in_ += now;
@@ -102,6 +92,20 @@ class Queue::Enqueue final : public Visit {
   std::string_view name() const override { return "Enqueue"; }
 
  private:
+  // Elements that leave the queue far apart have memory of their own, the small ones some together.
+  void put_rows(int64_t count) {
+    const bool apart = !queue_->elements_->keeps_neighbours();
+    Row row(values_.size());
+    std::vector<RowCopies> copies(apart ? values_.size() : 0);
+    for (int64_t i = 0; i < count; ++i) {
+      for (size_t k = 0; k < row.size(); ++k) {
+        const int64_t at = count_ - left_ + i;
+        row[k] = apart ? copies[k].copy(values_[k], at) : row_of(values_[k], at);
+      }
+      queue_->elements_->put(row);
+    }
+  }
+
   Queue* queue_;
   Row values_;
   int64_t left_, count_;

@@ -1,5 +1,6 @@
 #include "ops/queue/queue_node.h"
 
+#include "base/errors.h"
 #include "graph/infer_context.h"
 #include "ops/types.h"
 
@@ -17,6 +18,11 @@ QueueState find_queue(PrepareContext& c, Queue::Options options) {
   if (options.kind == Queue::Kind::Priority) {  // the priorities are a component that the attributes leave out
     options.types.insert(options.types.begin(), DType::Int64);
     if (!options.shapes.empty() || options.types.size() == 1) options.shapes.insert(options.shapes.begin(), Shape{});
+  }
+  for (const Shape& shape : options.shapes) {
+    if (options.kind != Queue::Kind::PaddingFifo && !shape.is_known()) {
+      throw invalid_argument("shape {} must be fully defined.", shape.str());
+    }
   }
   QueueState state{c.named_resource<Queue>([&](const std::string& name) {
     options.name = name;

@@ -26,6 +26,16 @@ struct State {
 
 State prepare(PrepareContext& c) { return {c.attr<DType>("dtype")}; }
 
+// What a program that fetches the reference to a queue or a barrier gets.
+void read_handle_name(KernelContext& c) {
+  if (dynamic_cast<VariableState*>(&c.resource<Resource>(0))) return read_ref<false>(c);
+  c.set_output(0, Tensor(c.resource<Resource>(0).describe()));
+}
+ComputeFn select_ref(const NodeView& node) {
+  if (node.type() == DType::String) return read_handle_name;
+  return node.attrs().find("_live") ? read_ref<true> : read_ref<false>;
+}
+
 template <bool kLive>
 void read_handle(KernelContext& c) {
   const VariableState& variable = c.variable(0);
@@ -68,7 +78,7 @@ OpDef read_ref_op() {
           .flags = "stateful",
           .infer = infer::unchanged,
           .gradient = gradient,
-          .cpu = {.select = select<read_ref<true>, read_ref<false>>, .gives_outputs = true},
+          .cpu = {.select = select_ref, .gives_outputs = true},
           .role = Role::Read,
           .effect = Effect::Reads};
 }

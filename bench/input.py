@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""Measures how programs are fed, beside TensorFlow.
+
+Usage: input.py [--weir PYTHON] [--tensorflow PYTHON]... [--rounds N] [--only TEXT]
+
+The PYTHONs are interpreters that have Weir (default: this one) and TensorFlow, of any release; --tensorflow may be given
+several times. Each system is one process that stays; a row is measured by all in turn, round after round, and the best of
+each counts, so that what else the machine does hits all alike. Rows are the functions of input_workloads.py.
+"""
+
+import argparse
+import math
+import pathlib
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+class System:
+    """A process that answers the names of rows by seconds."""
+
+    def __init__(self, name, command):
+        self.name = name
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                         stderr=subprocess.DEVNULL)
+        self.version = self._process.stdout.readline().strip()
+
+    def ask(self, row):
+        self._process.stdin.write(row + "\n")
+        self._process.stdin.flush()
+        reply = self._process.stdout.readline()
+        if not reply:
+            sys.exit(f"input.py: {self.name} ended at row {row!r}")
+        if reply.startswith("error"):
+            print(f"input.py: {self.name}, {row}: {reply[6:].rstrip()}", file=sys.stderr)
+            return math.nan
+        return float(reply)
+
+    def close(self):
+        self._process.stdin.close()
+        self._process.wait()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--weir", default=sys.executable)
+    parser.add_argument("--tensorflow", action="append", default=[])
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", default="")
+    options = parser.parse_args()
+
+    systems = [System("Weir", [options.weir, str(HERE / "input_weir.py")])]
+    systems += [System("TensorFlow", [python, "-W", "ignore", str(HERE / "input_tensorflow.py")])
+                for python in options.tensorflow]
+    sys.path.insert(0, str(HERE))
+    from input_workloads import ROWS
+
+    print(f"{'row':34}{'unit':>14}" + "".join(f"{s.version:>20}" for s in systems) +
+          "".join(f"{'ratio':>8}" for _ in systems[1:]))
+    for name, (_, unit) in ROWS.items():
+        if options.only not in name:
+            continue
+        best = [math.inf] * len(systems)
+        for _ in range(options.rounds):
+            best = [min(b, s.ask(name)) for b, s in zip(best, systems)]
+        print(f"{name:34}{unit:>14}" + "".join(f"{b * 1e6:>17.2f} us" for b in best) +
+              "".join(f"{best[0] / b:>8.2f}" for b in best[1:]))
+    for system in systems:
+        system.close()
+
+
+if __name__ == "__main__":
+    main()
