@@ -3,6 +3,7 @@
 from weir import _weir, names, protos
 from weir.core import dtypes, stack
 from weir.core.graph import GraphKeys, _session_for, control_dependencies, name_scope
+from weir.core.op_functions import apply
 from weir.core.tensor_shape import TensorShape
 from weir.ops import array_ops, math_ops, state_ops
 
@@ -323,7 +324,18 @@ initialize_all_variables = global_variables_initializer
 initialize_local_variables = local_variables_initializer
 
 
+def assert_variables_initialized(var_list=None):
+    """An operation that fails when a variable has no value; None without variables."""
+    variables = global_variables() + local_variables() if var_list is None else list(var_list)
+    if not variables:
+        return None
+    with control_dependencies([variable.read_value() for variable in variables]):
+        return array_ops.constant([len(variable.shape) for variable in variables])
+
+
 def is_variable_initialized(variable):
+    if not isinstance(variable, _weir.Variable):  # the reference itself
+        return apply("IsVariableInitialized", (variable,), {}, None)
     return _weir.is_variable_initialized(variable, None)
 
 

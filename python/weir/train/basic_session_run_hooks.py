@@ -286,10 +286,11 @@ class StepCounterHook(SessionRunHook):
                 if elapsed_time is not None:
                     self._log_and_record(elapsed_steps, elapsed_time, step)
         if stale == self._last_global_step:
-            _logging.warning("It seems that global step (tf.train.get_global_step) has not been increased. Current value "
-                             "(could be stable): %s vs previous value: %s. You could increase the global step by "
-                             "passing tf.train.get_global_step() to Optimizer.apply_gradients or Optimizer.minimize.",
-                             stale, self._last_global_step)
+            _logging.log_first_n(
+                _logging.WARN, "It seems that global step (tf.train.get_global_step) has not been increased. Current "
+                "value (could be stable): %s vs previous value: %s. You could increase the global step by passing "
+                "tf.train.get_global_step() to Optimizer.apply_gradients or Optimizer.minimize.", 5, stale,
+                self._last_global_step)
         self._last_global_step = stale
 
 
@@ -433,10 +434,10 @@ class ProfilerHook(SessionRunHook):
     """Writes a timeline of a run every so often: timeline-<step>.json, for chrome://tracing."""
 
     def __init__(self, save_steps=None, save_secs=None, output_dir="", show_dataflow=True, show_memory=False):
-        self._output_file = os.path.join(output_dir, "timeline-{}.json")
-        self._file_writer = _summary.FileWriterCache.get(output_dir)
-        self._show_dataflow, self._show_memory = show_dataflow, show_memory
         self._timer = SecondOrStepTimer(save_secs, save_steps)
+        self._output_file = os.path.join(output_dir, "timeline-{}.json")
+        self._file_writer = _summary.FileWriterCache.get(output_dir or ".")
+        self._show_dataflow, self._show_memory = show_dataflow, show_memory
 
     def begin(self):
         self._next_step = None

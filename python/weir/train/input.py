@@ -7,7 +7,7 @@ from weir.core import dtypes, stack
 from weir.core.graph import GraphKeys, Tensor, convert_n_to_tensor, convert_to_tensor, name_scope
 from weir.core.tensor_shape import as_shape
 from weir.core.variables import Variable
-from weir.ops import array_ops
+from weir.ops import array_ops, math_ops
 from weir.ops.sparse_ops import SparseTensor
 from weir.queues.queues import QueueBase
 from weir.train import sparse_batches
@@ -79,8 +79,6 @@ def string_input_producer(string_tensor, num_epochs=None, shuffle=True, seed=Non
 
 def range_input_producer(limit, num_epochs=None, shuffle=True, seed=None, capacity=32, shared_name=None, name=None):
     """A queue of the numbers below ``limit``."""
-    from weir.ops import math_ops
-
     with name_scope(name, "input_producer", [limit]) as scope:
         return input_producer(math_ops.range(limit), [], num_epochs, shuffle, seed, capacity, shared_name,
                               f"fraction_of_{capacity}_full", scope)

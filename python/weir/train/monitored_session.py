@@ -15,7 +15,7 @@ from weir.ops.control_flow_ops import group, tables_initializer
 from weir.train import basic_session_run_hooks as hooks_
 from weir.train.coordinator import Coordinator
 from weir.train.queue_runner import start_queue_runners
-from weir.train.saver import Saver
+from weir.train.saver import _get_saver_or_default
 from weir.train.session_manager import SessionManager
 from weir.train.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunValues
 from weir.train.termination import Termination
@@ -64,7 +64,7 @@ class Scaffold:
                                       Scaffold.default_local_init_op)
         self._summary_op = default("summary_op", self._summary_op, GraphKeys.SUMMARY_OP, _summary.merge_all)
         if self._saver is None:
-            self._saver = _saver_or_default()
+            self._saver = _get_saver_or_default()
         if hasattr(self._saver, "build"):
             self._saver.build()
         stack.get_default_graph().finalize()
@@ -98,18 +98,6 @@ class Scaffold:
     @staticmethod
     def default_local_init_op():
         return group(local_variables_initializer(), tables_initializer())
-
-
-def _saver_or_default():
-    savers = get_collection(GraphKeys.SAVERS)
-    if len(savers) > 1:
-        raise RuntimeError(f"More than one item in collection {GraphKeys.SAVERS}. Please indicate which one to use by "
-                           "passing it to the constructor.")
-    if savers:
-        return savers[0]
-    saver = Saver(sharded=True, allow_empty=True)
-    add_to_collection(GraphKeys.SAVERS, saver)
-    return saver
 
 
 def _either(steps, secs, default_steps, default_secs):
@@ -478,14 +466,22 @@ class _HookedSession(_WrappedSession):
                 _raise_if_feeds_intersects(feeds, request.feed_dict, "Same tensor is fed by two hooks.")
                 feeds.update(request.feed_dict)
             if request.options:
-                options.trace_level = max(options.trace_level, request.options.trace_level)
-                options.timeout_in_ms = max(options.timeout_in_ms, request.options.timeout_in_ms)
+                _merge_run_options(options, request.options)
         if not feeds:
             return user_feed_dict
         if user_feed_dict:
             _raise_if_feeds_intersects(user_feed_dict, feeds, "Same tensor is fed by a SessionRunHook and user.")
             feeds.update(user_feed_dict)
         return feeds
+
+
+def _merge_run_options(options, more):
+    for field in ("trace_level", "timeout_in_ms", "inter_op_thread_pool", "output_partition_graphs",
+                  "report_tensor_allocations_upon_oom"):
+        setattr(options, field, max(getattr(options, field), getattr(more, field)))
+    if more.HasField("debug_options"):
+        options.debug_options.debug_tensor_watch_opts.extend(more.debug_options.debug_tensor_watch_opts)
+        options.debug_options.reset_disk_byte_usage |= more.debug_options.reset_disk_byte_usage
 
 
 def _raise_if_feeds_intersects(first, second, message):

@@ -4,6 +4,7 @@ import os
 
 from weir import _weir, logging, protos
 from weir.core.defaults import EXTENSION as _OWN, from_extension
+from weir.core.graph import GraphKeys, add_to_collection, get_collection
 from weir.core.stack import get_default_graph
 from weir.core.variables import Variable
 from weir.train.checkpoints import _text
@@ -197,3 +198,16 @@ def import_meta_graph(meta_graph_or_file, clear_devices=False, import_scope=None
     if impl is not None:
         return Saver._from_impl(impl, graph)
     return Saver() if graph.get_collection("variables") else None
+
+
+def _get_saver_or_default():
+    """The saver of the graph's collection; one for all variables, which goes there, when it has none."""
+    savers = get_collection(GraphKeys.SAVERS)
+    if len(savers) > 1:
+        raise RuntimeError(f"More than one item in collection {GraphKeys.SAVERS}. Please indicate which one to use by "
+                           "passing it to the constructor.")
+    if savers:
+        return savers[0]
+    saver = Saver(sharded=True, allow_empty=True)
+    add_to_collection(GraphKeys.SAVERS, saver)
+    return saver

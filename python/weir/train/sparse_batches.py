@@ -6,7 +6,7 @@ from weir.core.op_functions import apply
 from weir.core.tensor_util import constant_value
 from weir.ops import array_ops
 from weir.ops.control_flow_ops import cond
-from weir.ops.sparse_ops import SparseTensor
+from weir.ops.sparse_ops import SparseTensor, sparse_retain
 
 
 class Kind:
@@ -26,10 +26,8 @@ def _add(tensor, many, map_name):
 def _stored(tensor, enqueue_many, keep_input, map_name):
     """The handles of a sparse tensor, and the operation that knows the map."""
     if keep_input.shape.ndims == 1:
-        from weir.ops import sparse_ops
-
         kept = array_ops.gather(keep_input, tensor.indices[:, 0])
-        handles = _add(sparse_ops.sparse_retain(tensor, kept), True, map_name)
+        handles = _add(sparse_retain(tensor, kept), True, map_name)
         return handles, handles.op
     known = constant_value(keep_input)
     if known is not None and known:

@@ -6,7 +6,8 @@ from weir.core.graph import GraphKeys
 from weir.core.stack import get_default_graph
 from weir.core.variable_scope import get_variable
 from weir.core.variables import is_variable_initialized
-from weir.ops import init_ops
+from weir.graph_util import write_graph  # noqa: F401: asked for here
+from weir.ops import init_ops, math_ops
 from weir.ops.control_flow_ops import cond
 
 
@@ -70,3 +71,14 @@ def _get_or_create_global_step_read(graph=None):
             value = step
         graph.add_to_collection(_STEP_READ, value + 0)
     return graph.get_collection(_STEP_READ)[0]
+
+
+def _increment_global_step(increment, graph=None):
+    graph = _graph(graph)
+    step = get_global_step(graph)
+    if step is None:
+        raise ValueError("Global step tensor should be created by tf.train.get_or_create_global_step before calling "
+                         "increment.")
+    assert_global_step(step)
+    with graph.as_default(), graph.name_scope(None), graph.name_scope(step.op.name + "/"):
+        return step.assign_add(math_ops.cast(increment, step.dtype.base_dtype))
