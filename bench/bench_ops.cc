@@ -265,6 +265,34 @@ void sparse_update_case(Case& c, const Sizes& s) {
   c.targets = {scatter_sub(table, at, c.feed(uniform({s["count"], s["columns"]})) * 1e-3f).op()};
 }
 
+void resize_bilinear_case(Case& c, const Sizes& s) {
+  const int64_t to = s["to"];
+  Output images = c.feed(uniform({s["batch"], s["size"], s["size"], s["channels"]}));
+  c.fetches = {image::resize_bilinear(images, {to, to})};
+}
+void resize_bicubic_case(Case& c, const Sizes& s) {
+  const int64_t to = s["to"];
+  Output images = c.feed(uniform({s["batch"], s["size"], s["size"], s["channels"]}));
+  c.fetches = {image::resize_bicubic(images, {to, to})};
+}
+void adjust_contrast_case(Case& c, const Sizes& s) {
+  c.fetches = {image::adjust_contrast(c.feed(uniform({s["batch"], s["size"], s["size"], s["channels"]})), 1.5f)};
+}
+// A smooth picture with a little noise, as photographs are.
+Tensor photograph(int64_t size) {
+  Tensor pixels(uint8, {size, size, 3});
+  uint32_t noise = 1;
+  for (int64_t i = 0; i < pixels.elements(); ++i) {
+    noise = noise * 1664525 + 1013904223;
+    const int64_t x = i / 3 % size, y = i / 3 / size;
+    pixels.mutable_data<uint8_t>()[i] = static_cast<uint8_t>((x + y) * 200 / (2 * size) + (noise >> 27));
+  }
+  return pixels;
+}
+void decode_jpeg_case(Case& c, const Sizes& s) {
+  c.fetches = {image::decode_jpeg(c.feed(Tensor(encode_jpeg(photograph(s["size"])))), {.channels = 3})};
+}
+
 const std::map<std::string, void (*)(Case&, const Sizes&)> kCases = {
     {"matmul", matmul_case},
     {"conv2d", conv2d_case},
@@ -284,6 +312,10 @@ const std::map<std::string, void (*)(Case&, const Sizes&)> kCases = {
     {"split", split_case},
     {"gather", gather_case},
     {"sparse_update", sparse_update_case},
+    {"resize_bilinear", resize_bilinear_case},
+    {"resize_bicubic", resize_bicubic_case},
+    {"adjust_contrast", adjust_contrast_case},
+    {"decode_jpeg", decode_jpeg_case},
 };
 
 // A row, ready to be called.

@@ -82,6 +82,10 @@ NUMBERS = {
     "split": lambda s: 2 * s["rows"] * s["columns"],
     "gather": lambda s: 2 * s["count"] * s["columns"],
     "sparse_update": lambda s: 3 * s["count"] * s["columns"],
+    "resize_bilinear": lambda s: _pixels(s) + s["batch"] * s["to"] ** 2 * s["channels"],
+    "resize_bicubic": lambda s: _pixels(s) + s["batch"] * s["to"] ** 2 * s["channels"],
+    "adjust_contrast": lambda s: 3 * _pixels(s),
+    "decode_jpeg": lambda s: 3 * s["size"] ** 2 / 4,
 }
 
 

@@ -80,6 +80,40 @@ def lrn_grad(s):
     return lambda: raw.LRNGrad(input_grads=dy, input_image=x, output_image=y, **LRN)
 
 
+def _pictures(s):
+    return uniform(s["batch"], s["size"], s["size"], s["channels"])
+
+
+def resize_bilinear(s):
+    x = _pictures(s)
+    return lambda: raw.ResizeBilinear(images=x, size=[s["to"], s["to"]])
+
+
+def resize_bicubic(s):
+    x = _pictures(s)
+    return lambda: raw.ResizeBicubic(images=x, size=[s["to"], s["to"]])
+
+
+def adjust_contrast(s):
+    x = _pictures(s)
+    return lambda: raw.AdjustContrastv2(images=x, contrast_factor=1.5)
+
+
+def decode_jpeg(s):
+    import numpy as np
+
+    # bench_ops.cc makes the same picture.
+    size, count = s["size"], 3 * s["size"] ** 2
+    noise, word = np.empty(count, np.uint32), 1
+    for i in range(count):
+        word = (word * 1664525 + 1013904223) & 0xFFFFFFFF
+        noise[i] = word >> 27
+    at = np.arange(count) // 3
+    pixels = ((at % size + at // size) * 200 // (2 * size) + noise).astype(np.uint8).reshape(size, size, 3)
+    file = raw.EncodeJpeg(image=pixels)
+    return lambda: raw.DecodeJpeg(contents=file, channels=3)
+
+
 def cross_entropy(s):
     logits, labels = uniform(s["batch"], s["classes"]), indices(s["batch"], s["classes"])
     share = tf.fill([s["batch"], 1], 1.0 / s["batch"])

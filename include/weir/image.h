@@ -50,7 +50,7 @@ WEIR_API Output adjust_contrast(const In& images, const In& factor);
 WEIR_API Output adjust_gamma(const In& image, const In& gamma = 1, const In& gain = 1);
 WEIR_API Output adjust_hue(const In& image, const In& delta, std::string_view name = {});
 WEIR_API Output adjust_saturation(const In& image, const In& factor, std::string_view name = {});
-// Mean 0 and deviation 1; a picture of one colour becomes 0.
+// Mean 0 and deviation 1; a picture of one colour becomes 0. Integers become float32, as in TensorFlow before 1.14.
 WEIR_API Output per_image_standardization(const In& image);
 
 // --- Parts and places
@@ -71,10 +71,13 @@ WEIR_API Output pad_to_bounding_box(const In& image, const BoundingBox& box);
 // Cuts, or fills with black, on both sides alike.
 WEIR_API Output resize_with_crop_or_pad(const In& image, const In& target_height, const In& target_width);
 
-enum class ResizeMethod { Bilinear, NearestNeighbor, Bicubic, Area };
+enum class ResizeMethod { Bilinear, NearestNeighbor, Bicubic, Area, Lanczos3, Lanczos5, Gaussian, MitchellCubic };
 struct ResizeImagesOptions {
   ResizeMethod method = ResizeMethod::Bilinear;
   bool align_corners = false, preserve_aspect_ratio = false;
+  // As TensorFlow 2 resizes: pixels have their centres at 0.5, and a smaller picture can be filtered first. The methods
+  // from Lanczos3 on are of that kind only.
+  bool half_pixel_centers = false, antialias = false;
 };
 // `size` is [height, width]. A picture that has this size already is given back as it is.
 WEIR_API Output resize(const In& images, const In& size, const ResizeImagesOptions& options = {},
@@ -82,6 +85,29 @@ WEIR_API Output resize(const In& images, const In& size, const ResizeImagesOptio
 // As large as fits, with black around it.
 WEIR_API Output resize_with_pad(const In& image, const In& target_height, const In& target_width,
                                 const ResizeImagesOptions& options = {});
+
+// --- Transforms (tf.contrib.image): eight numbers [a0, a1, a2, b0, b1, b2, c0, c1] say for the pixel (x, y) of the
+// result from where it comes: ((a0 x + a1 y + a2) / k, (b0 x + b1 y + b2) / k) with k = c0 x + c1 y + 1; outside it is
+// 0.
+
+struct TransformOptions {
+  std::string interpolation = "NEAREST";  // or "BILINEAR"
+  std::optional<In> output_shape = {};    // [height, width]; else that of the picture
+};
+WEIR_API Output transform(const In& images, const In& transforms, const TransformOptions& options = {},
+                          std::string_view name = {});
+// By radians, to the left, about the centre.
+WEIR_API Output rotate(const In& images, const In& angles, const TransformOptions& options = {},
+                       std::string_view name = {});
+WEIR_API Output translate(const In& images, const In& translations, const TransformOptions& options = {},
+                          std::string_view name = {});
+WEIR_API Output angles_to_projective_transforms(const In& angles, const In& image_height, const In& image_width,
+                                                std::string_view name = {});
+WEIR_API Output translations_to_projective_transforms(const In& translations, std::string_view name = {});
+WEIR_API Output flat_transforms_to_matrices(const In& transforms);
+WEIR_API Output matrices_to_flat_transforms(const In& matrices);
+// The last one is applied first.
+WEIR_API Output compose_transforms(const std::vector<Output>& transforms);
 
 // --- Random forms, for training: with a seed the same as TensorFlow's
 

@@ -157,18 +157,36 @@ void bind_places(nb::module_& m) {
     return build(g, {images, size}, [&](G graph) {
       const std::string label = to_name(name);
       Output of = picture(graph, images, label.empty() ? "resize" : label.c_str(), "images");
-      const image::ResizeImagesOptions options{static_cast<image::ResizeMethod>(method), align_corners, preserve};
+      const image::ResizeImagesOptions options{.method = static_cast<image::ResizeMethod>(method),
+                                               .align_corners = align_corners,
+                                               .preserve_aspect_ratio = preserve};
       return wrap(
           image::resize(of, to_in(graph, size, find_tensor(size) ? DType::Invalid : DType::Int32), options, label));
     });
   });
-  def(m, "image_resize_with_pad", [](G g, H image, H height, H width, int method, bool align_corners) {
-    return build(g, {image, height, width}, [&](G graph) {
-      const image::ResizeImagesOptions options{static_cast<image::ResizeMethod>(method), align_corners};
-      return wrap(image::resize_with_pad(picture(graph, image, "resize_image_with_pad"), number(graph, height),
-                                         number(graph, width), options));
+  def(m, "image_resize_v2", [](G g, H images, H size, int method, bool preserve, bool antialias, H name) {
+    return build(g, {images, size}, [&](G graph) {
+      const std::string label = to_name(name);
+      Output of = picture(graph, images, label.empty() ? "resize" : label.c_str(), "images");
+      const image::ResizeImagesOptions options{.method = static_cast<image::ResizeMethod>(method),
+                                               .preserve_aspect_ratio = preserve,
+                                               .half_pixel_centers = true,
+                                               .antialias = antialias};
+      return wrap(
+          image::resize(of, to_in(graph, size, find_tensor(size) ? DType::Invalid : DType::Int32), options, label));
     });
   });
+  def(m, "image_resize_with_pad",
+      [](G g, H image, H height, H width, int method, bool align_corners, bool centers, bool antialias) {
+        return build(g, {image, height, width}, [&](G graph) {
+          const image::ResizeImagesOptions options{.method = static_cast<image::ResizeMethod>(method),
+                                                   .align_corners = align_corners,
+                                                   .half_pixel_centers = centers,
+                                                   .antialias = antialias};
+          return wrap(image::resize_with_pad(picture(graph, image, "resize_image_with_pad"), number(graph, height),
+                                             number(graph, width), options));
+        });
+      });
 }
 
 void bind_files(nb::module_& m) {
@@ -235,6 +253,46 @@ void bind_measures(nb::module_& m) {
       });
 }
 
+void bind_transforms(nb::module_& m) {
+  auto moving = [&](const char* name, auto function) {
+    def(m, name, [=](G g, H images, H amounts, const std::string& interpolation, H output_shape, H node) {
+      return build(g, {images, amounts, output_shape}, [&](G graph) {
+        image::TransformOptions options{.interpolation = interpolation};
+        if (!output_shape.is_none()) {
+          options.output_shape = to_in(graph, output_shape, find_tensor(output_shape) ? DType::Invalid : DType::Int32);
+        }
+        return wrap(function(picture(graph, images, ""), floating(graph, amounts), options, to_name(node)));
+      });
+    });
+  };
+  moving("image_transform", &image::transform);
+  moving("image_rotate", &image::rotate);
+  moving("image_translate", &image::translate);
+  def(m, "image_angles_to_transforms", [](G g, H angles, H height, H width, H name) {
+    return build(g, {angles, height, width}, [&](G graph) {
+      return wrap(image::angles_to_projective_transforms(
+          to_output(graph, angles, find_tensor(angles) ? DType::Invalid : DType::Float32, "angles"),
+          floating(graph, height), floating(graph, width), to_name(name)));
+    });
+  });
+  auto of_numbers = [&](const char* name, auto function) {
+    def(m, name, [=](G g, H numbers) {
+      return build(g, {numbers}, [&](G graph) {
+        return wrap(
+            function(to_output(graph, numbers, find_tensor(numbers) ? DType::Invalid : DType::Float32, "transforms")));
+      });
+    });
+  };
+  of_numbers("image_translations_to_transforms",
+             [](const In& x) { return image::translations_to_projective_transforms(x); });
+  of_numbers("image_transforms_to_matrices", &image::flat_transforms_to_matrices);
+  of_numbers("image_matrices_to_transforms", &image::matrices_to_flat_transforms);
+  def(m, "image_compose_transforms", [](G g, H list) {
+    return build(g, {list},
+                 [&](G graph) { return wrap(image::compose_transforms(to_outputs(graph, list, DType::Float32))); });
+  });
+}
+
 }  // namespace
 
 void bind_image(nb::module_& m) {
@@ -242,6 +300,7 @@ void bind_image(nb::module_& m) {
   bind_places(m);
   bind_files(m);
   bind_measures(m);
+  bind_transforms(m);
 }
 
 }  // namespace weir::python

@@ -58,6 +58,8 @@ struct Source {
   const JOCTET* data;
   size_t size;
   bool recover;
+  const JOCTET* repeated = nullptr;  // where libjpeg was given the same bytes once more
+  int repeats = 0;
 };
 Source& source_of(j_decompress_ptr info) { return *reinterpret_cast<Source*>(info->src); }
 
@@ -67,15 +69,27 @@ void open_source(j_decompress_ptr info) {
   source.manager.bytes_in_buffer = source.size;
 }
 
+// A unit may need the few bytes that are left many times over; whoever needs them more often looks for something that
+// is not there.
+constexpr int kMostRepeats = 1000;
+
 ::boolean fill_source(j_decompress_ptr info) {
   static const JOCTET end[2] = {0xff, JPEG_EOI};
   Source& source = source_of(info);
-  if (source.manager.bytes_in_buffer > 0) return source.recover ? TRUE : FALSE;  // libjpeg is inside a unit
-  if (source.manager.next_input_byte == source.data) ERREXIT(info, JERR_INPUT_EMPTY);
-  if (!source.recover || source.manager.next_input_byte == end) ERREXIT(info, JERR_FILE_READ);
-  WARNMS(info, JWRN_JPEG_EOF);
-  source.manager.next_input_byte = end;
-  source.manager.bytes_in_buffer = 2;
+  jpeg_source_mgr& manager = source.manager;
+  if (manager.bytes_in_buffer > 0) {  // libjpeg is inside a unit
+    if (!source.recover) return FALSE;
+    source.repeats = manager.next_input_byte == source.repeated ? source.repeats + 1 : 0;
+    source.repeated = manager.next_input_byte;
+    if (source.repeats < kMostRepeats) return TRUE;
+    if (manager.next_input_byte == end) ERREXIT(info, JERR_FILE_READ);
+  } else {
+    if (manager.next_input_byte == source.data) ERREXIT(info, JERR_INPUT_EMPTY);
+    if (!source.recover || manager.next_input_byte == end) ERREXIT(info, JERR_FILE_READ);
+    WARNMS(info, JWRN_JPEG_EOF);
+  }
+  manager.next_input_byte = end;
+  manager.bytes_in_buffer = 2;
   return TRUE;
 }
 

@@ -120,6 +120,8 @@ class Decoder {
   template <class F>
   void guarded(const char* what, F call) {
     if (setjmp(png_jmpbuf(png_)) != 0) {
+      // In the constructor nobody else frees what libpng holds; freeing twice does no harm.
+      png_destroy_read_struct(&png_, &info_, nullptr);
       const std::string text = fmt::format("{} {}: {}", what, size_, message_);
       throw Error(Code::InvalidArgument, text);
     }

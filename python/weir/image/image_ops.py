@@ -15,7 +15,8 @@ class ResizeMethod:
     AREA = 3
 
 
-_METHODS = {"bilinear": 0, "nearest": 1, "bicubic": 2, "area": 3}
+_METHODS = {"bilinear": 0, "nearest": 1, "bicubic": 2, "area": 3, "lanczos3": 4, "lanczos5": 5, "gaussian": 6,
+            "mitchellcubic": 7}
 
 simple.install(globals(), {
     "decode_jpeg": "DecodeJpeg",
@@ -128,7 +129,7 @@ def per_image_standardization(image):
     return _weir.image_standardization(_graph(), image)
 
 
-per_image_whitening = per_image_standardization  # until 0.12
+per_image_whitening = per_image_standardization  # until 0.11
 
 
 # ---- Parts and places.
@@ -188,9 +189,9 @@ def random_crop(value, size, seed=None, name=None):
 
 # ---- Sizes.
 
-def _method(method):
+def _method(method, count=4):
     method = _METHODS.get(method, method) if isinstance(method, str) else method
-    if method not in range(4):
+    if method not in range(count):
         raise ValueError("Resize method is not implemented.")
     return int(method)
 
@@ -202,14 +203,21 @@ def resize_images(images, size, method=ResizeMethod.BILINEAR, align_corners=Fals
     if "new_height" in old or "new_width" in old:
         size = (old.pop("new_height", size), old.pop("new_width", method))
         method, align_corners = old.pop("method", ResizeMethod.BILINEAR), align_corners
-    elif _is_number(size):
+    elif _is_number(size) and not isinstance(method, str) and not (hasattr(size, "op") and method in (0, 1, 2, 3)):
         size, method, align_corners, preserve_aspect_ratio = (
             (size, method), ResizeMethod.BILINEAR if align_corners is False else align_corners, preserve_aspect_ratio,
             False)
     if old:
         raise TypeError(f"resize_images() got an unexpected keyword argument {next(iter(old))!r}")
-    return _weir.image_resize(_graph(), images, size, _method(method), bool(align_corners),
+    return _weir.image_resize(_graph(), images, _size(size), _method(method), bool(align_corners),
                               bool(preserve_aspect_ratio), name)
+
+
+def _size(size):
+    """A list of whole numbers, or a tensor."""
+    if isinstance(size, (list, tuple)) and any(isinstance(length, float) for length in size):
+        raise ValueError("'size' must be a 1-D int32 Tensor")
+    return size
 
 
 def _is_number(size):
@@ -224,7 +232,7 @@ resize = resize_images
 
 def resize_image_with_pad(image, target_height, target_width, method=ResizeMethod.BILINEAR, align_corners=False):
     return _weir.image_resize_with_pad(_graph(), image, target_height, target_width, _method(method),
-                                       bool(align_corners))
+                                       bool(align_corners), False, False)
 
 
 def _resize(op):

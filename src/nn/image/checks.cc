@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "graph/node.h"
+
 #include "weir/ops.h"
 
 namespace weir::image {
@@ -67,6 +69,9 @@ Length min(const Length& a, const Length& b) {
 }
 
 void Checks::require(const Output& condition, std::string_view message) {
+  // What constants decide is known now.
+  const Tensor known = constant_value(condition);
+  if (known.valid() && !known.scalar<bool>()) throw invalid_argument("assertion failed: [{}]", message);
   checks_.push_back(assert_true(condition, {std::string(message)}));
 }
 

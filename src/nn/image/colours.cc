@@ -224,8 +224,8 @@ Output per_image_standardization(const In& in) {
   LineScope line(g, source_line(in.where()));
   Scope scope = g.name_scope("per_image_standardization");
   Output checked = require_at_least_3d(as_output(g, in, float32, "image"));
-  const Floating floating(checked);
-  const Output& image = floating.image;
+  const bool narrow = checked.dtype() == float16 || checked.dtype() == float32;
+  Output image = narrow ? checked : cast(checked, float32);
   Output count = reduce_prod(subscript(shape(image), {from(-3)}));
   const ReduceOptions picture{.axes = {-1, -2, -3}, .keep_dims = true};
   Output mean = reduce_mean(image, picture);
@@ -242,7 +242,8 @@ Output per_image_standardization(const In& in) {
   Output least_deviation = rsqrt(cast(count, image.dtype()));
   Output adjusted = maximum(deviation, least_deviation);
   Output centred = image - mean;
-  return convert_image_dtype(div(centred, adjusted, scope.name()), floating.original, {.saturate = true});
+  Output standard = div(centred, adjusted, scope.name());
+  return narrow ? identity(standard) : standard;
 }
 
 }  // namespace weir::image

@@ -9,17 +9,33 @@ namespace {
 using nn::as_output;
 using nn::graph_of;
 
+Output filtered(const Output& images, const Output& size, const std::string& kernel, bool antialias) {
+  Output to = cast(size, float32);
+  Output scale = to / cast(subscript(shape(images), {between(1, 3)}), float32);
+  Output origin = zeros(images.graph(), {2});
+  return scale_and_translate(images, size, scale, origin, {.kernel_type = kernel, .antialias = antialias});
+}
+
 Output resized(const Output& images, const Output& size, const ResizeImagesOptions& options) {
-  const ResizeOptions corners{.align_corners = options.align_corners};
+  const ResizeOptions corners{.align_corners = options.align_corners, .half_pixel_centers = options.half_pixel_centers};
+  const bool antialias = options.antialias;
   switch (options.method) {
+    case ResizeMethod::Lanczos3:
+      return filtered(images, size, "lanczos3", antialias);
+    case ResizeMethod::Lanczos5:
+      return filtered(images, size, "lanczos5", antialias);
+    case ResizeMethod::Gaussian:
+      return filtered(images, size, "gaussian", antialias);
+    case ResizeMethod::MitchellCubic:
+      return filtered(images, size, "mitchellcubic", antialias);
     case ResizeMethod::NearestNeighbor:
       return resize_nearest_neighbor(images, size, corners);
     case ResizeMethod::Bicubic:
-      return resize_bicubic(images, size, corners);
+      return antialias ? filtered(images, size, "keyscubic", true) : resize_bicubic(images, size, corners);
     case ResizeMethod::Area:
       return resize_area(images, size, options.align_corners);
     default:
-      return resize_bilinear(images, size, corners);
+      return antialias ? filtered(images, size, "triangle", true) : resize_bilinear(images, size, corners);
   }
 }
 
@@ -69,7 +85,8 @@ Output resize(const In& in, const In& wanted, const ResizeImagesOptions& options
     known = constant_value_as_shape(size).merged(Shape::unknown_dims(2));
   }
   const Shape& shape = batch.images.shape();
-  if (known.is_known() && known[0] == shape[1] && known[1] == shape[2]) return batch.undo(batch.images);
+  const bool same = known.is_known() && known[0] == shape[1] && known[1] == shape[2];
+  if (same && !options.half_pixel_centers) return batch.undo(batch.images);
   Output result = resized(batch.images, size, options);
   result.set_shape({kUnknown, known[0], known[1], kUnknown});
   return batch.undo(result);
@@ -105,7 +122,8 @@ Output resize_with_pad(const In& in, const In& target_height, const In& target_w
     size = stack({rows, columns}, 0, "size");
     const Shape known = constant_value_as_shape(size).merged(Shape::unknown_dims(2));
     const Shape& shape = images.shape();
-    if (!(known.is_known() && known[0] == shape[1] && known[1] == shape[2])) {
+    const bool same = known.is_known() && known[0] == shape[1] && known[1] == shape[2];
+    if (!same || options.half_pixel_centers) {
       images = resized(images, size, options);
       images.set_shape({kUnknown, known[0], known[1], kUnknown});
     }

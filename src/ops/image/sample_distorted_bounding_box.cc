@@ -46,10 +46,6 @@ void infer(InferContext& c) {
   if (c.input(0).has_rank() && c.input(0)[0] != kUnknown && c.input(0)[0] != 3) {
     c.fail("image_size must contain 3 elements, got shape " + c.input(0).str());
   }
-  c.require_rank(1, 3);
-  if (c.input(1).has_rank() && c.input(1)[2] != kUnknown && c.input(1)[2] != 4) {
-    c.fail("bounding boxes must have shape [4] or [*, 4], got " + c.input(1).str());
-  }
   if (c.inputs() == 3) c.require_scalar(2);
   c.set_output(0, Shape{3});
   c.set_output(1, Shape{3});
@@ -136,6 +132,12 @@ std::optional<Rectangle> random_crop(int width, int height, const Limits& limits
 }
 
 std::vector<Rectangle> boxes_of(KernelContext& c, int width, int height, bool use_image) {
+  // Not in infer(): programs ask for the shapes of what is never run.
+  const Shape& shape = c.shape(1);
+  if (shape.rank() != 3) {
+    throw invalid_argument("input boxes must be 3-dimensional [batch, num_boxes, coords]: {}", shape.str());
+  }
+  if (shape[2] != 4) throw invalid_argument("bounding boxes must have shape [4] or [*, 4], got {}", shape.str());
   std::vector<Rectangle> boxes;
   const auto* corners = c.input<float>(1);
   for (int64_t i = 0; i < c.elements(1); i += 4) {
