@@ -36,6 +36,7 @@
 #include "weir/records.h"
 #include "weir/regularizers.h"
 #include "weir/resources.h"
+#include "weir/saved_model.h"
 #include "weir/saver.h"
 #include "weir/schedules.h"
 #include "weir/session.h"

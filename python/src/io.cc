@@ -5,7 +5,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
-#include "building.h"
+#include "files.h"
 #include "weir/checkpoint.h"
 #include "weir/graph_html.h"
 #include "weir/records.h"
@@ -17,28 +17,6 @@ namespace {
 
 using H = nb::handle;
 using G = GraphObject&;
-
-nb::bytes to_bytes(const std::string& text) { return nb::bytes(text.data(), text.size()); }
-std::string_view view(const nb::bytes& bytes) { return {bytes.c_str(), bytes.size()}; }
-
-// Work on files, without the interpreter lock; errors are those of a run.
-template <class F>
-auto outside(F f) {
-  try {
-    Unlocked unlocked;
-    return f();
-  } catch (const Error& error) {
-    raise_run_error(error);
-  }
-}
-
-std::vector<std::string> to_names(H list) {
-  std::vector<std::string> names;
-  if (!list.is_none()) {
-    for (H item : nb::iter(list)) names.push_back(to_name(item));
-  }
-  return names;
-}
 
 std::optional<int64_t> to_step(H step) {
   if (step.is_none()) return std::nullopt;

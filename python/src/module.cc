@@ -59,6 +59,7 @@ NB_MODULE(_weir, m) {
   bind_training(m);
   bind_queues(m);
   bind_image(m);
+  bind_saved_models(m);
   bind_io(m);
   bind_data(m);
   bind_callbacks(m);

@@ -1,0 +1,105 @@
+"""What goes into a graph and comes out of it, as SignatureDef messages."""
+
+from weir import protos
+from weir.core import dtypes
+from weir.core.graph import Tensor
+from weir.core.stack import get_default_graph
+from weir.ops.sparse_ops import SparseTensor
+from weir.saved_model import constants
+
+
+def build_tensor_info(tensor):
+    """The TensorInfo of a tensor or a sparse tensor."""
+    info = protos.TensorInfo(dtype=dtypes.as_dtype(tensor.dtype).base_dtype.as_datatype_enum,
+                             tensor_shape=tensor.get_shape().as_proto())
+    if isinstance(tensor, SparseTensor):
+        info.coo_sparse.values_tensor_name = tensor.values.name
+        info.coo_sparse.indices_tensor_name = tensor.indices.name
+        info.coo_sparse.dense_shape_tensor_name = tensor.dense_shape.name
+    else:
+        info.name = tensor.name
+    return info
+
+
+def get_tensor_from_tensor_info(tensor_info, graph=None, import_scope=None):
+    """The tensor that a TensorInfo describes, in a graph that it was imported into."""
+    graph = graph or get_default_graph()
+
+    def get(name):
+        return graph.get_tensor_by_name(f"{import_scope}/{name}" if import_scope else name)
+
+    encoding = tensor_info.WhichOneof("encoding")
+    if encoding == "name":
+        return get(tensor_info.name)
+    if encoding == "coo_sparse":
+        parts = tensor_info.coo_sparse
+        return SparseTensor(get(parts.indices_tensor_name), get(parts.values_tensor_name),
+                            get(parts.dense_shape_tensor_name))
+    raise ValueError(f"Invalid TensorInfo.encoding: {encoding}")
+
+
+def build_signature_def(inputs=None, outputs=None, method_name=None):
+    """A SignatureDef of TensorInfos by name."""
+    signature = protos.SignatureDef()
+    for given, messages in ((inputs, signature.inputs), (outputs, signature.outputs)):
+        for name, info in (given or {}).items():
+            messages[name].CopyFrom(info)
+    if method_name is not None:
+        signature.method_name = method_name
+    return signature
+
+
+def _infos(tensors):
+    return {name: build_tensor_info(tensor) for name, tensor in tensors.items()}
+
+
+def predict_signature_def(inputs, outputs):
+    if not inputs:
+        raise ValueError("Prediction inputs cannot be None or empty.")
+    if not outputs:
+        raise ValueError("Prediction outputs cannot be None or empty.")
+    return build_signature_def(_infos(inputs), _infos(outputs), constants.PREDICT_METHOD_NAME)
+
+
+def regression_signature_def(examples, predictions):
+    if examples is None:
+        raise ValueError("Regression examples cannot be None.")
+    if not isinstance(examples, Tensor):
+        raise ValueError("Regression examples must be a string Tensor.")
+    if predictions is None:
+        raise ValueError("Regression predictions cannot be None.")
+    if examples.dtype.base_dtype != dtypes.as_dtype("string"):
+        raise ValueError(f"Regression input tensors must be of type string. Found tensors with type {examples.dtype}.")
+    return build_signature_def(_infos({constants.REGRESS_INPUTS: examples}),
+                               _infos({constants.REGRESS_OUTPUTS: predictions}), constants.REGRESS_METHOD_NAME)
+
+
+def classification_signature_def(examples, classes, scores):
+    if examples is None:
+        raise ValueError("Classification examples cannot be None.")
+    if not isinstance(examples, Tensor):
+        raise ValueError("Classification examples must be a string Tensor.")
+    if classes is None and scores is None:
+        raise ValueError("Classification classes and scores cannot both be None.")
+    outputs = {}
+    if classes is not None:
+        outputs[constants.CLASSIFY_OUTPUT_CLASSES] = classes
+    if scores is not None:
+        outputs[constants.CLASSIFY_OUTPUT_SCORES] = scores
+    return build_signature_def(_infos({constants.CLASSIFY_INPUTS: examples}), _infos(outputs),
+                               constants.CLASSIFY_METHOD_NAME)
+
+
+def is_valid_signature(signature_def):
+    """Whether a signature is one that TensorFlow's servers know."""
+    if signature_def is None or not signature_def.outputs:
+        return False
+    method = signature_def.method_name
+    if method == constants.PREDICT_METHOD_NAME:
+        return True
+    inputs = set(signature_def.inputs)
+    if method == constants.CLASSIFY_METHOD_NAME:
+        return inputs == {constants.CLASSIFY_INPUTS} and set(signature_def.outputs) <= {
+            constants.CLASSIFY_OUTPUT_CLASSES, constants.CLASSIFY_OUTPUT_SCORES}
+    return method == constants.REGRESS_METHOD_NAME and inputs == {constants.REGRESS_INPUTS} and set(
+        signature_def.outputs) == {constants.REGRESS_OUTPUTS}
