@@ -186,7 +186,8 @@ class Graph(_weir.Graph):
     @seed.setter
     def seed(self, seed):
         self._seed = seed
-        self._set_seed(int(seed))
+        if seed is not None:
+            self._set_seed(int(seed))
 
     @property
     def building_function(self):

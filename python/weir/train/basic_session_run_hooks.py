@@ -51,6 +51,9 @@ class SecondOrStepTimer:
         return self._last_triggered_step
 
 
+_SecondOrStepTimer = SecondOrStepTimer  # the name of releases before 1.0
+
+
 class NeverTriggerTimer:
     def reset(self):
         pass
@@ -141,6 +144,8 @@ class StopAtStepHook(SessionRunHook):
         return SessionRunArgs(self._global_step_tensor)
 
     def after_run(self, run_context, run_values):
+        if self._last_step is None:  # a session that does not tell of its making
+            self._last_step = run_values.results + self._num_steps - 1
         # What was fetched is the step before the run, or after it: who is near looks again.
         if run_values.results + 1 >= self._last_step:
             if run_context.session.run(self._global_step_tensor) >= self._last_step:

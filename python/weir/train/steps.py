@@ -62,8 +62,8 @@ def _get_or_create_global_step_read(graph=None):
     if found:
         return found[0]
     step = get_global_step(graph)
-    if step is None:
-        return None
+    if step is None or graph.finalized:
+        return step
     with graph.as_default(), graph.name_scope(None), graph.name_scope(step.op.name + "/"):
         if isinstance(step, _weir.Variable):
             value = cond(is_variable_initialized(step), step.read_value, lambda: step.initial_value)
