@@ -124,7 +124,43 @@ void bench_gemm(const Bench& bench, int64_t m, int64_t n, int64_t k, bool transp
                0.0f, gemm.c, gemm.ldc);
   };
 #endif
-  report(name, 2.0 * static_cast<double>(m * n) * static_cast<double>(k), compare(bodies, bench.pool.threads() == 1));
+  const double flops = 2.0 * static_cast<double>(m * n) * static_cast<double>(k);
+  report(name, flops, compare(bodies, bench.pool.threads() == 1));
+}
+
+// Beside a product with a matrix that was packed before (left), one that packs for itself.
+void bench_packed(const Bench& bench, int64_t m, int64_t n, int64_t k, bool transpose_b) {
+  const std::string name = fmt::format("gemm {}x{}x{}{} packed before", m, n, k, transpose_b ? " b^T" : "");
+  if (!bench.wants(name)) return;
+  Buffer a(static_cast<size_t>(m * k) * 4), b(static_cast<size_t>(k * n) * 4), c(static_cast<size_t>(m * n) * 4);
+  Buffer packed(static_cast<size_t>(weir::cpu::packed_matrix_elements<float>(k, n)) * 4);
+  fill(a.floats(), m * k);
+  fill(b.floats(), k * n);
+  const weir::cpu::PackMatrix<float> pack = {
+      .k = k, .n = n, .b = b.floats(), .ldb = transpose_b ? k : n, .transpose = transpose_b, .packed = packed.floats()};
+  const weir::cpu::Gemm<float> plain = {.m = m,
+                                        .n = n,
+                                        .k = k,
+                                        .a = a.floats(),
+                                        .lda = k,
+                                        .b = b.floats(),
+                                        .ldb = pack.ldb,
+                                        .transpose_b = transpose_b,
+                                        .c = c.floats(),
+                                        .ldc = n};
+  weir::cpu::Gemm<float> gemm = plain;
+  gemm.b = packed.floats();
+  gemm.packed_b = true;
+  Buffer scratch(
+      std::max(gemm_scratch_bytes(gemm, bench.pool.threads()), gemm_scratch_bytes(plain, bench.pool.threads())));
+  pack_matrix(bench.pool, pack);
+  const double flops = 2.0 * static_cast<double>(m * n) * static_cast<double>(k);
+  const bool one_thread = bench.pool.threads() == 1;
+  report(name, flops,
+         compare({[&] { weir::cpu::gemm(bench.pool, gemm, scratch.data()); },
+                  [&] { weir::cpu::gemm(bench.pool, plain, scratch.data()); }},
+                 one_thread));
+  report(name + ": packing", flops, compare({[&] { pack_matrix(bench.pool, pack); }, nullptr}, one_thread));
 }
 
 void bench_gemms(const Bench& bench) {
@@ -155,6 +191,12 @@ void bench_gemms(const Bench& bench) {
   bench_gemm(bench, 1024, 1, 1024, false, false);
   bench_gemm(bench, 1024, 1, 1024, true, false);
   bench_gemm(bench, 25, 32, 39200, true, false);
+  // The weights of recurrent layers, with which every step of a sequence multiplies.
+  for (int64_t batch : {1, 8, 20, 64}) {
+    bench_packed(bench, batch, 2600, 1300, false);
+    bench_packed(bench, batch, 1300, 2600, true);
+  }
+  bench_packed(bench, 64, 400, 200, false);
 }
 
 #ifdef WEIR_HAVE_DNNL

@@ -17,7 +17,8 @@ struct PassOptions {
   bool share_common_subexpressions = true;
   bool fuse_bias_activation = true;
   bool fuse_elementwise = true;
-  static PassOptions none() { return {false, false, false, false, false}; }
+  bool hoist_invariants = true;
+  static PassOptions none() { return {false, false, false, false, false, false}; }
 };
 
 // Virtual GPUs: devices "/gpu:0" ... that run on CPU cores and have a memory of their own, so that programs for several

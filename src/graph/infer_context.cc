@@ -1,9 +1,42 @@
 #include "graph/infer_context.h"
 
+#include <cstring>
+
 #include "base/errors.h"
+#include "graph/bodies.h"
 #include "graph/op.h"
+#include "tensor/elements.h"
 
 namespace weir {
+namespace {
+
+bool equal(const Tensor& a, const Tensor& b) {
+  if (!a.valid() || !b.valid()) return a.valid() == b.valid();
+  return a.dtype() == b.dtype() && a.shape() == b.shape() && is_plain(a.dtype()) &&
+         std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
+}
+
+}  // namespace
+
+bool Elements::operator==(const Elements& other) const {
+  return none == other.none && shape == other.shape && equal(value, other.value);
+}
+
+Elements Elements::of_either(const Elements& a, const Elements& b) {
+  if (a.none) return b;
+  if (b.none) return a;
+  return {.shape = common_shape(a.shape, b.shape), .value = equal(a.value, b.value) ? a.value : Tensor()};
+}
+
+void InferContext::set_elements(int index, Elements elements) {
+  elements_.resize(outputs_.size());
+  elements_[static_cast<size_t>(index)] = std::move(elements);
+}
+
+void InferContext::set_value(int index, Tensor value) {
+  output_values_.resize(outputs_.size());
+  output_values_[static_cast<size_t>(index)] = std::move(value);
+}
 
 void InferContext::require_host(int index) const {
   if (anywhere_ || op_.def->host_only) return;

@@ -15,6 +15,17 @@ namespace weir {
 
 struct Op;
 
+// What is known of the tensors that a list (a variant) holds.
+struct Elements {
+  bool none = false;               // there are none yet
+  Shape shape = Shape::unknown();  // of each
+  Tensor value = {};               // that each of them is equal to; invalid: not known, or they differ
+
+  bool operator==(const Elements& other) const;
+  // What holds of the elements of either list.
+  static Elements of_either(const Elements& a, const Elements& b);
+};
+
 // Seen by a shape function: shapes of the inputs, values of those that are constant, attributes. It sets the shapes of
 // the outputs (unknown unless set). Any Error it throws is completed with the node's name and line by the caller.
 class InferContext {
@@ -26,6 +37,9 @@ class InferContext {
     virtual Tensor value(int input) = 0;  // invalid when not known
     virtual Shape value_as_shape(int input) = 0;
     virtual Shape handle_shape(int input) = 0;  // of the variable behind a resource handle
+    virtual Elements elements(int) { return {}; }  // of an input that is a list
+    // What is known of an input, whose shape this is, as the element of a list.
+    virtual Elements as_element(int, const Shape& shape) { return {.shape = shape}; }
   };
 
   InferContext(const Op& op, const AttrMap& attrs, std::span<const Shape* const> inputs, size_t outputs, Values& values)
@@ -47,12 +61,22 @@ class InferContext {
   Shape value_as_shape(int index);
   // The declared shape of the variable behind a resource handle, as far as it is known.
   Shape handle_shape(int index) { return values_.handle_shape(index); }
+  // What is known of the elements of a list, and of an input that becomes one. Plans follow lists through loops this way;
+  // while a graph is built nothing is known.
+  Elements elements(int list) { return values_.elements(list); }
+  Elements as_element(int index) { return values_.as_element(index, input(index)); }
   // An integer vector or scalar input as numbers; nothing when not known.
   std::optional<std::vector<int64_t>> value_as_ints(int index);
 
   void set_output(int index, Shape shape) { outputs_[static_cast<size_t>(index)] = std::move(shape); }
   const Shape& output(int index) const { return outputs_[static_cast<size_t>(index)]; }
   std::vector<Shape> take_outputs() { return std::move(outputs_); }
+  // For outputs that are lists, and that are elements of them with a known value; the rest is unknown.
+  void set_elements(int index, Elements elements);
+  void set_value(int index, Tensor value);
+  // Empty, or one for each output.
+  std::vector<Elements> take_elements() { return std::move(elements_); }
+  std::vector<Tensor> take_values() { return std::move(output_values_); }
 
   // Each throws InvalidArgument that names the input and its shape; unknown ranks pass.
   void require_rank(int index, int rank) const;
@@ -73,6 +97,8 @@ class InferContext {
   const AttrMap& attrs_;
   std::span<const Shape* const> inputs_;
   std::vector<Shape> outputs_;
+  std::vector<Elements> elements_;
+  std::vector<Tensor> output_values_;
   Values& values_;
   bool anywhere_ = false;
 };

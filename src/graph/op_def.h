@@ -133,6 +133,12 @@ struct OpDef {
   ElementwiseBody elementwise = {};
   // What it becomes together with a bias (Role::BiasAdd, or an addition) and an activation; empty: nothing.
   std::string_view fused = "";
+  // The operation that puts input 1 into the order which the fused one reads fastest (its attribute packed_columns), worth
+  // it where many steps use the same; empty: there is none.
+  std::string_view packs = "";
+  // Whether, with these attributes, a sum of several can be had at once: from their inputs, one behind the other along
+  // the first dimension. Null: never.
+  bool (*sums_by_stacking)(const AttrMap& attrs) = nullptr;
   // Floating point operations by the direct method, for concrete or unknown shapes. Null: about one for each element.
   double (*flops)(std::span<const Shape* const> inputs, std::span<const Shape* const> outputs) = nullptr;
   // For outputs that follow from the shapes of the inputs, one from each: that value, or an invalid tensor while too

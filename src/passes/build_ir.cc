@@ -45,6 +45,8 @@ class Builder {
       ir_node.types = {value.dtype};
       ir_node.shapes = {value.shape};
       ir_node.values = {value.value};
+      if (value.dtype == DType::Variant) ir_node.elements = {value.elements};
+      ir_node.invariant = value.invariant;
       ir_node.varies = !feeds[i].shape().is_known();
       ir_.declared.push_back(feeds[i].shape());
       if (!feeds_.emplace(feeds[i], ir_.add(std::move(ir_node))).second) {

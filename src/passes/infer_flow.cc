@@ -12,7 +12,9 @@ std::vector<FeedSpec> specs_of_inputs(const Ir& ir, const IrNode& node, size_t f
   std::vector<FeedSpec> specs;
   for (size_t i = first; i < node.inputs.size(); ++i) {
     const IrEdge& edge = node.inputs[i];
-    specs.push_back({ir.type(edge), ir.shape(edge), ir[edge.node].values[static_cast<size_t>(edge.output)]});
+    const IrNode& source = ir[edge.node];
+    specs.push_back({ir.type(edge), ir.shape(edge), source.values[static_cast<size_t>(edge.output)]});
+    if (!source.elements.empty()) specs.back().elements = source.elements[static_cast<size_t>(edge.output)];
   }
   return specs;
 }
@@ -20,6 +22,7 @@ std::vector<FeedSpec> specs_of_inputs(const Ir& ir, const IrNode& node, size_t f
 struct Inferred {
   Shape shape = Shape::unknown();
   Tensor value;
+  Elements elements;
 };
 
 // One for every result; nothing is known of those that are empty.
@@ -35,7 +38,9 @@ std::vector<Inferred> infer_body(const FlowBody& body, std::span<const FeedSpec>
   for (size_t i = 0; i < results.size(); ++i) {
     if (!body.results[i]) continue;
     const IrEdge& edge = ir.fetches[next++];
-    results[i] = {ir.shape(edge), ir[edge.node].values[static_cast<size_t>(edge.output)]};
+    const IrNode& source = ir[edge.node];
+    results[i] = {ir.shape(edge), source.values[static_cast<size_t>(edge.output)], {}};
+    if (!source.elements.empty()) results[i].elements = source.elements[static_cast<size_t>(edge.output)];
   }
   return results;
 }
@@ -47,10 +52,12 @@ void infer_if(Ir& ir, IrNode& node, PassContext& context) {
     flow.selected = is_true(flow, value.dtype(), value.shape(), value.raw()) ? 0 : 1;
   }
   std::vector<FeedSpec> feeds = specs_of_inputs(ir, node, 1);
+  node.elements.resize(node.types.size());
   if (flow.selected >= 0) {
     std::vector<Inferred> results = infer_body(flow.bodies[flow.selected], feeds, context);
     for (size_t i = 0; i < results.size(); ++i) {
       node.shapes[i] = results[i].shape;
+      node.elements[i] = results[i].elements;
       if (node.op->pure()) node.values[i] = results[i].value;
     }
     return;
@@ -60,11 +67,13 @@ void infer_if(Ir& ir, IrNode& node, PassContext& context) {
   for (size_t i = 0; i < a.size(); ++i) {
     if (flow.bodies[0].results[i] && flow.bodies[1].results[i]) {
       node.shapes[i] = common_shape(a[i].shape, b[i].shape);
+      node.elements[i] = Elements::of_either(a[i].elements, b[i].elements);
       continue;
     }
     // Only who knows that this branch ran reads it.
     const Inferred& only = flow.bodies[0].results[i] ? a[i] : b[i];
     node.shapes[i] = only.shape;
+    node.elements[i] = only.elements;
     if (node.op->pure()) node.values[i] = only.value;
   }
 }
@@ -145,6 +154,7 @@ void prune_while(IrNode& node, const std::vector<bool>& read) {
   keep(body.parameters, needed);
   keep(body.results, needed);
   keep(flow.outputs, needed);
+  keep(flow.invariants, needed);
 }
 
 }  // namespace
@@ -165,16 +175,20 @@ std::vector<FeedSpec> loop_invariants(const Flow& flow, std::vector<FeedSpec> fi
   const FlowBody& body = flow.bodies[1];
   std::vector<FeedSpec> specs = std::move(first);
   for (size_t i = 0; i < specs.size(); ++i) {
-    if (body.results[i] != body.parameters[i]) specs[i].value = Tensor();
+    specs[i].invariant = body.results[i] == body.parameters[i];
+    if (!specs[i].invariant) specs[i].value = Tensor();
   }
-  // Every round forgets at least one size, so this ends.
+  // Every round forgets at least one size, or finds the first element of a list, so this ends.
   for (bool changed = true; changed;) {
     changed = false;
     std::vector<Inferred> results = infer_body(body, specs, context);
     for (size_t i = 0; i < specs.size(); ++i) {
+      if (specs[i].invariant) continue;
       Shape common = common_shape(specs[i].shape, results[i].shape);
-      if (common == specs[i].shape) continue;
+      Elements elements = Elements::of_either(specs[i].elements, results[i].elements);
+      if (common == specs[i].shape && elements == specs[i].elements) continue;
       specs[i].shape = std::move(common);
+      specs[i].elements = std::move(elements);
       changed = true;
     }
   }
@@ -186,10 +200,13 @@ void infer_flow(Ir& ir, IrNode& node, PassContext& context) {
     infer_if(ir, node, context);
     return;
   }
-  std::vector<FeedSpec> specs = loop_invariants(*node.flow, specs_of_inputs(ir, node, 0), context);
+  std::vector<FeedSpec>& specs = node.flow->invariants;
+  specs = loop_invariants(*node.flow, specs_of_inputs(ir, node, 0), context);
+  node.elements.resize(node.types.size());
   for (size_t i = 0; i < specs.size(); ++i) {
     const auto output = static_cast<size_t>(node.flow->outputs[i]);
     node.shapes[output] = specs[i].shape;
+    node.elements[output] = specs[i].elements;
     if (node.op->pure()) node.values[output] = specs[i].value;
   }
 }

@@ -9,7 +9,8 @@
 namespace weir {
 namespace {
 
-constexpr int64_t kMaxElements = 1024;  // of values that are worked out only because shapes may depend on them
+constexpr size_t kMaxElementBytes = 256;  // of values of lists' elements that are followed: shapes
+constexpr int64_t kMaxElements = 1024;    // of values that are worked out only because shapes may depend on them
 
 class InputValues final : public InferContext::Values {
  public:
@@ -23,6 +24,17 @@ class InputValues final : public InferContext::Values {
     const IrNode* handle = &ir_[sources(node_)[static_cast<size_t>(input)].node];
     while (handle->op->role == Role::Identity && !handle->is_feed()) handle = &ir_[handle->inputs[0].node];
     return handle->op->role == Role::Variable ? handle->attrs.get<Shape>("shape") : Shape::unknown();
+  }
+
+  Elements elements(int input) override {
+    const IrEdge& edge = sources(node_)[static_cast<size_t>(input)];
+    const std::vector<Elements>& known = ir_[edge.node].elements;
+    return known.empty() ? Elements() : known[static_cast<size_t>(edge.output)];
+  }
+  Elements as_element(int input, const Shape& shape) override {
+    const Tensor& value = *inputs_.values[static_cast<size_t>(input)];
+    const bool small = value.valid() && is_plain(value.dtype()) && value.bytes() <= kMaxElementBytes;
+    return {.shape = shape, .value = small ? value : Tensor()};
   }
 
  private:
@@ -70,11 +82,14 @@ void run_assertion(const Ir& ir, const IrNode& node, ThreadPool& pool) {
 
 const std::vector<IrEdge>& sources(const IrNode& node) { return node.recipe.empty() ? node.inputs : node.recipe; }
 
-std::vector<Shape> infer_shapes(const Ir& ir, const IrNode& node, const InputFacts& inputs) {
+OutputFacts infer_outputs(const Ir& ir, const IrNode& node, const InputFacts& inputs) {
   InputValues values(ir, node, inputs);
   InferContext c(*node.op, node.attrs, inputs.shapes, node.types.size(), values);
   if (node.op->def->infer) node.op->def->infer(c);
-  return c.take_outputs();
+  OutputFacts facts{c.take_outputs(), c.take_elements(), c.take_values()};
+  const int alias = node.op->def->alias;
+  if (alias >= 0 && node.types[0] == DType::Variant) facts.elements = {values.elements(alias)};
+  return facts;
 }
 
 bool infer_shape_values(const IrNode& node, const InputFacts& inputs, std::vector<Tensor>& values) {
@@ -108,7 +123,10 @@ void infer_ir(Ir& ir, PassContext& context) {
     }
     try {
       // What the program merely declared (set_shape) does not count here: memory is laid out by these shapes.
-      node.shapes = infer_shapes(ir, node, inputs);
+      OutputFacts facts = infer_outputs(ir, node, inputs);
+      node.shapes = std::move(facts.shapes);
+      node.elements = std::move(facts.elements);
+      if (!facts.values.empty()) node.values = std::move(facts.values);
     } catch (const Error& e) {
       // An assertion about the shapes says it in the program's own words.
       for (const IrNode* assertion : assertions) run_assertion(ir, *assertion, context.pool);

@@ -107,7 +107,9 @@ void Ir::sweep() {
 
 bool is_fixed_view(const Ir& ir, const IrNode& node) {
   for (size_t i = 0; i < node.inputs.size(); ++i) {
-    if (static_cast<int>(i) != node.op->def->alias && !ir[node.inputs[i].node].is_constant()) return false;
+    const IrEdge& input = node.inputs[i];
+    const bool known = ir[input.node].values[static_cast<size_t>(input.output)].valid();
+    if (static_cast<int>(i) != node.op->def->alias && !known) return false;
   }
   return true;
 }

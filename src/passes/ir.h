@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "graph/infer_context.h"
 #include "graph/node.h"
 #include "weir/session_options.h"
 
@@ -21,6 +22,15 @@ struct IrEdge {
   auto operator<=>(const IrEdge&) const = default;
 };
 
+// What is known of a value that is fed: its type and shape, and the value when it is the same in every run.
+struct FeedSpec {
+  DType dtype = DType::Invalid;
+  Shape shape;
+  Tensor value = {};
+  Elements elements = {};  // of a list
+  bool invariant = false;  // of a loop's body: the same in all iterations
+};
+
 // A branch of an If, or the condition or the body of a While, as it was when the Ir was built: a graph that grows
 // meanwhile changes nothing.
 struct FlowBody {
@@ -31,12 +41,13 @@ struct FlowBody {
 // Handles of variables are not among the parameters and the node's inputs any more: bodies look them up themselves.
 struct Flow {
   bool is_loop = false;
-  FlowBody bodies[2];        // then and else, or condition and body
-  bool writes = false;       // a body, or one inside it, changes variables
-  bool waits = false;        // ... or holds a node that waits
-  int selected = -1;         // the branch, when the predicate is known
-  bool scalar = false;       // the graph says that the predicate is one; it need not be in a run
-  std::vector<int> outputs;  // of the node, one for every result (of a loop's body: for every parameter, too)
+  FlowBody bodies[2];                // then and else, or condition and body
+  bool writes = false;               // a body, or one inside it, changes variables
+  bool waits = false;                // ... or holds a node that waits
+  int selected = -1;                 // the branch, when the predicate is known
+  bool scalar = false;               // the graph says that the predicate is one; it need not be in a run
+  std::vector<int> outputs;          // of the node, one for every result (of a loop's body: for every parameter, too)
+  std::vector<FeedSpec> invariants;  // what holds of a loop's parameters in every iteration, as far as the plan knows
 };
 
 struct IrNode {
@@ -46,9 +57,10 @@ struct IrNode {
   AttrMap attrs;
   std::vector<IrEdge> inputs;
   std::vector<int> control;
-  std::vector<DType> types;    // of the outputs
-  std::vector<Shape> shapes;   // with this plan's feeds; unknown where only the run will tell
-  std::vector<Tensor> values;  // per output: its value when it is the same in every run, else invalid
+  std::vector<DType> types;        // of the outputs
+  std::vector<Shape> shapes;       // with this plan's feeds; unknown where only the run will tell
+  std::vector<Tensor> values;      // per output: its value when it is the same in every run, else invalid
+  std::vector<Elements> elements;  // empty, or per output: what is known of the lists among them
   // Whether shapes or values may be others with feeds of other shapes; and what a value that is known was worked out
   // from, once its inputs are not needed any more. See refit.h.
   bool varies = false;
@@ -58,6 +70,7 @@ struct IrNode {
   int device = 0;              // that runs it: its number in the session's DeviceSet; see place.h
   int to = -1;                 // of a _Copy: the device whose memory it writes
   bool uploaded = false;       // of a constant: it is put into the memory of its device when the plan is made
+  bool invariant = false;      // of a loop's body: the same in all iterations; computed in the first of them
   bool dead = false;
 
   bool is_feed() const { return feed >= 0; }
@@ -103,13 +116,6 @@ struct PassContext {
   const DeviceSet* devices = nullptr;  // that nodes stand on; null: on the CPU, which has every kernel
 };
 
-// What is known of a value that is fed: its type and shape, and the value when it is the same in every run.
-struct FeedSpec {
-  DType dtype = DType::Invalid;
-  Shape shape;
-  Tensor value = {};
-};
-
 // What a plan shall compute. A session's run asks for this, and so does control flow for each of its bodies.
 struct PlanRequest {
   std::span<const Output> fetches;
@@ -134,8 +140,13 @@ struct InputFacts {
   std::vector<const Shape*> shapes;
   std::vector<const Tensor*> values;
 };
-// The shapes of a node's outputs. Throws the shape function's errors, without the node's name.
-std::vector<Shape> infer_shapes(const Ir& ir, const IrNode& node, const InputFacts& inputs);
+// What follows for a node's outputs. Throws the shape function's errors, without the node's name.
+struct OutputFacts {
+  std::vector<Shape> shapes;
+  std::vector<Elements> elements;  // empty, or for each output, as are
+  std::vector<Tensor> values;      // those that were elements of lists
+};
+OutputFacts infer_outputs(const Ir& ir, const IrNode& node, const InputFacts& inputs);
 // Whether the values of a node follow from the shapes of its inputs alone; gives those that are known.
 bool infer_shape_values(const IrNode& node, const InputFacts& inputs, std::vector<Tensor>& values);
 
@@ -155,6 +166,10 @@ void remove_identities(Ir& ir, PassContext& context);
 void share_common_subexpressions(Ir& ir, PassContext& context);
 void fuse_bias_activation(Ir& ir, PassContext& context);
 void fuse_elementwise(Ir& ir, PassContext& context);
+// For the body of a loop: marks what is the same in all iterations (IrNode::invariant), so that it is computed once,
+// and puts matrices that every iteration multiplies with into the order that products read fastest. Comes after the
+// fusions.
+void hoist_invariants(Ir& ir, PassContext& context);
 
 // Marks every convolution with the attribute `_direct`, for SessionOptions::direct_convolutions. Comes after the
 // fusions.

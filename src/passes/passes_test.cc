@@ -275,5 +275,37 @@ TEST_F(Passes, NothingIsFusedThatTheDeviceHasNoKernelFor) {
   EXPECT_EQ(left({"_FusedElementwise"}), (Names{"_FusedMatMul", "Exp", "AddV2", "Tanh"}));
 }
 
+// In the body of a loop: what follows from invariants alone is one, but for what leaves the body, views and feeds.
+TEST_F(Passes, InvariantsOfALoopAreFound) {
+  Output x = g.placeholder(float32, {4}), w = g.placeholder(float32, {4});
+  Output scale = exp(w), result = scale * x, view = reshape(tanh(w), {2, 2}), leaves = sin(w);
+  const Tensor four = Tensor::zeros(float32, {4});
+  Ir ir = ir_for({result, view, leaves}, {}, {x, w}, {four, four});
+  for (IrNode& node : ir.nodes) node.invariant = node.feed == 1;
+  hoist_invariants(ir, context_);
+  Names found;
+  for (const IrNode& node : ir.nodes) {
+    if (node.invariant && !node.is_feed()) found.push_back(node.op->name);
+  }
+  EXPECT_EQ(found, Names{"Exp"});
+}
+
+TEST_F(Passes, MatricesThatALoopMultipliesWithArePackedOnce) {
+  Output x = g.placeholder(float32, {8, 400}), w = g.placeholder(float32, {400, 400}),
+         b = g.placeholder(float32, {400});
+  Output y = nn::relu(matmul(x, w) + b), z = matmul(matmul(y, w), w, {.transpose_b = true});
+  auto packed = [&](int64_t rows, const Shape& matrix) {
+    Ir ir =
+        ir_for({z}, {}, {x, w, b},
+               {Tensor::zeros(float32, {rows, 400}), Tensor::zeros(float32, matrix), Tensor::zeros(float32, {400})});
+    for (IrNode& node : ir.nodes) node.invariant = node.feed >= 1;
+    fuse_bias_activation(ir, context_);
+    hoist_invariants(ir, context_);
+    return running(ir);
+  };
+  EXPECT_EQ(packed(8, {400, 400}),
+            (Names{"_PackMatrix", "_FusedMatMul", "_FusedMatMul", "_PackMatrix", "_FusedMatMul"}));
+}
+
 }  // namespace
 }  // namespace weir

@@ -88,7 +88,10 @@ bool Refit::infer(const IrNode& node, int id, Facts& facts, ThreadPool& pool, In
   const bool has_values =
       std::any_of(node.values.begin(), node.values.end(), [](const Tensor& t) { return t.valid(); });
   try {
-    shapes = infer_shapes(*ir_, node, inputs);
+    OutputFacts outputs = infer_outputs(*ir_, node, inputs);
+    // Readers of a list have not noted what they rely on.
+    if (outputs.elements != node.elements || !outputs.values.empty()) return false;
+    shapes = std::move(outputs.shapes);
     if (has_values) {
       values.resize(node.types.size());
       if (!infer_shape_values(node, inputs, values)) {

@@ -57,7 +57,7 @@ FlowStep::~FlowStep() = default;
 std::unique_ptr<FlowStep::Plans> FlowStep::make_plans(std::vector<FeedSpec> inputs) const {
   auto plans = std::make_unique<Plans>();
   for (const FeedSpec& input : inputs) plans->shapes.push_back(input.shape);
-  if (flow_.is_loop) inputs = plan_.loop_specs(flow_, std::move(inputs));
+  if (flow_.is_loop) inputs = loop_specs(std::move(inputs));
   for (int b = 0; b < 2; ++b) {
     if (flow_.selected >= 0 && flow_.selected != b) continue;
     const FlowBody& body = flow_.bodies[b];
@@ -68,6 +68,16 @@ std::unique_ptr<FlowStep::Plans> FlowStep::make_plans(std::vector<FeedSpec> inpu
         plan_.make_body_plan({fetches, body.parameters, inputs, body.targets, body.body, is_condition}, device_);
   }
   return plans;
+}
+
+// What holds of the parameters in every iteration. The plan has found it out when it knows all shapes.
+std::vector<FeedSpec> FlowStep::loop_specs(std::vector<FeedSpec> inputs) const {
+  if (!static_) return plan_.loop_specs(flow_, std::move(inputs));
+  std::vector<FeedSpec> specs = flow_.invariants;
+  for (size_t i = 0; i < specs.size(); ++i) {
+    if (specs[i].invariant) specs[i].value = inputs[i].value;  // rewrites may have found out more
+  }
+  return specs;
 }
 
 FlowStep::Plans& FlowStep::plans_for(std::span<const Value> values) {

@@ -30,6 +30,7 @@ class FlowStep {
   struct Iteration;
 
   std::unique_ptr<Plans> make_plans(std::vector<FeedSpec> inputs) const;
+  std::vector<FeedSpec> loop_specs(std::vector<FeedSpec> inputs) const;
   Plans& plans_for(std::span<const Value> values);
   void run_branch(Plans& plans, bool predicate, std::span<const Value> values, const StepView& step, Value* slots,
                   const RunControl& control, Tracer* tracer);

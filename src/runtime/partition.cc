@@ -125,8 +125,13 @@ void Plan::Builder::form_stretches() {
   const int count = static_cast<int>(steps.size());
   const bool waits =
       std::any_of(steps.begin(), steps.end(), [](const Step& s) { return s.kind == Step::Kind::Waiting; });
-  if (devices.size() == 1 && !waits) {  // nothing to cut
-    if (count > 0) plan_.stretches_[0] = {.parts = {{.end = count}}};
+  if (devices.size() == 1 && !waits) {  // nothing to cut, but for what all iterations of a loop share
+    for (int s = 0, begin = 0; s < stretches_.size(); ++s) {
+      int end = begin;
+      while (end < count && stretch_of(end) == s) ++end;
+      if (end > begin) plan_.stretches_[static_cast<size_t>(s)] = {.parts = {{.begin = begin, .end = end}}};
+      begin = end;
+    }
     return;
   }
   const std::vector<StepFacts> facts = step_facts();

@@ -52,6 +52,7 @@ Plan::Plan(const PlanRequest& request, const PlanEnvironment& environment)
   if (passes.fuse_elementwise) fuse_elementwise(ir, context);
   if (options.direct_convolutions) direct_convolutions(ir);
   ir.sweep();
+  if (passes.hoist_invariants && request.body) hoist_invariants(ir, context);
   insert_copies(ir, environment_.devices, request.fetch_to_host ? DeviceSet::kHost : environment_.home);
   holder_ = name_of(request);
   first_.plan = this;
@@ -268,7 +269,7 @@ void Plan::Call::run(std::span<const Value> feeds, const RunControl& control, Tr
     }
   }
   plan_.take_fetch_buffers(*frame_);
-  plan_.execute(*frame_, control, tracer);
+  plan_.execute(*frame_, control, tracer, std::exchange(again_, true));
 }
 
 const Value& Plan::Call::result(size_t fetch) const {
@@ -327,14 +328,16 @@ class Plan::Waits final : public WaitingRun::Work {
   Tracer* tracer_;
 };
 
-void Plan::execute(Frame& frame, const RunControl& control, Tracer* tracer) const {
+void Plan::execute(Frame& frame, const RunControl& control, Tracer* tracer, bool again) const {
   for (size_t i = 0; i < shared_held_.size(); ++i)
     frame.readers[i].store(shared_held_[i].readers, std::memory_order_relaxed);
   if (frame.waiting) {
     Waits waits(*this, frame, tracer);
     frame.waiting->run(control, waits);
   } else {
-    run_stretch(stretches_[0], frame, control, tracer);
+    for (size_t s = again && has_invariants_ ? 1 : 0; s < stretches_.size(); ++s) {
+      run_stretch(stretches_[s], frame, control, tracer);
+    }
   }
 }
 

@@ -252,6 +252,7 @@ class Plan {
    private:
     Plan& plan_;
     std::unique_ptr<Frame> frame_;
+    bool again_ = false;  // what is the same in all runs has been computed
   };
 
  private:
@@ -273,7 +274,8 @@ class Plan {
   void begin(Frame& frame, std::span<const Tensor* const> feed_values) const;
   void take_fetch_buffers(Frame& frame) const;
   class Waits;
-  void execute(Frame& frame, const RunControl& control, Tracer* tracer) const;
+  // `again`: after another run on the same frame, whose invariants are still there.
+  void execute(Frame& frame, const RunControl& control, Tracer* tracer, bool again = false) const;
   void run_stretch(const Stretch& stretch, Frame& frame, const RunControl& control, Tracer* tracer) const;
   void run_alone(const Stretch& stretch, Frame& frame, const RunControl& control) const;
   // `others` is null for the only part of a stretch.
@@ -320,6 +322,7 @@ class Plan {
   WaitingGraph waiting_;
   std::vector<int> waiting_steps_;  // by their numbers
   bool in_parts_ = false;           // some stretch has several
+  bool has_invariants_ = false;     // of a loop's body: stretch 0 is what all iterations share
   std::vector<int> feed_slots_, fetch_slots_, held_slots_;
   struct SharedHeld {
     int slot;

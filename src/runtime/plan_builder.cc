@@ -25,6 +25,7 @@ bool has_constructor(DType dtype) { return dtype == DType::String || dtype == DT
 void Plan::Builder::build(int inter_op_threads) {
   std::vector<int> order = schedule(ir_);
   stretches_ = find_stretches(ir_);
+  set_invariants_apart();
   if (stretches_.size() > 1) {
     auto stretch = [&](int node) { return stretches_.of_node[static_cast<size_t>(node)]; };
     std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return stretch(a) < stretch(b); });
@@ -43,6 +44,15 @@ void Plan::Builder::build(int inter_op_threads) {
   find_overlaps(inter_op_threads);
   lay_out_arenas();
   list_releases();
+}
+
+// They become a stretch of their own, so that what they give keeps its place.
+void Plan::Builder::set_invariants_apart() {
+  auto is_shared = [](const IrNode& node) { return !node.dead && node.invariant && !node.is_feed(); };
+  if (std::none_of(ir_.nodes.begin(), ir_.nodes.end(), is_shared)) return;
+  plan_.has_invariants_ = true;
+  stretches_.needs.resize(2);
+  for (int i = 0; i < ir_.size(); ++i) stretches_.of_node[static_cast<size_t>(i)] = is_shared(ir_[i]) ? 0 : 1;
 }
 
 void Plan::Builder::number_slots() {
@@ -309,7 +319,9 @@ void Plan::Builder::prepare_flow() {
     for (int n = flow.is_loop ? 0 : 1; n < step.view.input_count; ++n) {
       const Slot& input = memory(step.view.inputs[n]);
       const IrEdge& edge = ir_[step_nodes_[i]].inputs[static_cast<size_t>(n)];
-      inputs.push_back({input.dtype, input.shape, ir_[edge.node].values[static_cast<size_t>(edge.output)]});
+      const IrNode& source = ir_[edge.node];
+      inputs.push_back({input.dtype, input.shape, source.values[static_cast<size_t>(edge.output)]});
+      if (!source.elements.empty()) inputs.back().elements = source.elements[static_cast<size_t>(edge.output)];
     }
     std::vector<bool> wanted;
     for (int o = 0; o < step.view.output_count; ++o) {

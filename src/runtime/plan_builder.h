@@ -18,6 +18,7 @@ class Plan::Builder {
   void build(int inter_op_threads);
 
  private:
+  void set_invariants_apart();
   void number_slots();
   void make_steps(const std::vector<int>& order);
   Step make_step(int node);

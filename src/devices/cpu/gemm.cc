@@ -68,7 +68,7 @@ int64_t choose_parts(const Gemm<T>& g) {
 
 template <class T>
 bool is_vector_product(const Gemm<T>& g) {
-  return g.m == 1 || g.n == 1;
+  return (g.m == 1 || g.n == 1) && !g.packed_b;
 }
 
 // 1, 2, 3, 4, 6, 8, 12, 16, 24, ...: enough choices to suit any number of threads.
@@ -92,7 +92,7 @@ void choose_tasks(const Gemm<T>& g, const GemmKernels<T>& kernels, int threads, 
   constexpr int64_t kFarBytes = 2 << 20;
   const bool far_a = g.m * g.k * static_cast<int64_t>(sizeof(T)) > kFarBytes;
   const bool far_b = g.n * g.k * static_cast<int64_t>(sizeof(T)) > kFarBytes;
-  const double pack_column = far_b ? 0.9 : g.transpose_b ? 0.6 : 0.3, copy_row = far_a ? 0.9 : 0.3;
+  const double pack_column = g.packed_b ? 0 : far_b ? 0.9 : g.transpose_b ? 0.6 : 0.3, copy_row = far_a ? 0.9 : 0.3;
   auto cost = [&](int64_t rows, int64_t columns) {
     const bool copies = pays_to_copy(g, kernels, columns);
     const int64_t tiles = divide_up(rows, kernels.rows) * divide_up(columns, kernels.columns);
@@ -135,7 +135,7 @@ Plan make_plan(const Gemm<T>& g, const GemmKernels<T>& kernels, int threads) {
   const int64_t slices = divide_up(std::max<int64_t>(plan.part_depth, 1), kernels.depth);
   plan.slice = divide_up(std::max<int64_t>(plan.part_depth, 1), slices);
   choose_tasks(g, kernels, threads, plan);
-  plan.packed_b = round_up((plan.slice | 1) * round_up(plan.columns, kernels.columns), 16);
+  if (!g.packed_b) plan.packed_b = round_up((plan.slice | 1) * round_up(plan.columns, kernels.columns), 16);
   plan.copy_a = pays_to_copy(g, kernels, plan.columns);
   if (plan.copy_a) {
     const int64_t rows = std::min(plan.rows, kMaxRows);
@@ -202,15 +202,45 @@ class Product {
 
   void run_task(const Task<T>& task) const {
     T* packed_b = scratch_ + plan_.partial + ThreadPool::thread_index() * (plan_.packed_b + plan_.copied_a);
-    is_vector_product(g_) ? multiply_vector(task, packed_b)
-                          : multiply_blocks(task, packed_b, packed_b + plan_.packed_b);
+    if (is_vector_product(g_)) {
+      multiply_vector(task, packed_b);
+    } else if (g_.packed_b && !plan_.copy_a) {
+      multiply_packed(task);
+    } else {
+      multiply_blocks(task, packed_b, packed_b + plan_.packed_b);
+    }
   }
 
   int64_t panel_step() const { return (plan_.slice | 1) * kernels_.columns; }
 
   // Columns that the first tile packs while it multiplies: whole panels of rows of b.
   int64_t fused_columns(const Task<T>& task) const {
-    return g_.transpose_b ? 0 : task.columns / kernels_.columns * kernels_.columns;
+    return g_.transpose_b || g_.packed_b ? 0 : task.columns / kernels_.columns * kernels_.columns;
+  }
+
+  // A matrix that was packed before is read from its first element to its last, which is what processors are best at: a
+  // panel of it for all of k, then the next one. Sums are those of multiply_blocks.
+  void multiply_packed(const Task<T>& task) const {
+    const int64_t columns = kernels_.columns;
+    for (int64_t j = 0; j < task.columns; j += columns) {
+      for (int64_t k = 0; k == 0 || k < task.depth; k += plan_.slice) {
+        const int64_t depth = std::min(plan_.slice, task.depth - k), first = task.k + k;
+        const bool last = k + depth == task.depth;
+        GemmPanel<T> panel = {.rows = task.rows,
+                              .columns = std::min(columns, task.columns - j),
+                              .depth = depth,
+                              .b = task.b + (task.column + j) * g_.k + first * columns,
+                              .b_step = columns,
+                              .c = task.c + task.row * task.ldc + task.column + j,
+                              .c_row = task.ldc,
+                              .accumulate = task.accumulate || k > 0,
+                              .bias = last && task.epilogue.bias ? task.epilogue.bias + task.column + j : nullptr,
+                              .activation = last ? task.epilogue.activation : Activation::None};
+        panel.next_b = panel.b + depth * columns;
+        locate_a(task.a, task.row, task.rows, first, depth, nullptr, panel);
+        kernels_.panel(panel);
+      }
+    }
   }
 
   void multiply_blocks(const Task<T>& task, T* packed_b, T* copied_a) const {
@@ -218,8 +248,10 @@ class Product {
       const int64_t depth = std::min(plan_.slice, task.depth - k), first = task.k + k;
       const T* b = task.b + (g_.transpose_b ? task.column * g_.ldb + first : first * g_.ldb + task.column);
       const int64_t packing = fused_columns(task);
-      kernels_.pack(b + packing, g_.ldb, g_.transpose_b, depth, task.columns - packing,
-                    packed_b + packing / kernels_.columns * panel_step(), panel_step());
+      if (!g_.packed_b) {
+        kernels_.pack(b + packing, g_.ldb, g_.transpose_b, depth, task.columns - packing,
+                      packed_b + packing / kernels_.columns * panel_step(), panel_step());
+      }
       const bool last = k + depth == task.depth;
       // Equal pieces, not full ones and a rest.
       const int64_t pieces = divide_up(task.rows, kMaxRows);
@@ -244,7 +276,7 @@ class Product {
       panel.columns = std::min(kernels_.columns, task.columns - j);
       T* packed = packed_b + j / kernels_.columns * panel_step();
       const bool packs = b && j < fused_columns(task);
-      panel.b = packs ? b + j : packed;
+      panel.b = packs ? b + j : g_.packed_b ? task.b + (task.column + j) * g_.k + k * kernels_.columns : packed;
       panel.b_step = packs ? g_.ldb : kernels_.columns;
       panel.packed = packs && task.rows > kernels_.rows ? packed : nullptr;
       panel.next_b = j + kernels_.columns < fused_columns(task) ? panel.b + kernels_.columns : nullptr;
@@ -350,9 +382,28 @@ void gemm(ThreadPool& pool, const Gemm<T>& g, void* scratch) {
   if (!is_empty(g)) Product<T>(g, pool.threads(), scratch).run(pool);
 }
 
+template <class T>
+int64_t packed_matrix_elements(int64_t k, int64_t n) {
+  return k * round_up(n, gemm_kernels<T>(isa()).columns);
+}
+
+template <class T>
+void pack_matrix(ThreadPool& pool, const PackMatrix<T>& m) {
+  const GemmKernels<T>& kernels = gemm_kernels<T>(isa());
+  // Some panels at a time, whose rows lie side by side.
+  const int64_t panels = 4, columns = panels * kernels.columns;
+  pool.parallel_for(divide_up(m.n, columns), 1, [&](int64_t chunk, int64_t) {
+    const int64_t first = chunk * columns;
+    kernels.pack(m.b + (m.transpose ? first * m.ldb : first), m.ldb, m.transpose, m.k, std::min(columns, m.n - first),
+                 m.packed + first * m.k, m.k * kernels.columns);
+  });
+}
+
 template size_t gemm_scratch_bytes(const Gemm<float>&, int);
 template size_t gemm_scratch_bytes(const Gemm<double>&, int);
 template void gemm(ThreadPool&, const Gemm<float>&, void*);
 template void gemm(ThreadPool&, const Gemm<double>&, void*);
+template int64_t packed_matrix_elements<float>(int64_t, int64_t);
+template void pack_matrix(ThreadPool&, const PackMatrix<float>&);
 
 }  // namespace weir::cpu

@@ -24,6 +24,7 @@ struct Gemm {
   const T* b = nullptr;
   int64_t ldb = 0;
   bool transpose_b = false;  // b is stored as [n,k]
+  bool packed_b = false;     // b is what pack_matrix made of it; ldb and transpose_b mean nothing then
   T* c = nullptr;            // overlaps neither a nor b
   int64_t ldc = 0;
   bool accumulate = false;  // add to what c holds; otherwise c is not read
@@ -41,9 +42,27 @@ size_t gemm_scratch_bytes(const Gemm<T>& gemm, int threads);
 template <class T>
 void gemm(ThreadPool& pool, const Gemm<T>& gemm, void* scratch);
 
+// For matrices that many products multiply with: b[k,n] (transposed: stored as [n,k]) in the order in which products
+// read it, which saves them the strides over a large matrix. The order is that of this processor; nothing else can read
+// it.
+template <class T>
+int64_t packed_matrix_elements(int64_t k, int64_t n);
+template <class T>
+struct PackMatrix {
+  int64_t k = 0, n = 0;
+  const T* b = nullptr;
+  int64_t ldb = 0;
+  bool transpose = false;
+  T* packed = nullptr;
+};
+template <class T>
+void pack_matrix(ThreadPool& pool, const PackMatrix<T>& matrix);
+
 extern template size_t gemm_scratch_bytes(const Gemm<float>&, int);
 extern template size_t gemm_scratch_bytes(const Gemm<double>&, int);
 extern template void gemm(ThreadPool&, const Gemm<float>&, void*);
 extern template void gemm(ThreadPool&, const Gemm<double>&, void*);
+extern template int64_t packed_matrix_elements<float>(int64_t, int64_t);
+extern template void pack_matrix(ThreadPool&, const PackMatrix<float>&);
 
 }  // namespace weir::cpu

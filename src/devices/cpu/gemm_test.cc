@@ -400,5 +400,38 @@ TEST(GenericGemm, SumsConvertedTypesInFloat) {
   EXPECT_EQ(c[0].value, 1500);
 }
 
+// A matrix that was packed before gives the bits of one that is not.
+TEST(Gemm, TakesMatricesThatWerePackedBefore) {
+  struct Sizes {
+    int64_t m, n, k;
+  };
+  for (const Sizes& s : {Sizes{2, 2, 1}, {20, 130, 700}, {7, 33, 40}, {20, 64, 0}, {64, 100, 1300}, {200, 300, 500}}) {
+    for (bool transpose_a : {false, true}) {
+      for (bool transpose_b : {false, true}) {
+        for (int threads : {1, 3}) {
+          Case<float> plain(s.m, s.n, s.k, transpose_a, transpose_b);
+          plain.g.epilogue = {plain.bias.data(), Activation::Relu};
+          const std::vector<float> wanted = plain.run(threads);
+          std::vector<float> packed(static_cast<size_t>(packed_matrix_elements<float>(s.k, s.n)));
+          ThreadPool pool(threads);
+          pack_matrix<float>(pool, {.k = s.k,
+                                    .n = s.n,
+                                    .b = plain.b.data(),
+                                    .ldb = plain.g.ldb,
+                                    .transpose = transpose_b,
+                                    .packed = packed.data()});
+          Case<float> other = plain;
+          other.g.packed_b = true;
+          other.b = packed;
+          other.g.epilogue.bias = other.bias.data();
+          const std::vector<float> got = other.run(threads);
+          EXPECT_EQ(std::memcmp(got.data(), wanted.data(), wanted.size() * sizeof(float)), 0)
+              << s.m << "x" << s.n << "x" << s.k << " " << transpose_a << transpose_b;
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace weir::cpu

@@ -16,6 +16,11 @@ void like_list(KernelContext& c) {
   set_list_output(c, 0, std::make_shared<TensorList>(list->dtype(), list->element_shape(), list->length()));
 }
 
+void infer_like(InferContext& c) {
+  infer::unchanged(c);
+  if (c.attr<DType>("T") == DType::Variant) c.set_elements(0, {.none = true});
+}
+
 ComputeFn select(const NodeView& node) { return node.type() == DType::Variant ? like_list : kernel_moving<cpu>(node); }
 
 }  // namespace
@@ -25,7 +30,7 @@ OpDef zeros_like_op() {
           .inputs = "x:T",
           .outputs = "y:T",
           .attrs = "T:type",
-          .infer = infer::unchanged,
+          .infer = infer_like,
           .gradient = not_differentiable,
           .cpu = {.select = select, .in_place = 0b1}};
 }

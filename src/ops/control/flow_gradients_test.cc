@@ -302,5 +302,73 @@ TEST(WhileGradient, DestroysLongListsWithoutRecursion) {
   EXPECT_NEAR(s.run(grad(y[1], x), {{n, 200000}, {x, 1.f}}).scalar<float>(), 200001, 1);
 }
 
+// h = tanh(h w + b) again and again: the gradient of w is one product after the loop.
+TEST(WhileGradient, OfWeightsIsOneProductOverAllIterations) {
+  Graph g;
+  Output n = g.placeholder(int32, {}), x = g.placeholder(float32, {kUnknown, 3}), w = g.placeholder(float32, {3, 3});
+  Output b = g.placeholder(float32, {3});
+  auto advance = [&](const Output& h) { return tanh(matmul(h, w) + b); };
+  List loop = while_loop([&](const List& v) { return less(v[0], n); },
+                         [&](const List& v) {
+                           return List{v[0] + 1, advance(v[1]) + matmul(v[1], w) * 0.1f};
+                         },
+                         {0, x});
+  std::vector<Gradient> grads = gradients({reduce_sum(square(loop[1]))}, {w, b});
+  Output dw = grads[0].dense(), db = grads[1].dense();
+  Session s(g);
+  for (int count : {0, 1, 4}) {
+    Output h = x;
+    for (int i = 0; i < count; ++i) h = advance(h) + matmul(h, w) * 0.1f;
+    Output loss = reduce_sum(square(h));
+    for (int64_t rows : {1, 5}) {
+      Tensor xs(float32, {rows, 3}), ws(float32, {3, 3});
+      for (int64_t i = 0; i < rows * 3; ++i) xs.mutable_data<float>()[i] = std::sin(static_cast<float>(i));
+      for (int64_t i = 0; i < 9; ++i) ws.mutable_data<float>()[i] = std::cos(static_cast<float>(2 * i));
+      const std::vector<Feed> feeds = {{n, count}, {x, xs}, {w, ws}, {b, std::vector<float>{0.1f, -0.2f, 0.3f}}};
+      RunTrace trace;
+      const std::vector<Tensor> got = s.run(List{dw, db}, feeds, {}, {.trace = &trace});
+      if (count == 0) {
+        EXPECT_EQ(floats(got[0]), std::vector<float>(9));
+        continue;
+      }
+      const std::vector<Tensor> wanted = s.run(List{grad(loss, w), grad(loss, b)}, feeds);
+      for (int64_t i = 0; i < 9; ++i) EXPECT_NEAR(got[0].data<float>()[i], wanted[0].data<float>()[i], 1e-4) << i;
+      for (int64_t i = 0; i < 3; ++i) EXPECT_NEAR(got[1].data<float>()[i], wanted[1].data<float>()[i], 1e-4) << i;
+      // Forward, where both are one, twice to the state, and after the loop twice to the weights.
+      int products = 0, lists = 0;
+      for (const RunTrace::Event& event : trace.events) {
+        products += event.op == "MatMul" || event.op == "_FusedMatMul";
+        lists += event.op == "TensorListConcat";
+      }
+      EXPECT_EQ(products, 3 * count + 2);
+      EXPECT_GE(lists, 3);
+    }
+  }
+}
+
+// Shapes that only the run of a session knows are known to its plans, also behind the lists of a loop's gradient.
+TEST(WhileGradient, KnowsTheShapesOfWhatItReadsBack) {
+  Graph g;
+  Output x = g.placeholder(float32, {kUnknown, 2}), scale = g.placeholder(float32, {2});
+  List loop = while_loop([&](const List& v) { return less(v[0], 3); },
+                         [&](const List& v) {
+                           return List{v[0] + 1, sigmoid(v[1] * scale + x) * tanh(v[1])};
+                         },
+                         {0, x});
+  Output dx = grad(reduce_sum(loop[1]), x);
+  Session s(g);
+  RunTrace trace;
+  const Tensor value =
+      s.run(dx, {{x, Tensor::zeros(float32, {5, 2})}, {scale, std::vector<float>{1, 2}}}, {}, {.trace = &trace});
+  EXPECT_EQ(value.shape(), Shape({5, 2}));
+  int fused = 0;
+  for (const RunTrace::Event& event : trace.events) {
+    EXPECT_NE(event.op, "BroadcastGradientArgs");
+    EXPECT_NE(event.op, "Reshape");
+    fused += event.op == "_FusedElementwise";
+  }
+  EXPECT_EQ(fused, 6);  // one each way in each iteration
+}
+
 }  // namespace
 }  // namespace weir

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -114,13 +116,8 @@ class LoopGradient {
         const size_t at = 1 + static_cast<size_t>(carried - carried_.begin());
         set_result(at, [&] { return grads[k] ? grads[k] : zero_gradient(forward_.parameters[i]); });
         given.emplace_back(i, at);
-      } else if (grads[k]) {  // the sum over all iterations
-        Output zero = zero_gradient(c_.input(static_cast<int>(i)));
-        Output sum = add_variable(zero, zero.shape(), "sum");
-        given.emplace_back(i, initial_.size() - 1);
-        set_result(initial_.size() - 1, [&] {
-          return sum.dtype() == DType::Variant ? add_n({sum, grads[k]}) : sum + grads[k];
-        });
+      } else if (grads[k]) {
+        add_sum(i, grads[k]);
       }
     }
     share_shapes(*body_, forward_);
@@ -132,10 +129,89 @@ class LoopGradient {
         c_.set_input_grad(static_cast<int>(input), grad.output(static_cast<int>(output)));
       }
     }
+    for (const Sum& sum : sums_) c_.set_input_grad(static_cast<int>(sum.input), total(sum, grad));
   }
 
  private:
+  // A gradient of something that all iterations read, and that is therefore summed over them: by the loop, and after
+  // it.
+  struct Sum {
+    size_t input = 0;                          // of the forward loop
+    std::optional<size_t> added = {};          // the variable that the loop adds up
+    std::vector<const Node*> products = {};    // whose sum is one product of what
+    std::vector<std::vector<size_t>> of = {};  // these variables have gathered of their inputs
+  };
+
   bool is_invariant(size_t i) const { return forward_.results[i] == forward_.parameters[i]; }
+
+  // Products of few rows each, as the gradients of weights are, are cheaper all at once after the loop than one by one
+  // and added to a sum as large as the weights: sum of a^T b = (all a)^T (all b). With many rows a product is worth
+  // doing at once, and what it is made of takes more memory than the sum.
+  bool is_stacked(const Output& term) const {
+    constexpr int64_t kMostRows = 256;
+    const Node& node = *term.node();
+    if (node.body != body_ || !node.op->def->sums_by_stacking || !node.op->def->sums_by_stacking(node.attrs)) {
+      return false;
+    }
+    return std::all_of(node.inputs.begin(), node.inputs.end(), [](const Output& input) {
+      const Shape& shape = input.shape();
+      return shape.rank() == 2 && shape[1] != kUnknown && shape[0] <= kMostRows;
+    });
+  }
+
+  void add_sum(size_t input, const Output& grad) {
+    Sum sum{.input = input};
+    const bool several = grad.node()->body == body_ && grad.node()->op->def->elementwise == ElementwiseBody::Kind::Sum;
+    const std::vector<Output> terms = several ? grad.node()->inputs : std::vector<Output>{grad};
+    std::vector<Output> added;
+    for (const Output& term : terms) {
+      if (!is_stacked(term)) {
+        added.push_back(term);
+        continue;
+      }
+      sum.products.push_back(term.node());
+      sum.of.emplace_back();
+      for (const Output& factor : term.node()->inputs) sum.of.back().push_back(gather_all(factor));
+    }
+    if (!added.empty()) {
+      Output zero = zero_gradient(c_.input(static_cast<int>(input)));
+      Output before = add_variable(zero, zero.shape(), "sum");
+      sum.added = initial_.size() - 1;
+      set_result(*sum.added, [&] {
+        const Output more = added.size() == terms.size() ? grad : added.size() == 1 ? added[0] : add_n(added);
+        return before.dtype() == DType::Variant ? add_n({before, more}) : before + more;
+      });
+    }
+    sums_.push_back(std::move(sum));
+  }
+
+  // The variable whose final value is the list of a tensor's values in all iterations.
+  size_t gather_all(const Output& tensor) {
+    auto [known, fresh] = gathered_.try_emplace({tensor.node(), tensor.index()}, initial_.size());
+    if (!fresh) return known->second;
+    Output list = add_variable(empty_list(tensor), Shape{}, "gathered");
+    set_result(known->second, [&] { return NodeBuilder("TensorListPushBack").input(list).input(tensor).output(); });
+    return known->second;
+  }
+
+  Output total(const Sum& sum, const Operation& loop) {
+    std::vector<Output> terms;
+    if (sum.added) terms.push_back(loop.output(static_cast<int>(*sum.added)));
+    for (size_t i = 0; i < sum.products.size(); ++i) {
+      const Node& node = *sum.products[i];
+      NodeBuilder product(node.op->name);
+      for (size_t n = 0; n < node.inputs.size(); ++n) {
+        product.input(NodeBuilder("TensorListConcat")
+                          .input(loop.output(static_cast<int>(sum.of[i][n])))
+                          .attr("element_dtype", node.inputs[n].dtype())
+                          .attr("element_shape", Shape{kUnknown, node.inputs[n].shape()[1]})
+                          .output(0));
+      }
+      for (const auto& [name, value] : node.attrs) product.attr(name, value);
+      terms.push_back(product.output());
+    }
+    return terms.size() == 1 ? terms[0] : add_n(terms);
+  }
 
   // Adds the variables that gradients of some variables flow to, in any number of iterations.
   void spread(std::vector<bool>& active) const {
@@ -226,6 +302,15 @@ class LoopGradient {
     forward_.results.back() = result;
   }
 
+  // For values of a tensor, made where nodes go now.
+  Output empty_list(const Output& tensor) {
+    return NodeBuilder("EmptyTensorList", "accumulator")
+        .input(element_shape(graph_, tensor))
+        .input(graph_.constant(-1, int32, "max_num_elements"))
+        .attr("element_dtype", tensor.dtype())
+        .output();
+  }
+
   // Of the list that the forward loop keeps of a tensor: the output of the node. An earlier gradient may have made it.
   Output list_of(const Output& tensor) {
     for (size_t i = 0; i < forward_.results.size(); ++i) {
@@ -238,11 +323,7 @@ class LoopGradient {
     Output empty;
     {
       BodyScope scope(graph_, node_.body);
-      empty = NodeBuilder("EmptyTensorList", "accumulator")
-                  .input(element_shape(graph_, tensor))
-                  .input(graph_.constant(-1, int32, "max_num_elements"))
-                  .attr("element_dtype", tensor.dtype())
-                  .output();
+      empty = empty_list(tensor);
     }
     Output list = add_loop_variable(node_, empty, "accumulator");
     BodyScope scope(graph_, &forward_);
@@ -270,6 +351,8 @@ class LoopGradient {
   std::vector<size_t> carried_, xs_;  // of those variables
   Body *condition_ = nullptr, *body_ = nullptr;
   std::vector<Output> initial_;
+  std::vector<Sum> sums_;
+  std::map<std::pair<const Node*, int>, size_t> gathered_;
 };
 
 void gradient(GradContext& c) {

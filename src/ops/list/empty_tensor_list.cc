@@ -5,6 +5,11 @@
 namespace weir::ops {
 namespace {
 
+void infer(InferContext& c) {
+  c.set_output(0, Shape{});
+  c.set_elements(0, {.none = true});
+}
+
 void cpu(KernelContext& c) {
   set_list_output(c, 0, std::make_shared<TensorList>(c.node().type("element_dtype"), element_shape_value(c, 0)));
 }
@@ -17,7 +22,7 @@ OpDef empty_tensor_list_op() {
           .outputs = "handle:variant",
           .attrs = "element_dtype:type; shape_type:type{int32,int64}",
           .host = "element_shape, max_num_elements",
-          .infer = infer::scalar,
+          .infer = infer,
           .gradient = not_differentiable,
           .cpu = {.select = kernel_any<cpu>, .gives_outputs = true}};
 }

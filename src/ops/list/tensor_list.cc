@@ -221,6 +221,13 @@ Shape element_shape_input(InferContext& c, int index) {
   return c.value_as_shape(index);
 }
 
+Shape shape_of_element(InferContext& c, int list, const Shape& wanted) {
+  const Elements elements = c.elements(list);
+  // Elements that were never written have the wanted shape, or make the run fail when that is not fully known.
+  if (elements.none || wanted.is_known() || !elements.shape.compatible(wanted)) return wanted;
+  return elements.shape.merged(wanted);
+}
+
 Shape element_shape_value(const KernelContext& c, int index) {
   constexpr int64_t kMaxRank = 254;  // TensorFlow's
   const Shape values = values_as_shape(c.input_tensor(index));

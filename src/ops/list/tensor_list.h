@@ -92,6 +92,8 @@ void require_row_shape(const KernelContext& c, int index, const TensorList& list
 
 // An input that is the shape of elements: a vector whose sizes may be -1, or a scalar -1 for any shape at all.
 Shape element_shape_input(InferContext& c, int index);
+// For shape functions: the shape of an element of a list, of which the operation says `wanted`.
+Shape shape_of_element(InferContext& c, int list, const Shape& wanted);
 Shape element_shape_value(const KernelContext& c, int index);
 // What is known of the shape of a list's elements together with what the operation says; throws InvalidArgument when
 // they contradict each other.

@@ -9,7 +9,8 @@
 namespace weir::ops {
 namespace {
 
-void set_shapes(InferContext& c, const Shape& element) {
+void set_shapes(InferContext& c, const Shape& wanted) {
+  const Shape element = shape_of_element(c, 0, wanted);
   if (element.has_rank() && element.rank() == 0) {
     throw invalid_argument("Concat requires elements to be at least vectors, found scalars instead");
   }

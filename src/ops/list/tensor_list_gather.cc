@@ -11,7 +11,8 @@ namespace {
 
 void infer(InferContext& c) {
   c.require_rank(1, 1);
-  c.set_output(0, with_leading(c.input(1).has_rank() ? c.input(1)[0] : kUnknown, element_shape_input(c, 2)));
+  c.set_output(0, with_leading(c.input(1).has_rank() ? c.input(1)[0] : kUnknown,
+                               shape_of_element(c, 0, element_shape_input(c, 2))));
 }
 
 // Indices may repeat, so their gradients are summed before they become elements.

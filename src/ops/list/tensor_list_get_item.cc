@@ -10,7 +10,7 @@ namespace {
 
 void infer(InferContext& c) {
   c.require_scalar(1);
-  c.set_output(0, element_shape_input(c, 2));
+  c.set_output(0, shape_of_element(c, 0, element_shape_input(c, 2)));
 }
 
 // A list of zeros but for this element. Nothing is stored for the zeros, so adding it to another costs next to nothing.

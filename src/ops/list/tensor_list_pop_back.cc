@@ -9,8 +9,11 @@ namespace weir::ops {
 namespace {
 
 void infer(InferContext& c) {
+  const Elements elements = c.elements(0);
   c.set_output(0, Shape{});
-  c.set_output(1, element_shape_input(c, 1));
+  c.set_elements(0, elements);
+  c.set_output(1, shape_of_element(c, 0, element_shape_input(c, 1)));
+  c.set_value(1, elements.value);
 }
 
 void gradient(GradContext& c) {

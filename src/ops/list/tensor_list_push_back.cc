@@ -7,6 +7,11 @@
 namespace weir::ops {
 namespace {
 
+void infer(InferContext& c) {
+  c.set_output(0, Shape{});
+  c.set_elements(0, Elements::of_either(c.elements(0), c.as_element(1)));
+}
+
 void gradient(GradContext& c) {
   Operation pop = NodeBuilder("TensorListPopBack")
                       .input(c.output_grad())
@@ -29,7 +34,7 @@ OpDef tensor_list_push_back_op() {
           .inputs = "input_handle:variant; tensor:element_dtype",
           .outputs = "output_handle:variant",
           .attrs = "element_dtype:type",
-          .infer = infer::scalar,
+          .infer = infer,
           .gradient = gradient,
           .cpu = {.select = kernel_any<cpu>, .gives_outputs = true}};
 }

@@ -9,6 +9,8 @@ namespace {
 void infer(InferContext& c) {
   c.require_scalar(1);
   c.set_output(0, Shape{});
+  const Shape declared = element_shape_input(c, 0);
+  c.set_elements(0, {.none = !declared.is_known(), .shape = declared});
 }
 
 void cpu(KernelContext& c) {

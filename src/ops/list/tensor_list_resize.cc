@@ -11,6 +11,8 @@ namespace {
 void infer(InferContext& c) {
   c.require_scalar(1);
   c.set_output(0, Shape{});
+  const Elements elements = c.elements(0);
+  c.set_elements(0, {.none = elements.none, .shape = elements.shape});
 }
 
 void gradient(GradContext& c) {

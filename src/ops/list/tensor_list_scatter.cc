@@ -17,6 +17,9 @@ void infer(InferContext& c) {
     throw invalid_argument("a tensor of shape {} is scattered by {} indices", tensor.str(), indices[0]);
   }
   c.set_output(0, Shape{});
+  Elements rows;
+  if (tensor.has_rank()) rows.shape = Shape(tensor.dims().subspan(1));
+  c.set_elements(0, kTensor == 0 ? rows : Elements::of_either(c.elements(0), rows));
 }
 
 void infer_v2(InferContext& c) {

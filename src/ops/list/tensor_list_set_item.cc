@@ -11,6 +11,9 @@ namespace {
 void infer(InferContext& c) {
   c.require_scalar(1);
   c.set_output(0, Shape{});
+  // Values are not followed: other elements may be zeros.
+  const Elements before = c.elements(0);
+  c.set_elements(0, Elements::of_either({.none = before.none, .shape = before.shape}, {.shape = c.input(2)}));
 }
 
 void gradient(GradContext& c) {

@@ -12,6 +12,9 @@ void infer(InferContext& c) {
   c.require_min_rank(0, 1);
   c.require_rank(2, 1);
   c.set_output(0, Shape{});
+  if (c.input(0).has_rank()) {
+    c.set_elements(0, {.shape = with_leading(kUnknown, Shape(c.input(0).dims().subspan(1)))});
+  }
 }
 
 void gradient(GradContext& c) {

@@ -10,7 +10,7 @@ namespace weir::ops {
 namespace {
 
 void infer(InferContext& c) {
-  c.set_output(0, with_leading(c.attr<int64_t>("num_elements"), element_shape_input(c, 1)));
+  c.set_output(0, with_leading(c.attr<int64_t>("num_elements"), shape_of_element(c, 0, element_shape_input(c, 1))));
 }
 
 void gradient(GradContext& c) {

@@ -67,6 +67,14 @@ void add_lists(KernelContext& c) {
   set_list_output(c, 0, std::move(sum));
 }
 
+void infer_sum(InferContext& c) {
+  infer::merged(c);
+  if (c.attr<DType>("T") != DType::Variant) return;
+  Elements sum{.none = true};
+  for (int i = 0; i < c.inputs(); ++i) sum = Elements::of_either(sum, c.elements(i));
+  c.set_elements(0, {.none = sum.none, .shape = sum.shape});
+}
+
 ComputeFn select(const NodeView& node) {
   return node.type() == DType::Variant ? add_lists : kernel_for<NumberTypes, Cpu>(node);
 }
@@ -85,7 +93,7 @@ OpDef add_n_op() {
               "N:int>=1; T:type{float,double,int32,uint8,int16,int8,complex64,int64,qint8,quint8,qint32,bfloat16,"
               "uint16,complex128,half,uint32,uint64,variant}",
           .flags = "commutative,aggregate",
-          .infer = infer::merged,
+          .infer = infer_sum,
           .gradient = gradient,
           .cpu = {.select = select, .in_place = 0b11},
           .elementwise = ElementwiseBody::Kind::Sum};

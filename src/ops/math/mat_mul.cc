@@ -29,6 +29,11 @@ Output product(const Output& a, const Output& b, bool transpose_a, bool transpos
       .output();
 }
 
+// Sum of a^T b over many a and b: the inner dimension is the first of both.
+bool sums_by_stacking(const AttrMap& attrs) {
+  return attrs.get<bool>("transpose_a") && !attrs.get<bool>("transpose_b") && is_floating(attrs.get<DType>("T"));
+}
+
 void gradient(GradContext& c) {
   Output a = conj(c.input(0)), b = conj(c.input(1)), grad = c.output_grad();
   bool t_a = c.attr<bool>("transpose_a"), t_b = c.attr<bool>("transpose_b");
@@ -49,6 +54,8 @@ OpDef mat_mul_op() {
           .gradient = gradient,
           .cpu = {.select = select_product, .prepare = prepared<prepare>},
           .fused = "_FusedMatMul",
+          .packs = "_PackMatrix",
+          .sums_by_stacking = sums_by_stacking,
           .flops = product_flops};
 }
 

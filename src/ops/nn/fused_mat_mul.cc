@@ -9,9 +9,19 @@
 namespace weir::ops {
 namespace {
 
-// MatMul with what follows it, applied while the result is still in the cache; made by the fusion pass.
+int64_t packed_columns(const AttrMap& attrs) {
+  const AttrValue* columns = attrs.find("packed_columns");
+  return columns ? std::get<int64_t>(*columns) : 0;
+}
+
+// MatMul with what follows it, applied while the result is still in the cache, and with a second matrix that
+// _PackMatrix has made ready, of that many columns; made by passes.
 void infer(InferContext& c) {
   c.require_rank(0, 2);
+  if (const int64_t columns = packed_columns(c.attrs()); columns > 0) {
+    const Shape a = c.input(0).merged(Shape::unknown_dims(2));
+    return c.set_output(0, {a[c.attr<bool>("transpose_a") ? 1 : 0], columns});
+  }
   c.require_rank(1, 2);
   const Shape a = c.input(0).merged(Shape::unknown_dims(2)), b = c.input(1).merged(Shape::unknown_dims(2));
   const int ta = c.attr<bool>("transpose_a"), tb = c.attr<bool>("transpose_b");
@@ -34,14 +44,16 @@ struct State {
 template <class T>
 State<T> prepare(PrepareContext& c) {
   const bool ta = c.attr<bool>("transpose_a"), tb = c.attr<bool>("transpose_b");
+  const bool packed = packed_columns(c.node().attrs()) > 0;
   const Epilogue epilogue = parse_epilogue(c.node().attrs());
   State<T> state{{.m = c.output()[0],
                   .n = c.output()[1],
                   .k = c.input(0)[ta ? 0 : 1],
                   .lda = c.input(0)[1],
                   .transpose_a = ta,
-                  .ldb = c.input(1)[1],
-                  .transpose_b = tb,
+                  .ldb = packed ? 0 : c.input(1)[1],
+                  .transpose_b = tb && !packed,
+                  .packed_b = packed,
                   .ldc = c.output()[1],
                   .epilogue = {nullptr, epilogue.activation}},
                  epilogue.bias};
@@ -74,9 +86,10 @@ OpDef fused_mat_mul_op() {
           .outputs = "product:T",
           .attrs =
               "transpose_a:bool=False; transpose_b:bool=False; T:type{float,double}; num_args:int>=0; "
-              "fused_ops:list(string)=[]; epsilon:float=0.0001",
+              "fused_ops:list(string)=[]; epsilon:float=0.0001; packed_columns:int=0",
           .infer = infer,
           .cpu = {.select = kernel_for<Types<float, double>, Cpu>, .prepare = prepare_any},
+          .packs = "_PackMatrix",
           .flops = product_flops};
 }
 

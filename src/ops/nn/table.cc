@@ -7,7 +7,7 @@
   row(softplus) row(softplus_grad) row(softsign) row(softsign_grad) \
   row(softmax) row(log_softmax) row(softmax_cross_entropy) row(sparse_softmax_cross_entropy) \
   row(bias_add) row(bias_add_v1) row(bias_add_grad) \
-  row(conv2d) row(conv2d_backprop_input) row(conv2d_backprop_filter) row(fused_conv2d) row(fused_mat_mul) \
+  row(conv2d) row(conv2d_backprop_input) row(conv2d_backprop_filter) row(fused_conv2d) row(fused_mat_mul) row(pack_matrix) \
   row(max_pool) row(max_pool_grad) row(max_pool_grad_grad) row(avg_pool) row(avg_pool_grad) \
   row(max_pool_v2) row(max_pool_grad_v2) row(max_pool_grad_grad_v2) \
   row(max_pool_with_argmax) row(max_pool_grad_with_argmax) row(max_pool_grad_grad_with_argmax) \
