@@ -2,7 +2,7 @@
 
 #include "objects.h"
 
-// Values between Python and Weir.
+// Values (convert.cc) and arguments (arguments.cc) between Python and Weir.
 namespace weir::python {
 
 // Loads numpy's C interface; called once, before the first value is converted, so that importing the package is quick.
@@ -21,7 +21,8 @@ Tensor to_feed(nb::handle value, DType want);
 nb::object to_numpy(Tensor&& tensor, bool scalars_as_arrays = false);
 
 DType to_dtype(nb::handle value);     // None: Invalid
-std::string type_name(DType dtype);  // as Python programs call it: "float32", not "float"
+std::string type_name(DType dtype);   // as Python programs call it: "float32", not "float"
+bool is_array(nb::handle value);      // numpy's
 DType array_dtype(nb::handle value);  // of a numpy array; Invalid for anything else
 nb::object from_dtype(DType dtype);
 Shape to_shape(nb::handle value);           // None: unknown; None, -1 or Dimension(None) inside: unknown size
@@ -44,6 +45,13 @@ std::vector<Operation> to_operations(nb::handle list);
 const Output* find_tensor(nb::handle value);
 
 std::string to_name(nb::handle value);  // None: ""
+std::string to_bytes(nb::handle item);  // of bytes and text; throws TypeError
+
+// What Python's C functions give; throws the error that they have set when that is nothing.
+nb::object checked(PyObject* object);
+
+// Deeper lists are no tensors: shapes have no more dimensions. A list may even hold itself.
+inline constexpr int kDeepest = 254;
 
 // Numbers that a program gives where C++ has a type of its own; `name` is what the program calls the argument. An
 // integer is whatever Python counts with (numpy's, a known Dimension) and never a float; a number is anything with a
