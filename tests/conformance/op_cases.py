@@ -1054,6 +1054,11 @@ row('EncodeJpeg', lambda v: [C(K(PICTURE, np.uint8), quality=q, progressive=p) f
     ('uint8',))
 row('EncodeJpegVariableQuality', lambda v: [C(K(PICTURE, np.uint8), K(70))], ('uint8',))
 
+row('RandomGamma',
+    lambda v: [C(K([5]), v.of([0.3, 1.0, 4.5]), seed=3, seed2=4, gradient=False), C(K([2, 2]), v.of(2.0), seed=1, seed2=2, gradient=False)],
+    ('float32', 'float64', 'float16'))
+row('RandomPoissonV2', lambda v: [C(K([5]), K([0.5, 3.0, 40.0], np.float32), dtype='float32', seed=3, seed2=4)], ('float32',))
+
 FLOW = 'whole graphs are exchanged by control_flow_graphs.py'
 EXCLUDED = {
     'Placeholder': 'the input of every case',
@@ -1090,6 +1095,7 @@ EXCLUDED = {
     'DecodeGif': 'files of pictures: python/tests/test_image.py has the pixels of TensorFlow',
     'DecodeBmp': 'files of pictures: python/tests/test_image.py has the pixels of TensorFlow',
     'EncodePng': 'files of pictures: python/tests/test_image.py has the pixels of TensorFlow',
+    'RandomPoisson': 'TensorFlow imports it only from graphs of version 25 and older; RandomPoissonV2 is compared',
     'RandomCrop': 'TensorFlow imports it only from graphs of version 7 and older',
     'ImageProjectiveTransform': 'of tf.contrib, which is a library of its own',
     'ImageProjectiveTransformV2': 'of tf.contrib, which is a library of its own',

@@ -52,3 +52,26 @@ def random_crop(value, size, seed=None, name=None):
         offset = random_uniform(array_ops.shape(limit), dtype=size.dtype.base_dtype, maxval=size.dtype.max,
                                 seed=seed) % limit
         return array_ops.slice(value, offset, size, name=scope)
+
+
+def random_gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=None):
+    """Samples of gamma distributions; shape + the shape of alpha (and of beta, the inverse scale)."""
+    dtype = dtypes.as_dtype(dtype)
+    with name_scope(name, "random_gamma", [shape, alpha, beta]):
+        shape = convert_to_tensor(shape, name="shape", dtype=dtypes.int32)
+        alpha = convert_to_tensor(alpha, name="alpha", dtype=dtype)
+        beta = convert_to_tensor(1 if beta is None else beta, name="beta", dtype=dtype)
+        alpha = alpha + array_ops.zeros_like(beta)
+        seed1, seed2 = get_seed(seed)
+        samples = apply("RandomGamma", (shape, alpha), {"seed": seed1 or 0, "seed2": seed2 or 0}, None)
+        tiny = dtypes._numpy().finfo(dtype.as_numpy_dtype).tiny
+        return math_ops.maximum(tiny, samples / beta)
+
+
+def random_poisson(lam, shape, dtype=dtypes.float32, seed=None, name=None):
+    """Samples of Poisson distributions; shape + the shape of lam, their rates."""
+    with name_scope(name, "random_poisson", [lam, shape]):
+        shape = convert_to_tensor(shape, name="shape", dtype=dtypes.int32)
+        seed1, seed2 = get_seed(seed)
+        return apply("RandomPoissonV2", (shape, lam),
+                     {"dtype": dtypes.as_dtype(dtype), "seed": seed1 or 0, "seed2": seed2 or 0}, None)
