@@ -206,20 +206,26 @@ VariableScopeObject enter_scope(GraphObject& graph, H name_or_scope, bool unique
   }
 }
 
-template <Output (*function)(const Variable&, const In&, std::string_view)>
+UpdateOptions update_options(H use_locking) {
+  if (use_locking.is_none()) return {};
+  return {.use_locking = PyObject_IsTrue(use_locking.ptr()) == 1};
+}
+
+template <Output (*function)(const Variable&, const In&, std::string_view, const UpdateOptions&)>
 void def_update(nb::module_& m, const char* name) {
-  def(m, name, [](const VariableObject& v, H value, H node) {
+  def(m, name, [](const VariableObject& v, H value, H use_locking, H node) {
     return build(graph_of(v), {}, [&](GraphObject& graph) {
-      return wrap(function(v.part, to_in(graph, value, v.part.dtype()), to_name(node)));
+      return wrap(function(v.part, to_in(graph, value, v.part.dtype()), to_name(node), update_options(use_locking)));
     });
   });
 }
 
-template <Output (*function)(const Variable&, const In&, const In&, std::string_view)>
+template <Output (*function)(const Variable&, const In&, const In&, std::string_view, const UpdateOptions&)>
 void def_scatter(nb::module_& m, const char* name) {
-  def(m, name, [](const VariableObject& v, H indices, H updates, H node) {
+  def(m, name, [](const VariableObject& v, H indices, H updates, H use_locking, H node) {
     return build(graph_of(v), {}, [&](GraphObject& graph) {
-      return wrap(function(v.part, to_in(graph, indices), to_in(graph, updates, v.part.dtype()), to_name(node)));
+      return wrap(function(v.part, to_in(graph, indices), to_in(graph, updates, v.part.dtype()),
+                           to_name(node), update_options(use_locking)));
     });
   });
 }

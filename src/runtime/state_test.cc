@@ -197,6 +197,24 @@ TEST(DestroyResource, TakesAQueueOut) {
   EXPECT_EQ(resources->manager()->size(), 0u);
 }
 
+TEST(LockedUpdates, OfManyThreadsAreNeverLost) {
+  Graph g;
+  Variable w = g.variable("w", zeros(g, {512, 512}));
+  std::vector<Output> adds;
+  for (int i = 0; i < 8; ++i) adds.push_back(assign_add(w, ones(g, {512, 512}), {}, {.use_locking = true}));
+  Session session(g);
+  session.run(g.global_variables_initializer());
+  std::vector<std::thread> threads;
+  for (const Output& add : adds) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 10; ++i) session.run(add.op());
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const Tensor value = session.run(w);
+  for (float element : value.data<float>()) ASSERT_EQ(element, 80);
+}
+
 TEST(TemporaryVariable, BelongsToOneRun) {
   Graph g;
   Output x = g.placeholder(float32, {2});

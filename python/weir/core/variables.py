@@ -171,19 +171,19 @@ class Variable(_weir.Variable):
         return _weir.assign(self, value, True, use_locking, name)
 
     def assign_add(self, delta, use_locking=False, name=None, read_value=True):
-        return _weir.assign_add(self, delta, name)
+        return _weir.assign_add(self, delta, use_locking, name)
 
     def assign_sub(self, delta, use_locking=False, name=None, read_value=True):
-        return _weir.assign_sub(self, delta, name)
+        return _weir.assign_sub(self, delta, use_locking, name)
 
     def scatter_add(self, sparse_delta, use_locking=False, name=None):
-        return _weir.scatter_add(self, sparse_delta.indices, sparse_delta.values, name)
+        return _weir.scatter_add(self, sparse_delta.indices, sparse_delta.values, use_locking, name)
 
     def scatter_sub(self, sparse_delta, use_locking=False, name=None):
-        return _weir.scatter_sub(self, sparse_delta.indices, sparse_delta.values, name)
+        return _weir.scatter_sub(self, sparse_delta.indices, sparse_delta.values, use_locking, name)
 
     def scatter_update(self, sparse_delta, use_locking=False, name=None):
-        return _weir.scatter_update(self, sparse_delta.indices, sparse_delta.values, name)
+        return _weir.scatter_update(self, sparse_delta.indices, sparse_delta.values, use_locking, name)
 
     def _scatter(self, how, sparse_delta, use_locking, name):
         return getattr(state_ops, how)(self, sparse_delta.indices, sparse_delta.values, use_locking, name)

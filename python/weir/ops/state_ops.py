@@ -13,26 +13,26 @@ def assign(ref, value, validate_shape=None, use_locking=None, name=None):
 
 def assign_add(ref, value, use_locking=None, name=None):
     if isinstance(ref, _weir.Variable):
-        return _weir.assign_add(ref, value, name)
+        return _weir.assign_add(ref, value, use_locking, name)
     return apply("AssignAdd", (ref, value), {"use_locking": use_locking}, name)
 
 
 def assign_sub(ref, value, use_locking=None, name=None):
     if isinstance(ref, _weir.Variable):
-        return _weir.assign_sub(ref, value, name)
+        return _weir.assign_sub(ref, value, use_locking, name)
     return apply("AssignSub", (ref, value), {"use_locking": use_locking}, name)
 
 
 def scatter_update(ref, indices, updates, use_locking=True, name=None):
-    return _weir.scatter_update(ref, indices, updates, name)
+    return _weir.scatter_update(ref, indices, updates, use_locking, name)
 
 
 def scatter_add(ref, indices, updates, use_locking=False, name=None):
-    return _weir.scatter_add(ref, indices, updates, name)
+    return _weir.scatter_add(ref, indices, updates, use_locking, name)
 
 
 def scatter_sub(ref, indices, updates, use_locking=False, name=None):
-    return _weir.scatter_sub(ref, indices, updates, name)
+    return _weir.scatter_sub(ref, indices, updates, use_locking, name)
 
 
 def _scatter(op, ref, indices, updates, use_locking, name):

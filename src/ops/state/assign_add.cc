@@ -60,9 +60,11 @@ namespace weir {
 namespace {
 
 Output update(std::string_view ref_op, std::string_view resource_op, const Variable& variable, const In& value,
-              std::string_view name) {
+              const UpdateOptions& options, std::string_view name) {
   if (!variable.is_resource()) {
-    return NodeBuilder(ref_op, name, value.where()).input(variable.handle()).input(value).output();
+    NodeBuilder node(ref_op, name, value.where());
+    if (options.use_locking) node.attr("use_locking", *options.use_locking);
+    return node.input(variable.handle()).input(value).output();
   }
   Operation write = NodeBuilder(resource_op, name, value.where())
                         .input(variable.handle())
@@ -75,12 +77,12 @@ Output update(std::string_view ref_op, std::string_view resource_op, const Varia
 
 }  // namespace
 
-Output assign_add(const Variable& variable, const In& value, std::string_view name) {
-  return update("AssignAdd", "AssignAddVariableOp", variable, value, name);
+Output assign_add(const Variable& variable, const In& value, std::string_view name, const UpdateOptions& options) {
+  return update("AssignAdd", "AssignAddVariableOp", variable, value, options, name);
 }
 
-Output assign_sub(const Variable& variable, const In& value, std::string_view name) {
-  return update("AssignSub", "AssignSubVariableOp", variable, value, name);
+Output assign_sub(const Variable& variable, const In& value, std::string_view name, const UpdateOptions& options) {
+  return update("AssignSub", "AssignSubVariableOp", variable, value, options, name);
 }
 
 }  // namespace weir

@@ -140,9 +140,11 @@ namespace weir {
 namespace {
 
 Output scatter(std::string_view op, const Variable& variable, const In& indices, const In& updates,
-               std::string_view name) {
+               const UpdateOptions& options, std::string_view name) {
   if (!variable.is_resource()) {
-    return NodeBuilder(op, name, updates.where()).input(variable.handle()).input(indices).input(updates).output();
+    NodeBuilder node(op, name, updates.where());
+    if (options.use_locking) node.attr("use_locking", *options.use_locking);
+    return node.input(variable.handle()).input(indices).input(updates).output();
   }
   Operation write = NodeBuilder("Resource" + std::string(op), name, updates.where())
                         .input(variable.handle())
@@ -156,14 +158,17 @@ Output scatter(std::string_view op, const Variable& variable, const In& indices,
 
 }  // namespace
 
-Output scatter_add(const Variable& variable, const In& indices, const In& updates, std::string_view name) {
-  return scatter("ScatterAdd", variable, indices, updates, name);
+Output scatter_add(const Variable& variable, const In& indices, const In& updates, std::string_view name,
+                   const UpdateOptions& options) {
+  return scatter("ScatterAdd", variable, indices, updates, options, name);
 }
-Output scatter_sub(const Variable& variable, const In& indices, const In& updates, std::string_view name) {
-  return scatter("ScatterSub", variable, indices, updates, name);
+Output scatter_sub(const Variable& variable, const In& indices, const In& updates, std::string_view name,
+                   const UpdateOptions& options) {
+  return scatter("ScatterSub", variable, indices, updates, options, name);
 }
-Output scatter_update(const Variable& variable, const In& indices, const In& updates, std::string_view name) {
-  return scatter("ScatterUpdate", variable, indices, updates, name);
+Output scatter_update(const Variable& variable, const In& indices, const In& updates, std::string_view name,
+                      const UpdateOptions& options) {
+  return scatter("ScatterUpdate", variable, indices, updates, options, name);
 }
 
 }  // namespace weir
