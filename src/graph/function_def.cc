@@ -204,12 +204,13 @@ void FunctionWriter::write_functions(const Node& node, proto::NodeDef& def) {
     written = functions_.at(body);
   };
   for (const auto& [attr, value] : node.attrs) {
-    proto::AttrValue& message = (*def.mutable_attr())[attr];
+    // Attributes of other kinds may have been left out by now (keep_colocation) and must not come back empty.
     if (const auto* one = std::get_if<FunctionName>(&value)) {
-      write(one->name, *message.mutable_func()->mutable_name());
+      write(one->name, *(*def.mutable_attr())[attr].mutable_func()->mutable_name());
     } else if (const auto* several = std::get_if<std::vector<FunctionName>>(&value)) {
+      auto& list = *(*def.mutable_attr())[attr].mutable_list();
       for (size_t i = 0; i < several->size(); ++i) {
-        write((*several)[i].name, *message.mutable_list()->mutable_func(static_cast<int>(i))->mutable_name());
+        write((*several)[i].name, *list.mutable_func(static_cast<int>(i))->mutable_name());
       }
     }
   }
