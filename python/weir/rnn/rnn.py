@@ -302,3 +302,22 @@ def static_bidirectional_rnn(cell_fw, cell_bw, inputs, initial_state_fw=None, in
     joined = nest.map_structure(lambda fw, bw: array_ops.concat([fw, bw], 1), forward,
                                 _reversed_steps(backward, sequence_length))
     return joined, state_fw, state_bw
+
+
+def static_state_saving_rnn(cell, inputs, state_saver, state_name, sequence_length=None, scope=None):
+    """``static_rnn`` that begins with a saved state and saves its last: ``state_saver.state(name)`` and
+    ``state_saver.save_state(name, value)``. The last output waits until the state is saved."""
+    sizes = cell.state_size
+    if nest.is_sequence(sizes) != nest.is_sequence(state_name):
+        raise ValueError(f"state_name should be the same type as cell.state_size.  state_name: {state_name}, "
+                         f"cell.state_size: {sizes}")
+    names, count = nest.flatten(state_name), len(nest.flatten(sizes))
+    if len(names) != count:
+        raise ValueError(f"#elems(state_name) != #elems(state_size): {len(names)} vs. {count}")
+    first = nest.pack_sequence_as(sizes, [state_saver.state(name) for name in names])
+    outputs, state = static_rnn(cell, inputs, initial_state=first, sequence_length=sequence_length, scope=scope)
+    saved = [state_saver.save_state(name, part) for name, part in zip(names, nest.flatten(state))]
+    with control_dependencies(saved):
+        outputs[-1] = nest.map_structure(array_ops.identity, outputs[-1])
+        state = nest.map_structure(array_ops.identity, state)
+    return outputs, state

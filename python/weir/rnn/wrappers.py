@@ -190,3 +190,38 @@ class OutputProjectionWrapper(_Projection):
     def call(self, inputs, state):
         output, state = self._cell(inputs, state)
         return self._projected(output), state
+
+
+class HighwayWrapper(_Wrapper):
+    """Lets a learned share of a cell's inputs through beside its outputs (Srivastava et al., 2015)."""
+
+    def __init__(self, cell, couple_carry_transform_gates=True, carry_bias_init=1.0):
+        super().__init__(cell)
+        self._couple, self._carry_bias = couple_carry_transform_gates, carry_bias_init
+
+    def _gate(self, x, which, bias):
+        size = x.shape.with_rank(2).as_list()[1]
+        weights = get_variable(which + "_w", [size, size])
+        biases = get_variable(which + "_b", [size], initializer=init_ops.constant_initializer(bias))
+        return math_ops.sigmoid(nn_ops.xw_plus_b(x, weights, biases))
+
+    def _highway(self, x, y):
+        x.shape.assert_is_compatible_with(y.shape)
+        carry = self._gate(x, "carry", self._carry_bias)
+        transform = 1 - carry if self._couple else self._gate(x, "transform", -self._carry_bias)
+        return x * carry + y * transform
+
+    def _wrapped(self, inputs, state, cell):
+        outputs, state = cell(inputs, state)
+        nest.assert_same_structure(inputs, outputs)
+        return nest.map_structure(self._highway, inputs, outputs), state
+
+
+class CompiledWrapper(_Wrapper):
+    """The cell itself: plans fuse and compile everything there is."""
+
+    def __init__(self, cell, compile_stateful=False):
+        super().__init__(cell)
+
+    def _wrapped(self, inputs, state, cell):
+        return cell(inputs, state)

@@ -51,6 +51,15 @@ uint64_t next_below(WordStream& words, uint64_t n) {
   return word % n;
 }
 
+uint32_t next_below32(WordStream& words, uint32_t n) {
+  if ((n & (n - 1)) == 0) return words.next() & (n - 1);
+  const uint32_t rest = ~uint32_t{0} % n + 1;
+  uint32_t word;
+  do word = words.next();
+  while (word < rest);
+  return word % n;
+}
+
 float expected_count(float probability, int64_t samples, int64_t tries) {
   if (tries == samples) return probability * static_cast<float>(samples);
   return static_cast<float>(-std::expm1(static_cast<double>(tries) * std::log1p(-static_cast<double>(probability))));

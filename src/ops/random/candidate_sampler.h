@@ -23,6 +23,7 @@ SamplerState prepare_sampler(PrepareContext& c);
 // Numbers as TensorFlow's SimplePhilox makes them from a stream of words.
 uint64_t next_word64(WordStream& words);
 uint64_t next_below(WordStream& words, uint64_t n);
+uint32_t next_below32(WordStream& words, uint32_t n);  // of one word each
 
 // How often a class of that probability is expected among the samples that took `tries` draws.
 float expected_count(float probability, int64_t samples, int64_t tries);

@@ -52,6 +52,43 @@ TEST(UniformCandidateSampler, DrawsTensorFlowsClasses) {
   expect_error([&] { uniform_candidate_sampler(labels, options); }, Code::InvalidArgument, "cannot be drawn");
 }
 
+TEST(AllCandidateSampler, GivesEveryClass) {
+  Graph g;
+  SampledCandidates all = all_candidate_sampler(g.constant({{1}, {4}}, int64), 1, 3, true);
+  auto values = Session(g).run({all.sampled_candidates, all.true_expected_count, all.sampled_expected_count});
+  expect_same(values[0], Tensor(std::vector<int64_t>{0, 1, 2}));
+  expect_same(values[1], Tensor::from<float>({1, 1}, {2, 1}));
+  expect_same(values[2], Tensor(std::vector<float>{1, 1, 1}));
+}
+
+TEST(LearnedUnigramCandidateSampler, CountsTrueClassesForTheNextRun) {
+  Graph g;
+  SamplerOptions options{.num_sampled = 2, .unique = false, .range_max = 4, .seed = 7};
+  SampledCandidates learned = learned_unigram_candidate_sampler(g.constant({{3}, {3}}, int64), options);
+  Session session(g);
+  // 2 samples of a class that was seen once in 4, then 3 times in 6.
+  expect_near(session.run(learned.true_expected_count), Tensor::from<float>({0.5f, 0.5f}, {2, 1}), 1e-6);
+  expect_near(session.run(learned.true_expected_count), Tensor::from<float>({1, 1}, {2, 1}), 1e-6);
+}
+
+TEST(FixedUnigramCandidateSampler, DrawsByTheGivenFrequencies) {
+  Graph g;
+  Output labels = g.constant({{1}, {2}}, int64);
+  SamplerOptions options{.num_sampled = 2, .unique = true, .range_max = 4, .seed = 7};
+  SampledCandidates drawn =
+      fixed_unigram_candidate_sampler(labels, options, {.unigrams = {3, 1, 0}, .num_reserved_ids = 1});
+  Session session(g);
+  auto values = session.run({drawn.sampled_candidates, drawn.sampled_expected_count});
+  const auto classes = values[0].data<int64_t>();
+  EXPECT_EQ(classes[0] + classes[1], 3);  // 1 and 2: the others cannot be
+  options.num_sampled = 3;
+  Output impossible =
+      fixed_unigram_candidate_sampler(labels, options, {.unigrams = {3, 1, 0}, .num_reserved_ids = 1}).sampled_candidates;
+  expect_error([&] { session.run(impossible); }, Code::InvalidArgument, "cannot be drawn");
+  expect_error([&] { fixed_unigram_candidate_sampler(labels, options, {}); }, Code::InvalidArgument,
+               "Must provide either vocab_file or unigrams.");
+}
+
 TEST(ComputeAccidentalHits, FindsSamplesAmongTheTrueClasses) {
   Graph g;
   AccidentalHits hits = compute_accidental_hits(g.constant({{1, 2}, {5, 9}}, int64), g.constant({9, 1, 4}, int64), 2);
