@@ -54,6 +54,7 @@ NB_MODULE(_weir, m) {
   bind_composed(m);
   bind_layer_calls(m);
   bind_flow(m);
+  bind_sequences(m);
   bind_functions(m);
   bind_train(m);
   bind_training(m);

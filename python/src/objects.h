@@ -201,6 +201,7 @@ void bind_variables(nb::module_& m);
 void bind_composed(nb::module_& m);
 void bind_layer_calls(nb::module_& m);
 void bind_flow(nb::module_& m);
+void bind_sequences(nb::module_& m);
 void bind_functions(nb::module_& m);
 void bind_train(nb::module_& m);
 void bind_training(nb::module_& m);

@@ -133,8 +133,6 @@ def test_cells_are_found_where_programs_look():
                  "ResidualWrapper", "LSTMStateTuple"):
         assert getattr(tf.contrib.rnn, name) is getattr(cells, name)
     assert tf.contrib.rnn.static_rnn is tf.nn.static_rnn
-    with pytest.raises(NotImplementedError):
-        tf.contrib.rnn.NASCell(3)
     with tf.device("/cpu:0"):
         cell = cells.DeviceWrapper(cells.BasicRNNCell(2, activation="relu"), "/device:CPU:0")
         assert cell(tf.zeros([1, 2]), cell.zero_state(1, tf.float32))[0].device == "/device:CPU:0"

@@ -32,6 +32,14 @@ Shape element_of(const Shape& rows) {
   return Shape(rows.dims().subspan(1));
 }
 
+// float32, not float: as programs call the type.
+std::string plain_name(DType dtype) {
+  if (dtype == float16) return "float16";
+  if (dtype == float32) return "float32";
+  if (dtype == float64) return "float64";
+  return std::string(dtype_name(dtype));
+}
+
 std::string_view or_else(std::string_view name, std::string_view usual) { return name.empty() ? usual : name; }
 
 }  // namespace
@@ -67,8 +75,10 @@ TensorArray TensorArray::with_flow(const Output& flow) const {
 Output TensorArray::as_element(const In& value) const {
   const Output element = nn::as_output(graph(), value, dtype_, "value");
   if (element.dtype() != dtype_) {
-    throw wrong_type("TensorArray dtype is {} but Op is trying to write dtype {}.", dtype_name(dtype_),
-                     dtype_name(element.dtype()));
+    const std::string have = plain_name(element.dtype()), want = plain_name(dtype_);
+    throw wrong_type(
+        "Input value {} has dtype {}, but expected dtype {}. (TensorArray dtype is {} but Op is trying to write dtype {}.)",
+        element.name(), have, want, want, have);
   }
   return element;
 }

@@ -124,28 +124,41 @@ def average_precision_at_k(labels, predictions, k, weights=None, metrics_collect
         classes = _math.cast(_array.shape(predictions)[-1], _INT64)
         known = _math.logical_and(labels >= 0, labels < classes)
         labels = _array.where(known, labels, _array.zeros_like(labels) + _NOTHING)
-        found = _math.cast(_common(labels, best)[0], _DOUBLE)
-        precisions = _math.cumsum(found, -1) / _math.cumsum(_array.ones_like(found), -1)
-        total = _math.reduce_sum(precisions * found, -1)
-        if sparse:
-            relevant = _math.reduce_sum(_math.cast(_firsts(labels), _INT64), -1)
-        else:
-            relevant = _math.reduce_sum(_array.ones_like(labels), -1)
-        average = _math.divide(total, _math.cast(_math.minimum(relevant, k), _DOUBLE), name="average_precision")
-        if weights is None:
-            number = _math.cast(_array.size(average), _DOUBLE)
-        else:
-            weights = _broadcast_weights(_math.cast(weights, _DOUBLE), average)
-            average, number = _math.multiply(average, weights), _math.reduce_sum(weights)
-        with _name_scope(None, "max_1") as scope:
-            most = metric_variable([], _DOUBLE, scope)
-            update_most = _state.assign_add(most, number, name="update")
-        with _name_scope(None, "total") as scope:
-            summed = metric_variable([], _DOUBLE, scope)
-            update_summed = _state.assign_add(summed, _math.reduce_sum(average), name="update")
-        return collect(_math.div_no_nan(summed, most, name="mean"),
-                       _math.div_no_nan(update_summed, update_most, name="update"), metrics_collections,
-                       updates_collections)
+        return _averaged_precision(labels, best, sparse, weights, metrics_collections, updates_collections)
+
+
+def _average_precision_at_top_k(labels, predictions_idx, weights, metrics_collections, updates_collections, name):
+    """The same for predictions that are classes, best first."""
+    with _name_scope(name, "average_precision", [predictions_idx, labels, weights]):
+        best = _math.cast(predictions_idx, _INT64)
+        labels, sparse = _rows(labels, best)
+        return _averaged_precision(labels, best, sparse, weights, metrics_collections, updates_collections)
+
+
+def _averaged_precision(labels, best, sparse, weights, metrics_collections, updates_collections):
+    found = _math.cast(_common(labels, best)[0], _DOUBLE)
+    precisions = _math.cumsum(found, -1) / _math.cumsum(_array.ones_like(found), -1)
+    total = _math.reduce_sum(precisions * found, -1)
+    if sparse:
+        relevant = _math.reduce_sum(_math.cast(_firsts(labels), _INT64), -1)
+    else:
+        relevant = _math.reduce_sum(_array.ones_like(labels), -1)
+    k = _math.cast(_array.shape(best)[-1], _INT64)
+    average = _math.divide(total, _math.cast(_math.minimum(relevant, k), _DOUBLE), name="average_precision")
+    if weights is None:
+        number = _math.cast(_array.size(average), _DOUBLE)
+    else:
+        weights = _broadcast_weights(_math.cast(weights, _DOUBLE), average)
+        average, number = _math.multiply(average, weights), _math.reduce_sum(weights)
+    with _name_scope(None, "max_1") as scope:
+        most = metric_variable([], _DOUBLE, scope)
+        update_most = _state.assign_add(most, number, name="update")
+    with _name_scope(None, "total") as scope:
+        summed = metric_variable([], _DOUBLE, scope)
+        update_summed = _state.assign_add(summed, _math.reduce_sum(average), name="update")
+    return collect(_math.div_no_nan(summed, most, name="mean"),
+                   _math.div_no_nan(update_summed, update_most, name="update"), metrics_collections,
+                   updates_collections)
 
 
 sparse_average_precision_at_k = average_precision_at_k

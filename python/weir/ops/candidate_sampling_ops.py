@@ -22,6 +22,25 @@ def _sampler(op, limited=True):
 
 uniform_candidate_sampler = _sampler("UniformCandidateSampler")
 log_uniform_candidate_sampler = _sampler("LogUniformCandidateSampler")
+learned_unigram_candidate_sampler = _sampler("LearnedUnigramCandidateSampler")
+
+
+def all_candidate_sampler(true_classes, num_true, num_sampled, unique, seed=None, name=None):
+    """Every class, once: for the full loss in a program that was written for a sampled one."""
+    return _sampler("AllCandidateSampler", limited=False)(true_classes, num_true, num_sampled, unique, seed=seed,
+                                                          name=name)
+
+
+def fixed_unigram_candidate_sampler(true_classes, num_true, num_sampled, unique, range_max, vocab_file="",
+                                    distortion=1.0, num_reserved_ids=0, num_shards=1, shard=0, unigrams=(), seed=None,
+                                    name=None):
+    """Draws classes by given frequencies: a list, or the last column of a file of comma-separated values."""
+    seed1, seed2 = get_seed(seed)
+    attrs = {"num_true": num_true, "num_sampled": num_sampled, "unique": unique, "range_max": range_max,
+             "vocab_file": vocab_file, "distortion": distortion, "num_reserved_ids": num_reserved_ids,
+             "num_shards": num_shards, "shard": shard, "unigrams": list(unigrams), "seed": seed1 or 0,
+             "seed2": seed2 or 0}
+    return apply("FixedUnigramCandidateSampler", (true_classes,), attrs, name)
 
 
 def compute_accidental_hits(true_classes, sampled_candidates, num_true, seed=None, name=None):

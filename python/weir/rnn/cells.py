@@ -7,27 +7,28 @@ called first.
 
 import collections
 import copy
-import re
 
-from weir import logging, nest
+from weir import _weir, logging, nest
 from weir.core import dtypes, tensor_util
 from weir.core.graph import Tensor, convert_to_tensor, name_scope
+from weir.core.stack import get_default_graph as _graph
 from weir.core.tensor_shape import as_shape
-from weir.core.variable_scope import VariableScope, get_variable, variable_scope
-from weir.core.variables import trainable_variables
-from weir.ops import array_ops, clip_ops, init_ops, math_ops, nn_ops
-
-
-def _snake_case(name):
-    name = re.sub("(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
-    name = re.sub("([a-z])([A-Z])", r"\1_\2", name).lower()
-    return name if name[0] != "_" else "private" + name
+from weir.core.variable_scope import VariableScope, get_variable, get_variable_scope, variable_scope
+from weir.core.variables import PartitionedVariable, trainable_variables
+from weir.layers.base import Layer
+from weir.layers.input_spec import InputSpec
+from weir.ops import array_ops, init_ops, math_ops, nn_ops
 
 
 def _activation(activation):
     if isinstance(activation, str):
         return getattr(math_ops if activation in ("tanh", "sigmoid") else nn_ops, activation)
     return activation or math_ops.tanh
+
+
+def _or_none(activation):
+    """The function for C++, whose own is tanh."""
+    return None if activation is math_ops.tanh else activation
 
 
 def assert_like_rnncell(cell_name, cell):
@@ -43,56 +44,44 @@ def assert_like_rnncell(cell_name, cell):
 
 def zeros_of_size(batch_size, size, dtype):
     """Zeros for one tensor of a state or an output: ``size`` without the dimension of the batch."""
-    sizes = as_shape(size).as_list()
-    if not isinstance(batch_size, Tensor):
-        return array_ops.zeros([batch_size] + sizes, dtype)
-    result = array_ops.zeros(array_ops.stack([batch_size] + sizes), dtype)
-    static = tensor_util.constant_value(batch_size)
-    result.set_shape([None if static is None else int(static)] + sizes)
-    return result
+    if isinstance(size, Tensor):  # an attention over a memory whose length only the run knows
+        return array_ops.zeros(array_ops.concat([array_ops.reshape(batch_size, [1]), array_ops.reshape(size, [-1])], 0),
+                               dtype)
+    zeros = _weir.zeros_for_batch(_graph(), batch_size, as_shape(size), dtypes.as_dtype(dtype))
+    static = tensor_util.constant_value(batch_size) if isinstance(batch_size, Tensor) else None
+    if static is not None:
+        zeros.set_shape([int(static)] + as_shape(size).as_list())
+    return zeros
 
 
-class RNNCell:
+class RNNCell(Layer):
     """A cell of one's own gives ``state_size``, ``output_size`` and ``call(inputs, state)``, and may make its variables
     in ``build(inputs_shape)`` with ``add_variable`` or in ``call`` with ``tf.get_variable``."""
 
-    # For cells that do not call __init__.
-    trainable, built, _reuse, _dtype, _name, _scope = True, False, None, None, None, None
-
-    def __init__(self, trainable=True, name=None, dtype=None, **kwargs):
-        self.trainable, self._name = trainable, name
-        self._reuse = kwargs.pop("_reuse", None)
-        self._dtype = None if dtype is None else dtypes.as_dtype(dtype)
-        for unknown in kwargs:
-            raise TypeError("Keyword argument not understood:", unknown)
-
-    def __call__(self, inputs, state, scope=None, **kwargs):
-        if self._scope is None:
-            opened = scope if scope is not None else self.name if self._reuse else None
-            with variable_scope(opened, default_name=self.name) as self._scope:
-                pass
-        with variable_scope(self._scope, reuse=True if self.built else self._reuse, custom_getter=self._remember):
-            if not self.built:
-                first = nest.flatten(inputs)[0]
-                if self._dtype is None and isinstance(first, Tensor):
-                    self._dtype = first.dtype.base_dtype
-                self.build(nest.map_structure(lambda tensor: tensor.shape, inputs))
-            result = self.call(inputs, state, **kwargs)
-            self.built = True
-            return result
+    def __call__(self, inputs, state, scope=None, *args, **kwargs):
+        with variable_scope(get_variable_scope() if scope is None else scope, custom_getter=self._remember) as opened:
+            if scope is not None:
+                kwargs["scope"] = opened
+            return super().__call__(inputs, state, *args, **kwargs)
 
     def _remember(self, getter, *args, **kwargs):
+        """What ``tf.get_variable`` gives inside of the cell is one of its weights."""
         variable = getter(*args, **kwargs)
-        seen = self.__dict__.setdefault("_variables", [])
-        if all(variable is not other for other in seen):
-            seen.append(variable)
+        parts = list(variable) if isinstance(variable, PartitionedVariable) else [variable]
+        known = trainable_variables()
+        weights = (self._trainable_weights if all(any(part is other for other in known) for part in parts)
+                   else self._non_trainable_weights)
+        if all(variable is not other for other in weights):
+            weights.append(variable)
         return variable
 
-    def add_variable(self, name, shape, dtype=None, initializer=None, regularizer=None, trainable=True, **kwargs):
-        return get_variable(name, shape, dtype=dtype or self._dtype, initializer=initializer, regularizer=regularizer,
-                            trainable=trainable and self.trainable, **kwargs)
-
-    add_weight = add_variable
+    def add_weight(self, *args, **kwargs):
+        variable = super().add_weight(*args, **kwargs)
+        for weights in (self._trainable_weights, self._non_trainable_weights):
+            places = [i for i, other in enumerate(weights) if other is variable]
+            for place in reversed(places[1:]):  # it came by the getter as well
+                del weights[place]
+        return variable
 
     def build(self, inputs_shape):
         pass
@@ -108,36 +97,18 @@ class RNNCell:
     def output_size(self):
         raise NotImplementedError("Abstract method")
 
-    name = property(lambda self: self._name or _snake_case(type(self).__name__))
-    scope_name = property(lambda self: self._scope.name)
-    dtype = property(lambda self: self._dtype)
-
-    @property
-    def variables(self):
-        return list(self.__dict__.get("_variables", ()))
-
-    weights = variables
-
-    @property
-    def trainable_variables(self):
-        known = trainable_variables()
-        return [variable for variable in self.variables if any(variable is other for other in known)]
-
-    trainable_weights = trainable_variables
-
-    @property
-    def non_trainable_variables(self):
-        trained = self.trainable_variables
-        return [variable for variable in self.variables if all(variable is not other for other in trained)]
-
-    non_trainable_weights = non_trainable_variables
-
     def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
         if inputs is not None:
             inputs = convert_to_tensor(inputs, name="inputs")
-            batch_size = inputs.shape.as_list()[0]
-            if batch_size is None:
-                batch_size = array_ops.shape(inputs)[0]
+            found = inputs.shape.as_list()[0]
+            known = tensor_util.constant_value(batch_size) if isinstance(batch_size, Tensor) else batch_size
+            if batch_size is not None and found != known:
+                raise ValueError("batch size from input tensor is different from the input param. Input tensor batch: "
+                                 f"{found}, batch_size: {batch_size}")
+            if dtype is not None and inputs.dtype != dtype:
+                raise ValueError("dtype from input tensor is different from the input param. Input tensor dtype: "
+                                 f"{inputs.dtype}, dtype: {dtype}")
+            batch_size = array_ops.shape(inputs)[0] if found is None else found
             dtype = inputs.dtype
         if batch_size is None or dtype is None:
             raise ValueError("batch_size and dtype cannot be None while constructing initial state: "
@@ -152,6 +123,9 @@ class RNNCell:
 class LayerRNNCell(RNNCell):
     """A cell that makes its variables in ``build``."""
 
+    def __call__(self, inputs, state, scope=None, *args, **kwargs):
+        return Layer.__call__(self, inputs, state, *args, scope=scope, **kwargs)
+
 
 class _UnitsCell(LayerRNNCell):
     """What cells with ``num_units`` outputs and a matrix for input and state share."""
@@ -160,18 +134,17 @@ class _UnitsCell(LayerRNNCell):
         if kwargs.pop("input_size", None) is not None:
             logging.warn("%s: The input_size parameter is deprecated.", self)
         super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
+        self.input_spec = InputSpec(ndim=2)
         self._num_units, self._activation = num_units, _activation(activation)
 
     state_size = property(lambda self: self._num_units)
     output_size = property(lambda self: self._num_units)
 
     def build(self, inputs_shape):
-        if inputs_shape.ndims not in (None, 2):
-            raise ValueError(f"Input 0 of layer {self.name} is incompatible with the layer: expected ndim=2, found "
-                             f"ndim={inputs_shape.ndims}. Full shape received: {inputs_shape}")
         if inputs_shape.ndims is None or inputs_shape.as_list()[-1] is None:
             raise ValueError(f"Expected inputs.shape[-1] to be known, saw shape: {inputs_shape}")
         self._build(inputs_shape.as_list()[-1])
+        self.built = True
 
     def _add_linear(self, rows, columns, prefix="", kernel_initializer=None, bias_initializer=None):
         kernel = self.add_variable(f"{prefix}kernel", [rows, columns], initializer=kernel_initializer)
@@ -237,7 +210,7 @@ class BasicRNNCell(_UnitsCell):
         self._kernel, self._bias = self._add_linear(depth + self._num_units, self._num_units)
 
     def call(self, inputs, state):
-        output = self._activation(_affine([inputs, state], self._kernel, self._bias))
+        output, _ = _weir.basic_rnn_step(_graph(), inputs, state, self._kernel, self._bias, _or_none(self._activation))
         return output, output
 
 
@@ -252,14 +225,15 @@ class GRUCell(_UnitsCell):
     def _build(self, depth):
         rows = depth + self._num_units
         bias = self._bias_initializer
-        self._gates = self._add_linear(rows, 2 * self._num_units, "gates/", self._kernel_initializer,
-                                       init_ops.constant_initializer(1.0) if bias is None else bias)
-        self._candidate = self._add_linear(rows, self._num_units, "candidate/", self._kernel_initializer, bias)
+        self._gate_kernel, self._gate_bias = self._add_linear(
+            rows, 2 * self._num_units, "gates/", self._kernel_initializer,
+            init_ops.constant_initializer(1.0) if bias is None else bias)
+        self._candidate_kernel, self._candidate_bias = self._add_linear(
+            rows, self._num_units, "candidate/", self._kernel_initializer, bias)
 
     def call(self, inputs, state):
-        r, u = array_ops.split(math_ops.sigmoid(_affine([inputs, state], *self._gates)), 2, axis=1)
-        candidate = self._activation(_affine([inputs, r * state], *self._candidate))
-        output = u * state + (1 - u) * candidate
+        output, _ = _weir.gru_step(_graph(), inputs, state, self._gate_kernel, self._gate_bias, self._candidate_kernel,
+                                   self._candidate_bias, _or_none(self._activation))
         return output, output
 
 
@@ -317,10 +291,8 @@ class BasicLSTMCell(_LSTM):
 
     def call(self, inputs, state):
         c, h = self._parts(state)
-        i, j, f, o = array_ops.split(_affine([inputs, h], self._kernel, self._bias), 4, axis=1)
-        sigmoid = math_ops.sigmoid
-        c = c * sigmoid(f + self._forget_bias) + sigmoid(i) * self._activation(j)
-        h = self._activation(c) * sigmoid(o)
+        h, (c, _) = _weir.basic_lstm_step(_graph(), inputs, c, h, self._kernel, self._bias, self._forget_bias,
+                                          _or_none(self._activation))
         return h, self._like(state, c, h)
 
 
@@ -343,29 +315,18 @@ class LSTMCell(_LSTM):
         self._kernel, self._bias = self._add_linear(depth + self._h_size, 4 * units,
                                                     kernel_initializer=self._initializer)
         if self._use_peepholes:
-            self._w_f, self._w_i, self._w_o = (
+            self._w_f_diag, self._w_i_diag, self._w_o_diag = (
                 self.add_variable(f"w_{gate}_diag", [units], initializer=self._initializer) for gate in "fio")
         if self._num_proj is not None:
-            self._projection = self.add_variable("projection/kernel", [units, self._num_proj],
-                                                 initializer=self._initializer)
+            self._proj_kernel = self.add_variable("projection/kernel", [units, self._num_proj],
+                                                  initializer=self._initializer)
 
     def call(self, inputs, state):
         c, h = self._parts(state)
-        i, j, f, o = array_ops.split(_affine([inputs, h], self._kernel, self._bias), 4, axis=1)
-        f = f + self._forget_bias
-        if self._use_peepholes:
-            f, i = f + self._w_f * c, i + self._w_i * c
-        sigmoid = math_ops.sigmoid
-        c = sigmoid(f) * c + sigmoid(i) * self._activation(j)
-        if self._cell_clip is not None:
-            c = clip_ops.clip_by_value(c, -self._cell_clip, self._cell_clip)
-        if self._use_peepholes:
-            o = o + self._w_o * c
-        h = sigmoid(o) * self._activation(c)
-        if self._num_proj is not None:
-            h = math_ops.matmul(h, self._projection)
-            if self._proj_clip is not None:
-                h = clip_ops.clip_by_value(h, -self._proj_clip, self._proj_clip)
+        peepholes = (self._w_f_diag, self._w_i_diag, self._w_o_diag) if self._use_peepholes else (None,) * 3
+        projection = self._proj_kernel if self._num_proj is not None else None
+        h, (c, _) = _weir.lstm_step(_graph(), inputs, c, h, (self._kernel, self._bias, *peepholes, projection),
+                                    self._forget_bias, self._cell_clip, self._proj_clip, _or_none(self._activation))
         return h, self._like(state, c, h)
 
 
@@ -420,8 +381,8 @@ class MultiRNNCell(RNNCell):
 def _with_own_weights(cell):
     """A cell like ``cell`` that has not been called yet."""
     own = copy.copy(cell)
-    own.__dict__.pop("_variables", None)
     own._scope, own.built = None, False
+    own._trainable_weights, own._non_trainable_weights = [], []
     if isinstance(own, _Around):
         own._cell = _with_own_weights(own._cell)
     elif isinstance(own, MultiRNNCell):

@@ -1,23 +1,20 @@
 """Recurrent networks: cells (weir.rnn.cells) along sequences."""
 
-from weir import nest
-from weir.core.graph import Tensor, control_dependencies, convert_to_tensor, name_scope
+from weir import _weir, nest
+from weir.core import dtypes
+from weir.core.graph import control_dependencies, convert_to_tensor
+from weir.core.stack import get_default_graph as _graph
 from weir.core.tensor_shape import TensorShape, as_shape
 from weir.core.variable_scope import variable_scope
 from weir.ops import array_ops, math_ops
-from weir.ops.control_flow_ops import Assert, while_loop
+from weir.ops.control_flow_ops import while_loop
 from weir.rnn.cells import assert_like_rnncell, zeros_of_size
 from weir.ops.tensor_array_ops import TensorArray
 
 
 def transpose_batch_time(x):
     """``x`` with its first two dimensions exchanged."""
-    shape = x.shape
-    if shape.ndims is not None and shape.ndims < 2:
-        return x
-    order = [1, 0] + list(range(2, shape.ndims)) if shape.ndims is not None else array_ops.concat(
-        [[1, 0], math_ops.range(2, array_ops.rank(x))], axis=0)
-    return array_ops.transpose(x, order)
+    return _weir.transpose_batch_time(_graph(), x)
 
 
 def best_effort_input_batch_size(flat_input):
@@ -59,18 +56,21 @@ def _state_dtype(dtype, state):
     return found[0]
 
 
+def _flows(structure):
+    """The tensors of a structure, of TensorArrays their flows."""
+    return [part.flow if isinstance(part, TensorArray) else part for part in nest.flatten(structure)]
+
+
+def _like(structure, tensors):
+    """The tensors in a structure, TensorArrays where it has them."""
+    return nest.pack_sequence_as(structure, [part._with_flow(tensor) if isinstance(part, TensorArray) else tensor
+                                             for part, tensor in zip(nest.flatten(structure), tensors)])
+
+
 def _frozen(finished, old, new):
     """``new``, but ``old`` in the rows of the batch that are finished."""
-
-    def choose(before, after):
-        if isinstance(before, TensorArray) or before.shape.ndims == 0:
-            return after
-        result = array_ops.where(finished, before, after)
-        result.set_shape(before.shape)
-        return result
-
     nest.assert_same_structure(old, new)
-    return nest.map_structure(choose, old, new)
+    return _like(new, _weir.frozen(_graph(), finished, _flows(old), _flows(new)))
 
 
 def _step(cell, inputs, state, time, sequence_length, zero_output):
@@ -96,66 +96,29 @@ def dynamic_rnn(cell, inputs, sequence_length=None, initial_state=None, dtype=No
             flat = [transpose_batch_time(tensor) for tensor in flat]
         batch_size = best_effort_input_batch_size(flat)
         if sequence_length is not None:
-            sequence_length = _checked_lengths(sequence_length, batch_size)
+            sequence_length = _weir.checked_lengths(_graph(), sequence_length, batch_size)
         state = _initial_state(cell, initial_state, batch_size, dtype,
                                "If there is no initial_state, you must give a dtype.")
         state = _as_tensors(state)
         outputs, state = _dynamic_loop(cell, nest.pack_sequence_as(inputs, flat), state, batch_size, sequence_length,
-                                       _state_dtype(dtype, state),
-                                       {"parallel_iterations": parallel_iterations or 32, "swap_memory": swap_memory})
+                                       _state_dtype(dtype, state), parallel_iterations or 32)
         if not time_major:
             outputs = nest.map_structure(transpose_batch_time, outputs)
         return outputs, state
 
 
-def _checked_lengths(sequence_length, batch_size):
-    lengths = math_ops.cast(sequence_length, "int32")
-    if lengths.shape.ndims not in (None, 1):
-        raise ValueError("sequence_length must be a vector of length batch_size, but saw shape: "
-                         f"{lengths.shape}")
-    lengths = array_ops.identity(lengths, name="sequence_length")
-    shape, wanted = array_ops.shape(lengths), array_ops.stack([batch_size])
-    fits = Assert(math_ops.reduce_all(math_ops.equal(shape, wanted)),
-                  [f"Expected shape for Tensor {lengths.name} is ", wanted, " but saw shape: ", shape])
-    with control_dependencies([fits]):
-        return array_ops.identity(lengths, name="CheckSeqLen")
+def _dynamic_loop(cell, inputs, state, batch_size, sequence_length, dtype, parallel_iterations):
+    def step(now, before):
+        before = _like(state, before)
+        output, after = cell(nest.pack_sequence_as(inputs, now), before)
+        nest.assert_same_structure(before, after)
+        nest.assert_same_structure(cell.output_size, output)
+        return _flows(output), _flows(after)
 
-
-def _dynamic_loop(cell, inputs, state, batch_size, sequence_length, dtype, options):
-    flat = nest.flatten(inputs)
-    for tensor in flat:
-        shape = tensor.shape.with_rank_at_least(3)
-        if not shape[2:].is_fully_defined():
-            raise ValueError("Input size (depth of inputs) must be accessible via shape inference, but saw value None.")
-        if shape.as_list()[0] != flat[0].shape.as_list()[0]:
-            raise ValueError("Time steps is not the same for all the elements in the input in a batch.")
-        if shape.as_list()[1] != flat[0].shape.as_list()[1]:
-            raise ValueError("Batch_size is not the same for all the elements in the input.")
-    steps = array_ops.shape(flat[0])[0]
-    static_batch = TensorShape([None if isinstance(batch_size, Tensor) else batch_size])
-    sizes = nest.flatten(cell.output_size)
-    zero_output = None
-    bound = steps
-    if sequence_length is not None:
-        zero_output = nest.map_structure(lambda size: zeros_of_size(batch_size, size, dtype), cell.output_size)
-        # At least one step, so that the outputs have a shape.
-        bound = math_ops.minimum(steps, math_ops.maximum(1, math_ops.reduce_max(sequence_length)))
-    time = array_ops.constant(0, dtype="int32", name="time")
-    with name_scope("dynamic_rnn"):
-        read = [TensorArray(tensor.dtype, flow=tensor)._filled_with_rows(tensor) for tensor in flat]
-        written = [TensorArray(dtype, size=steps, element_shape=static_batch.concatenate(as_shape(size)))
-                   for size in sizes]
-
-    def body(time, written, state):
-        now = nest.pack_sequence_as(inputs, [array.read(time) for array in read])
-        output, state = _step(cell, now, state, time, sequence_length, zero_output)
-        return time + 1, [array.write(time, part) for array, part in zip(written, nest.flatten(output))], state
-
-    _, written, state = while_loop(lambda time, *_: time < bound, body, (time, written, state), **options)
-    outputs = [array.stack() for array in written]
-    for output, size in zip(outputs, sizes):
-        output.set_shape(flat[0].shape[:1].concatenate(static_batch).concatenate(as_shape(size)))
-    return nest.pack_sequence_as(cell.output_size, outputs), state
+    outputs, last = _weir.dynamic_loop(_graph(), step, nest.flatten(inputs), _flows(state),
+                                       [as_shape(size) for size in nest.flatten(cell.output_size)],
+                                       dtypes.as_dtype(dtype), batch_size, sequence_length, parallel_iterations)
+    return nest.pack_sequence_as(cell.output_size, outputs), _like(state, last)
 
 
 def bidirectional_dynamic_rnn(cell_fw, cell_bw, inputs, sequence_length=None, initial_state_fw=None,

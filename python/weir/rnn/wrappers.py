@@ -17,7 +17,9 @@ class _Wrapper(_Around):
     """One that has no scope of its own: the variables are those of the cell."""
 
     cell = wrapped_cell = property(lambda self: self._cell)
-    variables = weights = property(lambda self: self._cell.variables)
+    trainable_weights = property(lambda self: self._cell.trainable_weights)
+    non_trainable_weights = property(lambda self: self._cell.non_trainable_weights)
+    weights = variables = property(lambda self: self._cell.weights)
 
     def __call__(self, inputs, state, scope=None):
         return self._wrapped(inputs, state, lambda inputs, state: self._cell(inputs, state, scope=scope))

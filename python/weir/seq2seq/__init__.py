@@ -1,0 +1,1 @@
+"""Sequences to sequences: attention, decoders, beam search. tf.contrib.seq2seq."""
