@@ -20,8 +20,8 @@ def _load_recorder():
     return module
 
 
-@pytest.mark.parametrize("name", ["cells", "control_flow", "functions", "images", "layers", "modules", "nodes",
-                                  "objects", "programs", "rnn", "seq2seq"])
+@pytest.mark.parametrize("name", ["cells", "control_flow", "decoders", "functions", "images", "layers", "modules", "nodes",
+                                  "objects", "programs", "rnn", "seq2seq", "sequences"])
 def test_shows_what_tensorflow_showed(name):
     with open(os.path.join(FOLDER, f"{name}.json"), encoding="utf-8") as file:
         expected = json.load(file)

@@ -62,6 +62,8 @@ dynamic('grid_shared', lambda: contrib.GridLSTMCell(
 dynamic('grid_both_ways', lambda: contrib.BidirectionalGridLSTMCell(
     2, feature_size=1, frequency_skip=1, num_frequency_blocks=[3], backward_slice_offset=1))
 dynamic('compiled', lambda: contrib.CompiledWrapper(cells.GRUCell(2)))
+dynamic('cudnn_gru', lambda: tf.contrib.cudnn_rnn.CudnnCompatibleGRUCell(2))
+dynamic('cudnn_lstm', lambda: tf.contrib.cudnn_rnn.CudnnCompatibleLSTMCell(2))
 case('phased', lambda x, n: tf.nn.dynamic_rnn(
     contrib.PhasedLSTMCell(2, use_peepholes=True, period_init_max=10.), (x[:, :, :1] + 5., x), dtype=tf.float32))
 case('conv1d', lambda x, n: tf.nn.dynamic_rnn(

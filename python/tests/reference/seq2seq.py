@@ -45,7 +45,14 @@ def buckets():
     decoder = symbols(5)
     return seq2seq.model_with_buckets(symbols(4), decoder, decoder[1:] + decoder[:1], [tf.constant([1., .5])] * 5,
                                       [(2, 3), (4, 5)], lambda x, y: seq2seq.embedding_rnn_seq2seq(x, y, lstm(), 5, 6, 4))
-for build in (basic, tied, on_its_own_outputs, embedded, embedded_feeding, projected, attentive, attentive_feeding,
+def tied_embedding():
+    return seq2seq.embedding_tied_rnn_seq2seq(symbols(3), symbols(2), lstm(), 5, 4)
+def tied_embedding_feeding():
+    return seq2seq.embedding_tied_rnn_seq2seq(symbols(3), symbols(2), lstm(), 5, 4, num_decoder_symbols=6, feed_previous=tf.constant(True))
+def several():
+    outputs, states = seq2seq.one2many_rnn_seq2seq(symbols(3), {'a': symbols(2)}, lstm(), {'a': lstm()}, 5, {'a': 6}, 4)
+    return outputs['a'], states['a']
+for build in (tied_embedding, tied_embedding_feeding, several, basic, tied, on_its_own_outputs, embedded, embedded_feeding, projected, attentive, attentive_feeding,
               attentive_from_the_start, buckets):
     case(build)
 fails(lambda: seq2seq.attention_decoder([], None, tf.zeros([1, 2, 3]), lstm()))

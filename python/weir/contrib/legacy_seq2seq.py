@@ -119,6 +119,54 @@ def embedding_rnn_seq2seq(encoder_inputs, decoder_inputs, cell, num_encoder_symb
             feed_previous=feed))
 
 
+def embedding_tied_rnn_seq2seq(encoder_inputs, decoder_inputs, cell, num_symbols, embedding_size,
+                               num_decoder_symbols=None, output_projection=None, feed_previous=False, dtype=None,
+                               scope=None):
+    """``tied_rnn_seq2seq`` on symbols of one embedding."""
+    with _variable_scope(scope or "embedding_tied_rnn_seq2seq", dtype=dtype) as scope:
+        dtype = scope.dtype
+        if output_projection is not None:
+            _array_ops.convert_to_tensor(output_projection[0]).shape.assert_is_compatible_with([None, num_symbols])
+            _array_ops.convert_to_tensor(output_projection[1]).shape.assert_is_compatible_with([num_symbols])
+        embedding = _get_variable("embedding", [num_symbols, embedding_size], dtype=dtype)
+        encoded, decoded = ([_nn_ops.embedding_lookup(embedding, step) for step in steps]
+                            for steps in (encoder_inputs, decoder_inputs))
+        if output_projection is None:
+            cell = _wrappers.OutputProjectionWrapper(cell, num_decoder_symbols or num_symbols)
+        update = isinstance(feed_previous, bool)
+
+        def decoder(feed):
+            loop_function = _argmax_and_embed(embedding, output_projection, update) if feed else None
+            return tied_rnn_seq2seq(encoded, decoded, cell, loop_function=loop_function, dtype=dtype)
+
+        return _with_feeding(feed_previous, decoder)
+
+
+def one2many_rnn_seq2seq(encoder_inputs, decoder_inputs_dict, enc_cell, dec_cells_dict, num_encoder_symbols,
+                         num_decoder_symbols_dict, embedding_size, feed_previous=False, dtype=None, scope=None):
+    """One encoder and several decoders on symbols: outputs and states by name."""
+    if not isinstance(enc_cell, _rnn_cell.RNNCell):
+        raise TypeError(f"enc_cell is not an RNNCell: {type(enc_cell)}")
+    if set(dec_cells_dict) != set(decoder_inputs_dict):
+        raise ValueError("keys of dec_cells_dict != keys of decodre_inputs_dict")
+    for cell in dec_cells_dict.values():
+        if not isinstance(cell, _rnn_cell.RNNCell):
+            raise TypeError(f"dec_cell is not an RNNCell: {type(cell)}")
+    outputs, states = {}, {}
+    with _variable_scope(scope or "one2many_rnn_seq2seq", dtype=dtype) as scope:
+        encoder = _wrappers.EmbeddingWrapper(enc_cell, embedding_classes=num_encoder_symbols,
+                                             embedding_size=embedding_size)
+        _, state = _rnn.static_rnn(encoder, encoder_inputs, dtype=scope.dtype)
+        for name, decoder_inputs in decoder_inputs_dict.items():
+            symbols = num_decoder_symbols_dict[name]
+            with _variable_scope(f"one2many_decoder_{name}"):
+                cell = _wrappers.OutputProjectionWrapper(dec_cells_dict[name], symbols)
+                outputs[name], states[name] = _with_feeding(
+                    feed_previous, lambda feed, inputs=decoder_inputs, cell=cell, symbols=symbols: embedding_rnn_decoder(
+                        inputs, state, cell, symbols, embedding_size, feed_previous=feed))
+    return outputs, states
+
+
 def attention_decoder(decoder_inputs, initial_state, attention_states, cell, output_size=None, num_heads=1,
                       loop_function=None, dtype=None, scope=None, initial_state_attention=False):
     """A decoder that looks at ``attention_states`` [batch, length, size] in every step."""

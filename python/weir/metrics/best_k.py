@@ -11,7 +11,7 @@ _NOTHING = -2 ** 63  # no label: fills what a sparse row lacks
 
 
 def _at_k_name(name, k=None, class_id=None):
-    name = name if k is None else f"{name}_at_{k}"
+    name = f"{name}_at_k" if k is None else f"{name}_at_{k}"
     return name if class_id is None else f"{name}_class{class_id}"
 
 
@@ -124,18 +124,18 @@ def average_precision_at_k(labels, predictions, k, weights=None, metrics_collect
         classes = _math.cast(_array.shape(predictions)[-1], _INT64)
         known = _math.logical_and(labels >= 0, labels < classes)
         labels = _array.where(known, labels, _array.zeros_like(labels) + _NOTHING)
-        return _averaged_precision(labels, best, sparse, weights, metrics_collections, updates_collections)
+        return _averaged_precision(labels, best, sparse, weights, metrics_collections, updates_collections, "max_1")
 
 
 def _average_precision_at_top_k(labels, predictions_idx, weights, metrics_collections, updates_collections, name):
     """The same for predictions that are classes, best first."""
-    with _name_scope(name, "average_precision", [predictions_idx, labels, weights]):
+    with _name_scope(name, "average_precision_at_top_k", [predictions_idx, labels, weights]):
         best = _math.cast(predictions_idx, _INT64)
         labels, sparse = _rows(labels, best)
-        return _averaged_precision(labels, best, sparse, weights, metrics_collections, updates_collections)
+        return _averaged_precision(labels, best, sparse, weights, metrics_collections, updates_collections, "max")
 
 
-def _averaged_precision(labels, best, sparse, weights, metrics_collections, updates_collections):
+def _averaged_precision(labels, best, sparse, weights, metrics_collections, updates_collections, most_name):
     found = _math.cast(_common(labels, best)[0], _DOUBLE)
     precisions = _math.cumsum(found, -1) / _math.cumsum(_array.ones_like(found), -1)
     total = _math.reduce_sum(precisions * found, -1)
@@ -150,7 +150,7 @@ def _averaged_precision(labels, best, sparse, weights, metrics_collections, upda
     else:
         weights = _broadcast_weights(_math.cast(weights, _DOUBLE), average)
         average, number = _math.multiply(average, weights), _math.reduce_sum(weights)
-    with _name_scope(None, "max_1") as scope:
+    with _name_scope(None, most_name) as scope:
         most = metric_variable([], _DOUBLE, scope)
         update_most = _state.assign_add(most, number, name="update")
     with _name_scope(None, "total") as scope:

@@ -10,7 +10,7 @@ from weir.core.variables import Variable
 from weir.inner.weights_broadcast_ops import broadcast_weights
 from weir.metrics.state import collect, metric_variable, shaped_alike
 from weir.ops import array_ops, check_ops, math_ops, nn_ops, state_ops
-from weir.ops.confusion_matrix import confusion_matrix
+from weir.ops.math_ops import confusion_matrix
 from weir.ops.control_flow_ops import cond, group, no_op
 
 _FLOAT, _DOUBLE, _EPSILON = dtypes.float32, dtypes.float64, 1e-7

@@ -16,7 +16,8 @@ _COUNTS = {"tp": "true_positives", "fp": "false_positives", "tn": "true_negative
 
 def _thresholded(labels, predictions, thresholds, weights, *wanted):
     """Counts by their short names: ({name: variable}, {name: update})."""
-    values, updates = _at_thresholds(labels, predictions, thresholds, weights, [_COUNTS[name] for name in wanted])
+    in_order = [_COUNTS[name] for name in ("tp", "fn", "tn", "fp") if name in wanted]
+    values, updates = _at_thresholds(labels, predictions, thresholds, weights, in_order)
     return ({name: values[_COUNTS[name]] for name in wanted}, {name: updates[_COUNTS[name]] for name in wanted})
 
 
@@ -166,15 +167,13 @@ def precision_recall_at_equal_thresholds(labels, predictions, weights=None, num_
         weights, truth = math_ops.cast(weights, dtypes.float64), math_ops.cast(labels, dtypes.float64)
         flat = array_ops.reshape(predictions, [-1])
         buckets = math_ops.cast(math_ops.floor(flat * (num_thresholds - 1)), dtypes.int32)
-        counts, updates = [], []
-        for kind, hits in (("tp_buckets", truth * weights), ("fp_buckets", (1.0 - truth) * weights)):
-            with name_scope("variables"):
-                variable = metric_variable([num_thresholds], dtypes.float64, kind)
-            with name_scope("update_op"):
-                updates.append(state_ops.scatter_add(variable, buckets, array_ops.reshape(hits, [-1]),
-                                                     use_locking=True if use_locking is None else use_locking))
-            counts.append(math_ops.cumsum(variable, reverse=True, name=kind[:2]))
-        tp, fp = counts
+        with name_scope("variables"):
+            variables = [metric_variable([num_thresholds], dtypes.float64, kind) for kind in ("tp_buckets", "fp_buckets")]
+        with name_scope("update_op"):
+            updates = [state_ops.scatter_add(variable, buckets, array_ops.reshape(hits, [-1]),
+                                             use_locking=True if use_locking is None else use_locking)
+                       for variable, hits in zip(variables, (truth * weights, (1.0 - truth) * weights))]
+        tp, fp = (math_ops.cumsum(variable, reverse=True, name=kind) for variable, kind in zip(variables, ("tp", "fp")))
         tn, fn = fp[0] - fp, tp[0] - tp
         epsilon = convert_to_tensor(1e-7, dtype=dtypes.float64)
         data = [tp, fp, tn, fn, tp / math_ops.maximum(epsilon, tp + fp), tp / math_ops.maximum(epsilon, tp + fn),
@@ -193,8 +192,8 @@ def auc_using_histogram(boolean_labels, scores, score_range, nbins=100, collecti
         bins = array_ops.reshape(math_ops.minimum(math_ops.maximum(bins, 0), nbins - 1), [-1])
         sums, updates = [], []
         for kind, chosen in (("true", boolean_labels), ("false", math_ops.logical_not(boolean_labels))):
-            variable = get_variable(f"hist_{kind}_acc", shape=[nbins], dtype=dtypes.int64, trainable=False,
-                                    initializer=init_ops.zeros_initializer(),
+            variable = get_variable(f"hist_accumulate/hist_{kind}_acc", shape=[nbins], dtype=dtypes.int64,
+                                    trainable=False, initializer=init_ops.zeros_initializer(),
                                     collections=collections or ["local_variables"])
             hits = math_ops.unsorted_segment_sum(math_ops.cast(array_ops.reshape(chosen, [-1]), dtypes.int64), bins, nbins)
             updates.append(state_ops.assign_add(variable, hits))

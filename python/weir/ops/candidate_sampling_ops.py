@@ -1,9 +1,18 @@
 """Losses over a sample of many classes, and the samplers."""
 
+import collections
+
 from weir import _weir
 from weir.core.graph import convert_to_tensor, get_seed
 from weir.core.op_functions import apply
 from weir.core.stack import get_default_graph as _graph
+
+
+_FIELDS = ("sampled_candidates", "true_expected_count", "sampled_expected_count")
+
+
+def _named(op, outputs):
+    return collections.namedtuple(op, _FIELDS)(*outputs)
 
 
 def _sampler(op, limited=True):
@@ -15,7 +24,7 @@ def _sampler(op, limited=True):
                  "seed2": seed2 or 0}
         if limited:
             attrs["range_max"] = range_max
-        return apply(op, (true_classes,), attrs, name)
+        return _named(op, apply(op, (true_classes,), attrs, name))
 
     return sample
 
@@ -40,7 +49,7 @@ def fixed_unigram_candidate_sampler(true_classes, num_true, num_sampled, unique,
              "vocab_file": vocab_file, "distortion": distortion, "num_reserved_ids": num_reserved_ids,
              "num_shards": num_shards, "shard": shard, "unigrams": list(unigrams), "seed": seed1 or 0,
              "seed2": seed2 or 0}
-    return apply("FixedUnigramCandidateSampler", (true_classes,), attrs, name)
+    return _named("FixedUnigramCandidateSampler", apply("FixedUnigramCandidateSampler", (true_classes,), attrs, name))
 
 
 def compute_accidental_hits(true_classes, sampled_candidates, num_true, seed=None, name=None):

@@ -4,7 +4,7 @@ import collections
 import functools
 import math
 
-from weir import _weir, names, nest
+from weir import _weir, nest
 from weir.core import dtypes
 from weir.core.graph import Tensor, control_dependencies, convert_to_tensor, name_scope
 from weir.core.stack import get_default_graph as _graph
@@ -21,8 +21,30 @@ def _size(tensor, axis):
     return tensor.shape.as_list()[axis] or array_ops.shape(tensor)[axis]
 
 
-def _dense(units, name, dtype):
-    return names.at("weir.layers.core:Dense")(units, name=name, use_bias=False, dtype=dtype)
+class _Projection(Layer):
+    """A product with a learned matrix along the last dimension: a dense layer without bias."""
+
+    def __init__(self, units, name, dtype):
+        super().__init__(name=name, dtype=dtype)
+        self.units = units
+
+    def build(self, input_shape):
+        depth = TensorShape(input_shape).as_list()[-1]
+        if depth is None:
+            raise ValueError("The last dimension of the inputs to `Dense` should be defined. Found `None`.")
+        self.kernel = self.add_weight("kernel", shape=[depth, self.units])
+        self.built = True
+
+    def call(self, inputs):
+        if inputs.shape.ndims == 2:
+            return math_ops.matmul(inputs, self.kernel)
+        flat = math_ops.matmul(array_ops.reshape(inputs, [-1, inputs.shape.as_list()[-1]]), self.kernel)
+        result = array_ops.reshape(flat, array_ops.concat([array_ops.shape(inputs)[:-1], [self.units]], 0))
+        result.set_shape(self.compute_output_shape(inputs.shape))
+        return result
+
+    def compute_output_shape(self, input_shape):
+        return TensorShape(input_shape)[:-1].concatenate(self.units)
 
 
 def hardmax(logits, name=None):
@@ -148,7 +170,7 @@ class LuongAttention(_BaseAttentionMechanism):
     def __init__(self, num_units, memory, memory_sequence_length=None, scale=False, probability_fn=None,
                  score_mask_value=None, dtype=None, custom_key_value_fn=None, name="LuongAttention"):
         probability_fn = probability_fn or nn_ops.softmax
-        super().__init__(query_layer=None, memory_layer=_dense(num_units, "memory_layer", dtype or "float32"),
+        super().__init__(query_layer=None, memory_layer=_Projection(num_units, "memory_layer", dtype or "float32"),
                          memory=memory, probability_fn=lambda score, _: probability_fn(score),
                          memory_sequence_length=memory_sequence_length, score_mask_value=score_mask_value,
                          custom_key_value_fn=custom_key_value_fn, name=name)
@@ -166,8 +188,8 @@ class BahdanauAttention(_BaseAttentionMechanism):
     def __init__(self, num_units, memory, memory_sequence_length=None, normalize=False, probability_fn=None,
                  score_mask_value=None, dtype=None, custom_key_value_fn=None, name="BahdanauAttention"):
         probability_fn = probability_fn or nn_ops.softmax
-        super().__init__(query_layer=_dense(num_units, "query_layer", dtype or "float32"),
-                         memory_layer=_dense(num_units, "memory_layer", dtype or "float32"), memory=memory,
+        super().__init__(query_layer=_Projection(num_units, "query_layer", dtype or "float32"),
+                         memory_layer=_Projection(num_units, "memory_layer", dtype or "float32"), memory=memory,
                          probability_fn=lambda score, _: probability_fn(score),
                          memory_sequence_length=memory_sequence_length, score_mask_value=score_mask_value,
                          custom_key_value_fn=custom_key_value_fn, name=name)
@@ -210,8 +232,8 @@ class BahdanauMonotonicAttention(_BaseMonotonicAttentionMechanism):
     def __init__(self, num_units, memory, memory_sequence_length=None, normalize=False, score_mask_value=None,
                  sigmoid_noise=0., sigmoid_noise_seed=None, score_bias_init=0., mode="parallel", dtype=None,
                  name="BahdanauMonotonicAttention"):
-        super().__init__(query_layer=_dense(num_units, "query_layer", dtype or "float32"),
-                         memory_layer=_dense(num_units, "memory_layer", dtype or "float32"), memory=memory,
+        super().__init__(query_layer=_Projection(num_units, "query_layer", dtype or "float32"),
+                         memory_layer=_Projection(num_units, "memory_layer", dtype or "float32"), memory=memory,
                          probability_fn=functools.partial(_monotonic_probability_fn, sigmoid_noise=sigmoid_noise,
                                                           mode=mode, seed=sigmoid_noise_seed),
                          memory_sequence_length=memory_sequence_length, score_mask_value=score_mask_value, name=name)
@@ -232,7 +254,7 @@ class LuongMonotonicAttention(_BaseMonotonicAttentionMechanism):
     def __init__(self, num_units, memory, memory_sequence_length=None, scale=False, score_mask_value=None,
                  sigmoid_noise=0., sigmoid_noise_seed=None, score_bias_init=0., mode="parallel", dtype=None,
                  name="LuongMonotonicAttention"):
-        super().__init__(query_layer=None, memory_layer=_dense(num_units, "memory_layer", dtype or "float32"),
+        super().__init__(query_layer=None, memory_layer=_Projection(num_units, "memory_layer", dtype or "float32"),
                          memory=memory,
                          probability_fn=functools.partial(_monotonic_probability_fn, sigmoid_noise=sigmoid_noise,
                                                           mode=mode, seed=sigmoid_noise_seed),
@@ -318,7 +340,7 @@ class AttentionWrapper(RNNCell):
         if sizes is not None:
             sizes = tuple(sizes) if isinstance(sizes, (list, tuple)) else (sizes,)
             self._require_one_each("attention_layer_size must contain exactly one integer", sizes)
-            self._attention_layers = tuple(_dense(size, "attention_layer", getattr(mechanism, "dtype", None))
+            self._attention_layers = tuple(_Projection(size, "attention_layer", getattr(mechanism, "dtype", None))
                                            for size, mechanism in zip(sizes, mechanisms))
             self._attention_layer_size = sum(sizes)
         elif layers is not None:

@@ -70,12 +70,17 @@ Output gather_beams(const Output& x, const Output& parents, std::string_view nam
   Graph& graph = x.graph();
   Scope scope = graph.name_scope(or_else(name, "tensor_gather_helper"));
   const Output batch = size_of(x, 0), beam = size_of(x, 1);
-  const Output sizes = shape(x);
+  const Output rest = slice(shape(x), {2}, {-1});
   const Output first = expand_dims(range(graph, 0, batch) * beam, 1);
   const Output rows = reshape(parents + first, {-1});
-  const Output flat = reshape(x, concat({expand_dims(batch * beam, 0), slice(sizes, {2}, {-1})}, 0));
-  Output result = reshape(gather(flat, rows), sizes, "output");
-  result.set_shape(x.shape());
+  const Output flat = reshape(x, concat({expand_dims(batch * beam, 0), rest}, 0));
+  Output result = reshape(gather(flat, rows), concat({shape(parents), rest}, 0), "output");
+  const Shape& known = x.shape();
+  if (known.has_rank() && parents.shape().rank() == 2) {
+    Shape gathered = parents.shape();
+    for (int i = 2; i < known.rank(); ++i) gathered.append(known[i]);
+    result.set_shape(gathered);
+  }
   return result;
 }
 
@@ -124,8 +129,7 @@ BeamStep beam_search_step(const Output& logits, const BeamState& state, const Be
   best.values.set_shape(known);
   best.indices.set_shape(known);
   const Output flat_probs = reshape(total_probs, stack({In(batch), In(beam * vocabulary)}, 0));
-  Output log_probs = gather_beams(flat_probs, best.indices, "next_beam_probs");
-  log_probs = reshape(log_probs, shape(best.indices));
+  const Output log_probs = gather_beams(flat_probs, best.indices, "next_beam_probs");
   const Output ids = floormod(best.indices, vocabulary, "next_beam_word_ids");
   const Output parents = floordiv(best.indices, vocabulary, "next_beam_parent_ids");
   const Output finished = gather_beams(state.finished, parents);
@@ -133,7 +137,6 @@ BeamStep beam_search_step(const Output& logits, const BeamState& state, const Be
   const Output next_lengths = gather_beams(state.lengths, parents) + cast(logical_not(finished), int64);
   BeamState next{log_probs, next_finished, next_lengths};
   if (attention) next.attention = gather_beams(attention, parents, "next_accumulated_attention_probs");
-  next.log_probs.set_shape(known);
   return {best.values, ids, parents, next};
 }
 
