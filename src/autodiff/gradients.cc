@@ -101,6 +101,10 @@ Gradient add_gradients(const std::vector<Gradient>& terms) {
     values.push_back(term.slices().values);
     indices.push_back(term.slices().indices);
   }
+  // Lookups by int32 and by int64 of one table, such as words that are given and words that an argmax found.
+  if (std::any_of(indices.begin(), indices.end(), [&](const Output& i) { return i.dtype() != indices[0].dtype(); })) {
+    for (Output& index : indices) index = cast(index, DType::Int64);
+  }
   // Rows may repeat, so joining the lists is adding.
   Output joined = concat(values, 0);
   return IndexedSlices{joined, concat(indices, 0), terms[0].slices().dense_shape};

@@ -9,6 +9,11 @@ from weir.ops import array_ops as _array_ops, math_ops as _math_ops
 from weir.rnn.cells import RNNCell as _RNNCell
 
 
+def _lengths_to_masks(lengths, max_length):
+    """Ones up to the lengths, zeros behind them; programs import it."""
+    return _array_ops.sequence_mask(lengths, max_length, dtype="float32")
+
+
 def crf_sequence_score(inputs, tag_indices, sequence_lengths, transition_params):
     """The scores of sequences of tags [batch, time]."""
     return _core.crf_sequence_score(_graph(), inputs, tag_indices, sequence_lengths, transition_params)

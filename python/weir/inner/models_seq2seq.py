@@ -1,6 +1,7 @@
 """tensorflow.models.rnn.seq2seq, TensorFlow 0.5 to 0.7: embeddings were as large as a cell's input, losses were told the number
 of symbols. Calls in the order of later releases are understood as well: an embedding size or a flag is no projection."""
 
+import copy
 import inspect
 
 from weir.contrib import legacy_seq2seq as _later
@@ -30,6 +31,14 @@ embedding_rnn_seq2seq = _without_embedding_size(_later.embedding_rnn_seq2seq)
 embedding_tied_rnn_seq2seq = _without_embedding_size(_later.embedding_tied_rnn_seq2seq)
 embedding_attention_decoder = _without_embedding_size(_later.embedding_attention_decoder)
 embedding_attention_seq2seq = _without_embedding_size(_later.embedding_attention_seq2seq)
+
+
+def one2many_rnn_seq2seq(encoder_inputs, decoder_inputs_dict, cell, *args, **kwargs):
+    """Before TensorFlow 1.0 one cell was the encoder's and all decoders'."""
+    if args and isinstance(args[0], dict) or "dec_cells_dict" in kwargs:
+        return _later.one2many_rnn_seq2seq(encoder_inputs, decoder_inputs_dict, cell, *args, **kwargs)
+    cells = {name: copy.deepcopy(cell) for name in decoder_inputs_dict}
+    return _later.one2many_rnn_seq2seq(encoder_inputs, decoder_inputs_dict, cell, cells, *args, **kwargs)
 
 
 def _without_symbols(later, place):

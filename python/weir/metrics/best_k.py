@@ -2,6 +2,7 @@
 
 from weir.core import dtypes as _dtypes
 from weir.core.graph import convert_to_tensor as _tensor, name_scope as _name_scope
+from weir.core.values import SparseTensorValue
 from weir.inner.weights_broadcast_ops import broadcast_weights as _broadcast_weights
 from weir.metrics.state import collect, metric_variable
 from weir.ops import array_ops as _array, math_ops as _math, nn_ops, sparse_ops, state_ops as _state
@@ -17,6 +18,8 @@ def _at_k_name(name, k=None, class_id=None):
 
 def _rows(labels, predictions_idx):
     """Labels [..., n], dense, of labels or ids that may lack the last dimension; and whether they were sparse."""
+    if isinstance(labels, SparseTensorValue):
+        labels = sparse_ops.SparseTensor.from_value(labels)
     sparse = isinstance(labels, sparse_ops.SparseTensor)
     if sparse:
         labels = sparse_ops.sparse_tensor_to_dense(

@@ -117,14 +117,14 @@ def streaming_covariance(predictions, labels, weights=None, metrics_collections=
         between = (last_prediction - own_prediction) * (last_label - own_label) * (before * batch / update_number)
         update_comoment = state_ops.assign_add(comoment, within + between)
 
-        def covariance(node):
+        def covariance(comoment, number, node):
             known = math_ops.truediv(comoment, number - 1)
             return array_ops.where(math_ops.less_equal(number, 1.), convert_to_tensor(math.nan, dtype=_FLOAT), known,
                                    name=node)
 
-        value = covariance("covariance")
+        value = covariance(comoment, number, "covariance")
         with control_dependencies([update_comoment]):
-            update = covariance("update_op")
+            update = covariance(comoment.read_value(), number.read_value(), "update_op")
         return collect(value, update, metrics_collections, updates_collections)
 
 

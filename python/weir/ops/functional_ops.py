@@ -32,13 +32,14 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
     if dtype is None:
         dtype = nest.pack_sequence_as(elems, [tensor.dtype for tensor in tensors])
 
+    types = [dtypes.as_dtype(each) for each in nest.flatten(dtype)]
+
     def step(now):
         values = fn(nest.pack_sequence_as(elems, now))
         nest.assert_same_structure(dtype, values)
-        return nest.flatten(values)
+        return [convert_to_tensor(value, preferred_dtype=each) for value, each in zip(nest.flatten(values), types)]
 
-    results = _weir.map_fn(_graph(), step, tensors, [dtypes.as_dtype(each) for each in nest.flatten(dtype)],
-                           parallel_iterations or 10, back_prop, infer_shape, name)
+    results = _weir.map_fn(_graph(), step, tensors, types, parallel_iterations or 10, back_prop, infer_shape, name)
     return nest.pack_sequence_as(dtype, results)
 
 

@@ -115,6 +115,14 @@ class TensorArray:
         with name_scope(name, "TensorArrayStack", []):
             return self._rows("TensorListStack", (self._flow, _sizes(self.element_shape)))
 
+    def pack(self, name=None):
+        """``stack`` before TensorFlow 1.0."""
+        return self.stack(name)
+
+    def unpack(self, value, name=None):
+        """``unstack`` before TensorFlow 1.0."""
+        return self.unstack(value, name)
+
     def gather(self, indices, name=None):
         """The elements at ``indices`` as one tensor."""
         with name_scope(name, "TensorArrayGather", [indices]):

@@ -378,6 +378,24 @@ class MultiRNNCell(RNNCell):
         return inputs, tuple(states) if self._state_is_tuple else array_ops.concat(states, 1)
 
 
+class _SlimRNNCell(RNNCell):
+    """A cell of a function ``cell_fn(inputs, state, scope)``, which without inputs gives the shapes of both results."""
+
+    def __init__(self, cell_fn):
+        super().__init__()
+        if not callable(cell_fn):
+            raise TypeError(f"cell_fn {cell_fn} needs to be callable")
+        self._cell_fn, self._cell_name = cell_fn, cell_fn.func.__name__
+        output, state = cell_fn(None, None)
+        self._output_size, self._state_size = (each.shape.with_rank(2).as_list()[1] for each in (output, state))
+
+    state_size = property(lambda self: self._state_size)
+    output_size = property(lambda self: self._output_size)
+
+    def __call__(self, inputs, state, scope=None):
+        return self._cell_fn(inputs, state, scope=scope or self._cell_name)
+
+
 def _with_own_weights(cell):
     """A cell like ``cell`` that has not been called yet."""
     own = copy.copy(cell)

@@ -1,6 +1,7 @@
 """Gated cells of tf.contrib.rnn: coupled gates, normalised layers, groups, clocks, and those that a search found."""
 
 from weir import logging
+from weir.core.graph import Tensor
 from weir.core.tensor_shape import as_shape
 from weir.core.variable_scope import get_variable, get_variable_scope, variable_scope
 from weir.ops import array_ops, clip_ops, init_ops, math_ops, nn_ops, random_ops
@@ -68,7 +69,8 @@ class CoupledInputForgetGateLSTMCell(_LSTMSizes, RNNCell):
 
     def call(self, inputs, state):
         sigmoid, units, h_size = math_ops.sigmoid, self._num_units, self._num_proj or self._num_units
-        c, h = state if self._state_is_tuple else array_ops.split(state, [units, h_size], axis=1)
+        joined = isinstance(state, Tensor)  # so were states before TensorFlow 1.0
+        c, h = array_ops.split(state, [units, h_size], axis=1) if joined else state
         dtype = inputs.dtype
         kernel = _sharded("W", [_known_depth(inputs) + h_size, 3 * units], dtype, self._num_unit_shards)
         bias = get_variable("B", shape=[3 * units], initializer=init_ops.zeros_initializer(), dtype=dtype)
@@ -90,7 +92,7 @@ class CoupledInputForgetGateLSTMCell(_LSTMSizes, RNNCell):
             h = math_ops.matmul(h, _sharded("W_P", [units, self._num_proj], dtype, self._num_proj_shards))
             if self._proj_clip is not None:
                 h = clip_ops.clip_by_value(h, -self._proj_clip, self._proj_clip)
-        return h, LSTMStateTuple(c, h) if self._state_is_tuple else array_ops.concat([c, h], 1)
+        return h, array_ops.concat([c, h], 1) if joined else LSTMStateTuple(c, h)
 
 
 class LayerNormBasicLSTMCell(RNNCell):

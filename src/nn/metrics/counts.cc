@@ -1,0 +1,203 @@
+#include "base/errors.h"
+#include "nn/metrics/state.h"
+#include "weir/index_ops.h"
+#include "weir/ops.h"
+#include "weir/variable_scope.h"
+
+// True and false positives and negatives, and what follows from them.
+namespace weir::metrics {
+namespace {
+
+enum class Kind { TruePositives, FalsePositives, TrueNegatives, FalseNegatives };
+constexpr std::string_view kNames[] = {"true_positives", "false_positives", "true_negatives", "false_negatives"};
+std::string_view name_of(Kind kind) { return kNames[static_cast<size_t>(kind)]; }
+
+Output holds(Kind kind, const Truth& truth) {
+  switch (kind) {
+    case Kind::TruePositives:
+      return logical_and(truth.labels, truth.predictions);
+    case Kind::FalsePositives:
+      return logical_and(logical_not(truth.labels), truth.predictions);
+    case Kind::TrueNegatives:
+      return logical_not(logical_or(truth.labels, truth.predictions));
+    case Kind::FalseNegatives:
+      break;
+  }
+  return logical_and(truth.labels, logical_not(truth.predictions));
+}
+
+VariableScope scope_of(Graph& graph, const MetricOptions& options, std::string_view usual) {
+  return graph.variable_scope(name_or(options.name, usual), {.unique = options.name.empty()});
+}
+
+Metric count(Kind kind, const Truth& truth, const MetricOptions& options) {
+  Graph& graph = truth.labels.graph();
+  auto scope = scope_of(graph, options, name_of(kind));
+  const Variable total = metric_variable(graph, {}, float32, "count");
+  Output hits = cast(holds(kind, truth), float32);
+  if (options.weights) hits = hits * stretched_weights(hits, *options.weights, float32);
+  return collected(identity(total), assign_add(total, reduce_sum(hits)), options);
+}
+
+// true positives / (true positives + wrong ones)
+Metric ratio(Kind wrong, const Output& labels, const Output& predictions, const MetricOptions& options,
+             std::string_view usual) {
+  auto scope = scope_of(labels.graph(), options, usual);
+  const Truth truth = truth_of(labels, predictions);
+  const MetricOptions own{.weights = options.weights};
+  const Metric hit = count(Kind::TruePositives, truth, own), missed = count(wrong, truth, own);
+  const Output value = div_no_nan(hit.value, hit.value + missed.value, "value");
+  return collected(value, div_no_nan(hit.update, hit.update + missed.update, "update_op"), options);
+}
+
+// Counts at thresholds, [thresholds] each.
+class AtThresholds {
+ public:
+  AtThresholds(const Output& labels, const Output& predictions, const std::vector<float>& thresholds,
+               const std::optional<In>& weights)
+      : graph_(labels.graph()), count_(static_cast<int64_t>(thresholds.size())) {
+    const Output inside = reduce_all(logical_and(greater_equal(predictions, 0.f), less_equal(predictions, 1.f)));
+    const Operation checked = assert_true(inside, {In("predictions must be in [0, 1]"), In(predictions)});
+    auto after = graph_.control_dependencies({checked});
+    const Output flat = reshape(cast(predictions, float32), {1, -1});
+    const Output limits = expand_dims(graph_.constant(Tensor(thresholds)), 1);
+    truth_.predictions = greater(flat, limits);
+    truth_.labels = logical_and(reshape(cast(labels, boolean), {1, -1}), ones_like(truth_.predictions));
+    if (weights) weights_ = reshape(stretched_weights(cast(predictions, float32), *weights, float32), {1, -1});
+  }
+
+  Metric operator()(Kind kind) const {
+    const Variable total = metric_variable(graph_, {count_}, float32, name_of(kind));
+    Output hits = cast(holds(kind, truth_), float32);
+    if (weights_) hits = hits * weights_;
+    return {total, assign_add(total, reduce_sum(hits, {1}))};
+  }
+
+ private:
+  Graph& graph_;
+  int64_t count_;
+  Truth truth_;
+  Output weights_;
+};
+
+Metric ratio_at_thresholds(Kind wrong, const Output& labels, const Output& predictions,
+                           const std::vector<float>& thresholds, const MetricOptions& options,
+                           const std::string& usual) {
+  auto scope = scope_of(labels.graph(), options, usual + "_at_thresholds");
+  const AtThresholds at(labels, predictions, thresholds, options.weights);
+  const Metric hit = at(Kind::TruePositives), missed = at(wrong);
+  auto share = [&](const Output& right, const Output& rest, const char* node) {
+    return divide(right, 1e-7f + right + rest, usual + node);
+  };
+  const Output value = share(hit.value, missed.value, "_value");
+  return collected(value, share(hit.update, missed.update, "_update_op"), options);
+}
+
+}  // namespace
+
+Metric true_positives(const Output& labels, const Output& predictions, const MetricOptions& options) {
+  return count(Kind::TruePositives, truth_of(labels, predictions), options);
+}
+Metric false_positives(const Output& labels, const Output& predictions, const MetricOptions& options) {
+  return count(Kind::FalsePositives, truth_of(labels, predictions), options);
+}
+Metric true_negatives(const Output& labels, const Output& predictions, const MetricOptions& options) {
+  return count(Kind::TrueNegatives, truth_of(labels, predictions), options);
+}
+Metric false_negatives(const Output& labels, const Output& predictions, const MetricOptions& options) {
+  return count(Kind::FalseNegatives, truth_of(labels, predictions), options);
+}
+
+Metric precision(const Output& labels, const Output& predictions, const MetricOptions& options) {
+  return ratio(Kind::FalsePositives, labels, predictions, options, "precision");
+}
+Metric recall(const Output& labels, const Output& predictions, const MetricOptions& options) {
+  return ratio(Kind::FalseNegatives, labels, predictions, options, "recall");
+}
+
+Metric precision_at_thresholds(const Output& labels, const Output& predictions, const std::vector<float>& thresholds,
+                               const MetricOptions& options) {
+  return ratio_at_thresholds(Kind::FalsePositives, labels, predictions, thresholds, options, "precision");
+}
+Metric recall_at_thresholds(const Output& labels, const Output& predictions, const std::vector<float>& thresholds,
+                            const MetricOptions& options) {
+  return ratio_at_thresholds(Kind::FalseNegatives, labels, predictions, thresholds, options, "recall");
+}
+
+Metric auc(const Output& labels, const Output& predictions, const AucOptions& auc_options,
+           const MetricOptions& options) {
+  const bool roc = auc_options.curve == "ROC";
+  if (!roc && auc_options.curve != "PR") {
+    throw invalid_argument("curve must be either ROC or PR, {} unknown", auc_options.curve);
+  }
+  if (auc_options.num_thresholds < 2) throw invalid_argument("num_thresholds must be at least 2");
+  auto scope = scope_of(labels.graph(), options, "auc");
+  // From just below zero to just above one.
+  std::vector<float> thresholds{-1e-7f};
+  for (int i = 1; i + 1 < auc_options.num_thresholds; ++i) {
+    thresholds.push_back(static_cast<float>(i / static_cast<double>(auc_options.num_thresholds - 1)));
+  }
+  thresholds.push_back(1 + 1e-7f);
+  const AtThresholds at(labels, predictions, thresholds, options.weights);
+  const Metric tp = at(Kind::TruePositives), fn = at(Kind::FalseNegatives), tn = at(Kind::TrueNegatives),
+               fp = at(Kind::FalsePositives);
+  auto area = [&](const Output& hit, const Output& lost, const Output& free, const Output& wrong, const char* node) {
+    constexpr float kEpsilon = 1e-6f;
+    const Output hit_rate = (hit + kEpsilon) / (hit + lost + kEpsilon);
+    const Output x = roc ? wrong / (wrong + free + kEpsilon) : hit_rate;
+    const Output y = roc ? hit_rate : (hit + kEpsilon) / (hit + wrong + kEpsilon);
+    auto left = [](const Output& v) { return subscript(v, {until(-1)}); };
+    auto right = [](const Output& v) { return subscript(v, {from(1)}); };
+    return reduce_sum((left(x) - right(x)) * ((left(y) + right(y)) / 2.f), {}, node);
+  };
+  const Output value = area(tp.value, fn.value, tn.value, fp.value, "value");
+  return collected(value, area(tp.update, fn.update, tn.update, fp.update, "update_op"), options);
+}
+
+namespace {
+
+// A table of classes: row the label, column the prediction.
+Metric class_table(const Output& labels, const Output& predictions, int64_t num_classes, const MetricOptions& options) {
+  Graph& graph = labels.graph();
+  const Variable total = metric_variable(graph, {num_classes, num_classes}, float64, "total_confusion_matrix");
+  ConfusionMatrixOptions table{.num_classes = In(num_classes), .dtype = float64};
+  const Output flat_labels = reshape(cast(labels, int64), {-1});
+  if (options.weights) {
+    table.weights = In(reshape(stretched_weights(cast(labels, float32), *options.weights, float64), {-1}));
+  }
+  const Output now = confusion_matrix(flat_labels, reshape(cast(predictions, int64), {-1}), table);
+  return {total, assign_add(total, now)};
+}
+
+// The mean of right / all over the classes that there were.
+Output class_mean(const Output& right, const Output& all, std::string_view name) {
+  const Output known = cast(greater(all, zeros_like(all)), float32);
+  const Output shares = div_no_nan(cast(right, float32), cast(all, float32));
+  return div_no_nan(reduce_sum(shares), reduce_sum(known), name);
+}
+
+Output diagonal(const Output& table) { return NodeBuilder("DiagPart").input(table).output(); }
+
+}  // namespace
+
+Metric mean_iou(const Output& labels, const Output& predictions, int64_t num_classes, const MetricOptions& options) {
+  auto scope = scope_of(labels.graph(), options, "mean_iou");
+  const Metric table = class_table(labels, predictions, num_classes, options);
+  auto value = [](const Output& t, std::string_view name) {
+    const Output right = diagonal(t);
+    return class_mean(right, reduce_sum(t, {0}) + reduce_sum(t, {1}) - right, name);
+  };
+  const Output now = value(table.value, "mean_iou");
+  return collected(now, value(table.update, "update_op"), options);
+}
+
+Metric mean_per_class_accuracy(const Output& labels, const Output& predictions, int64_t num_classes,
+                               const MetricOptions& options) {
+  auto scope = scope_of(labels.graph(), options, "mean_accuracy");
+  const Metric table = class_table(labels, predictions, num_classes, options);
+  auto value = [](const Output& t, std::string_view name) { return class_mean(diagonal(t), reduce_sum(t, {1}), name); };
+  const Output now = value(table.value, "mean_accuracy");
+  return collected(now, value(table.update, "update_op"), options);
+}
+
+}  // namespace weir::metrics

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "weir/metrics.h"
+
+// What the metrics share: local variables, collections, weights.
+namespace weir::metrics {
+
+// A variable that begins as zero and is no part of the model.
+Variable metric_variable(Graph& graph, const Shape& shape, DType dtype, std::string_view name);
+
+// Both of them, in the collections that the options name.
+Metric collected(const Output& value, const Output& update, const MetricOptions& options);
+
+// The weights as numbers of that type, stretched to the shape of `values`.
+Output stretched_weights(const Output& values, const In& weights, DType dtype);
+
+// Labels and predictions as truth values.
+struct Truth {
+  Output labels, predictions;
+};
+Truth truth_of(const Output& labels, const Output& predictions);
+
+std::string_view name_or(std::string_view name, std::string_view usual);
+
+}  // namespace weir::metrics
