@@ -94,6 +94,45 @@ def test_convnet_learns():
     assert number_after("test accuracy", lines[-1]) > 0.6
 
 
+def test_sequence_autoencoder_writes_what_it_read():
+    assert number_after("", run("sequence_autoencoder.py")[-1]) >= 9
+
+
+def test_char_rnn_learns_letters():
+    lines = run("char_rnn.py", os.path.join(ROOT, "LICENSE"), "60")
+    assert number_after("loss", lines[0]) < 2.9  # of 73 letters: 4.3 at the beginning
+    assert lines[1].startswith("The ")
+
+
+def test_language_model_learns_the_grammar():
+    assert number_after("validation perplexity", run("language_model.py", "1")[-1]) < 4.5
+
+
+def test_translation_finds_words_by_attention_and_beam():
+    assert number_after("", run("translation.py", "300")[-1]) > 100
+
+
+def test_word2vec_finds_words_of_a_kind():
+    assert number_after("", run("word2vec.py")[-1]) >= 12
+
+
+def test_variational_autoencoder_learns_and_draws(tmp_path):
+    lines = run("vae.py", MNIST, "100", str(tmp_path / "digits.pgm"))
+    assert number_after("reconstruction", lines[-1]) < 220  # 543 at the beginning
+    assert (tmp_path / "digits.pgm").stat().st_size == 112 * 112 + 15
+
+
+def test_dcgan_trains_both_networks(tmp_path):
+    lines = run("dcgan.py", MNIST, "5", str(tmp_path / "digits.pgm"))
+    assert lines[0].startswith("step 5  discriminator ") and (tmp_path / "digits.pgm").exists()
+
+
+def test_show_and_tell_writes_captions(tmp_path):
+    lines = run("show_and_tell.py", MNIST, "20", str(tmp_path))
+    assert number_after("loss", lines[0]) < 2.5
+    assert lines[1].startswith("captions of unseen pictures") and (tmp_path / "picture7.png").exists()
+
+
 def test_resume_goes_on(tmp_path):
     first = run("resume.py", str(tmp_path), "10")
     # As TensorFlow 1.15 prints it.

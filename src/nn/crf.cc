@@ -19,11 +19,15 @@ Output size_of(const Output& x, int axis, DType dtype = int32) { return subscrip
 std::vector<Output> by_length(const Output& inputs, const std::function<std::vector<Output>()>& single,
                               const std::function<std::vector<Output>()>& several) {
   const Shape& known = inputs.shape();
+  if (known.has_rank() && known[1] != kUnknown) return known[1] == 1 ? single() : several();
+  return cond(equal(size_of(inputs, 1), 1), single, several);
+}
+
+void require_steps(const Output& inputs) {
+  const Shape& known = inputs.shape();
   if (known.has_rank() && known.rank() != 3) {
     throw invalid_argument("inputs must be [batch_size, max_seq_len, num_tags]: {}", known.str());
   }
-  if (known.has_rank() && known[1] != kUnknown) return known[1] == 1 ? single() : several();
-  return cond(equal(size_of(inputs, 1), 1), single, several);
 }
 
 int64_t tag_count(const Output& inputs) {
@@ -90,6 +94,7 @@ Output binary_score(const Output& tags, const Output& lengths, const Output& tra
 }
 
 Output sequence_score(const Output& inputs, const Output& tags, const Output& lengths, const Output& transitions) {
+  require_steps(inputs);
   return by_length(
       inputs,
       [&] {
@@ -104,6 +109,7 @@ Output sequence_score(const Output& inputs, const Output& tags, const Output& le
 }
 
 Output log_norm(const Output& inputs, const Output& lengths, const Output& transitions) {
+  require_steps(inputs);
   const Output first = first_step(inputs);
   return by_length(
       inputs, [&] { return std::vector{of_nonempty(reduce_logsumexp(first, {.axes = {1}}), lengths)}; },
@@ -140,6 +146,7 @@ LogLikelihood log_likelihood(const Output& inputs, const Output& tags, const Out
 }
 
 Decoding decode(const Output& inputs, const Output& transitions, const Output& lengths) {
+  require_steps(inputs);
   std::vector<Output> best = by_length(
       inputs,
       [&] {
