@@ -1,6 +1,6 @@
 """Graph, its scopes and its collections."""
 
-from weir import _weir, protos
+from weir import _weir, names as public_names, protos
 from weir.core import stack
 from weir.core.conversion import (_convert, convert_n_to_tensor, convert_to_tensor,  # noqa: F401: asked for here
                                   convert_to_tensor_or_indexed_slices, register_tensor_conversion_function)
@@ -31,6 +31,7 @@ class Graph(_weir.Graph):
         self._seed = None
         # See variable_scope.py.
         self._variable_scopes, self._shared_variables, self._partitioned_variables = [], {}, {}
+        self._device_names = []  # of the scopes around
         self._layer_counts = {}  # see layers/base.py
         self._unfeedable, self._unfetchable = set(), set()
         self._collection_refs = {}
@@ -45,6 +46,17 @@ class Graph(_weir.Graph):
 
     def device(self, device_name_or_function):
         return _Device(self, device_name_or_function)
+
+    def _apply_device_functions(self, op):
+        """Tells ``op``, by its ``_set_device``, the device of the scopes around: how Keras asks for it."""
+        names = self._device_names[self._device_names.index(None) + 1:] if None in self._device_names \
+            else self._device_names
+        spec_class = public_names.at("weir.core.device:DeviceSpec")
+        spec = spec_class()
+        for name in names:
+            spec.merge_from(spec_class.from_string(name(op) if callable(name) else name))
+        if names:
+            op._set_device(spec.to_string())
 
     def control_dependencies(self, control_inputs):
         if control_inputs is not None:
@@ -276,12 +288,14 @@ class _Device:
             device = device.to_string()
         elif isinstance(device, bytes):
             device = device.decode()
+        self._graph._device_names.append(device)
         if callable(device):
             self._scope = self._graph._device_function(device)
         elif device != "":  # which says nothing, unlike None
             self._scope = self._graph._device("" if device is None else device)
 
     def __exit__(self, *exc):
+        self._graph._device_names.pop()
         if self._scope is not None:
             self._scope.exit()
         return False

@@ -1,6 +1,7 @@
 """What layers take as arguments, and the sizes that they give."""
 
-from weir import _weir
+from weir import _weir, nest
+from weir.core import stack
 from weir.core.graph import Tensor
 from weir.core.variables import Variable
 from weir.layers.arguments import _conv_length, _data_format, _deconv_length, _padding, _sizes
@@ -71,3 +72,17 @@ def smart_cond(pred, true_fn=None, false_fn=None, name=None):
     if known is None and pred is not None:
         return control_flow_ops.cond(pred, true_fn=true_fn, false_fn=false_fn, name=name)
     return true_fn() if known else false_fn()
+
+
+def get_reachable_from_inputs(inputs, targets=None):
+    """The tensors and operations that are computed from ``inputs``."""
+    graph = stack.get_default_graph()
+    found = set(nest.flatten(inputs))
+    for item in list(found):
+        if isinstance(item, Variable):
+            found.add(item._handle)
+    for op in graph.get_operations():  # in the order in which they were made: inputs come first
+        if any(tensor in found for tensor in op.inputs) or any(source in found for source in op.control_inputs):
+            found.add(op)
+            found.update(op.outputs)
+    return found

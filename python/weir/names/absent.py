@@ -11,6 +11,12 @@ from types import ModuleType
 _known = {}  # one stand-in for each name, so that `is`, dictionaries and typing.Union see the same one again
 
 
+def _explained(name):
+    if name.startswith("tf.keras."):
+        return f"{name} is not in Weir itself: tf.keras is the package Keras, pip install keras==2.3.1."
+    return f"{name} is not in Weir yet."
+
+
 class Absent:
     """Stands for a function, class, value or module of TensorFlow that is not there yet."""
 
@@ -22,7 +28,7 @@ class Absent:
         return stand_in
 
     def _fail(self, *args, **kwargs):
-        raise NotImplementedError(f"{self.__name__} is not in Weir yet.")
+        raise NotImplementedError(_explained(self.__name__))
 
     __call__ = __instancecheck__ = __subclasscheck__ = __enter__ = __aenter__ = __await__ = _fail
     __bool__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _fail

@@ -62,6 +62,8 @@ def _module(fullname):
     owner = sys.modules[parent]
     try:
         value = getattr(owner, name, None)
+        if value is None and owner.__name__.partition(".")[0] not in ("weir", _ROOT):  # a module of Keras
+            return importlib.import_module(f"{owner.__name__}.{name}")
         if value is None or isinstance(owner, modules.Namespace):
             value = modules.submodule("tf" + parent[len(_ROOT):], name)
     except AttributeError:
