@@ -486,6 +486,11 @@ def _fill_input_data(module):
     return importlib.import_module(f"{__package__}.examples.tutorials.mnist.input_data")
 
 
+def _fill_cifar10(module):
+    """... and of the CIFAR-10 tutorial's model and input."""
+    return importlib.import_module(f"{__package__}.models.image.cifar10.{module.__name__}")
+
+
 def _fill_c_element_tree(module):
     import xml.etree.ElementTree
 
@@ -497,6 +502,8 @@ _MODULES = {
     "absl.app": _weir_module("app"),
     "absl.flags": _weir_module("flags"),
     "absl.logging": _weir_module("logging"),
+    "cifar10": _fill_cifar10,
+    "cifar10_input": _fill_cifar10,
     "distutils": _fill_distutils,
     "distutils.version": _fill_distutils_version,
     "imp": _fill_imp,
