@@ -90,3 +90,14 @@ def test_the_error_of_a_broken_file_is_pythons():
     with pytest.raises(SyntaxError) as error:
         python2.compile_source(b"x = 1\ny = = 2\n", "broken.py")
     assert error.value.lineno == 2 and error.value.filename == "broken.py"
+
+
+def test_fields_of_bytes_take_text():
+    from weir.protos import TensorProto
+
+    source = b'print "python 2"\nmessage.tensor_content = "<stripped %d bytes>" % 3\nother.s = "text"\n'
+    code, _ = python2.compile_source(source, "program.py")
+    message, other = TensorProto(), type("Other", (), {})()
+    exec(code, {"message": message, "other": other})
+    assert message.tensor_content == b"<stripped 3 bytes>"
+    assert other.s == "text"

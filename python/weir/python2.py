@@ -230,6 +230,10 @@ def _renumber(tree, origin):
                 node.end_lineno = max(node.lineno, origin[node.end_lineno])
 
 
+# Fields of messages that hold bytes, and that programs assign.
+_BYTES_FIELDS = {"tensor_content", "encoded_image_string", "encoded_audio_string", "s"}
+
+
 class _Meanings(ast.NodeTransformer):
     """Puts calls of the helpers below where Python 3 means something else than Python 2 by the same text."""
 
@@ -283,6 +287,15 @@ class _Meanings(ast.NodeTransformer):
             call = self._call("_weir_idiv_attribute_", [target.value, key, node.value], node)
         else:
             call = self._call("_weir_idiv_item_", [target.value, self._index(target.slice), node.value], node)
+        return ast.copy_location(ast.Expr(call), node)
+
+    def visit_Assign(self, node):
+        self.generic_visit(node)
+        target = node.targets[0]
+        if len(node.targets) > 1 or not isinstance(target, ast.Attribute) or target.attr not in _BYTES_FIELDS:
+            return node
+        key = ast.copy_location(ast.Constant(target.attr), target)
+        call = self._call("_weir_set_field_", [target.value, key, node.value], node)
         return ast.copy_location(ast.Expr(call), node)
 
     def _index(self, index):
@@ -380,6 +393,14 @@ def divide_in_place(a, b):
         return divide(a, b)
     a /= b
     return a
+
+
+def _set_field(owner, name, value):
+    """``message.tensor_content = "text"``: a Python 2 string is bytes, and fields of messages that hold bytes take it."""
+    fields = getattr(getattr(owner, "DESCRIPTOR", None), "fields_by_name", {})
+    if isinstance(value, str) and name in fields and fields[name].type == fields[name].TYPE_BYTES:
+        value = value.encode("latin1")
+    setattr(owner, name, value)
 
 
 def _divide_attribute(owner, name, value):
@@ -484,6 +505,7 @@ def _apply(function, args=(), options=None):
 # Called by the converted code; builtins, because it may run with globals of its own.
 _HELPERS = {
     "_weir_div_": divide,
+    "_weir_set_field_": _set_field,
     "_weir_idiv_": divide_in_place,
     "_weir_idiv_attribute_": _divide_attribute,
     "_weir_idiv_item_": _divide_item,
