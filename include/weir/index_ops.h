@@ -35,6 +35,11 @@ WEIR_API Output ensure_shape(const In& x, const Shape& shape, std::string_view n
 // `default_value` everywhere but at the given coordinates.
 WEIR_API Output sparse_to_dense(const In& sparse_indices, const In& output_shape, const In& sparse_values,
                                 const In& default_value = 0, bool validate_indices = true, std::string_view name = {});
+// A tensor with slices at these coordinates set, added to or subtracted from; where they repeat, the last one is set.
+WEIR_API Output tensor_scatter_update(const In& tensor, const In& indices, const In& updates,
+                                      std::string_view name = {});
+WEIR_API Output tensor_scatter_add(const In& tensor, const In& indices, const In& updates, std::string_view name = {});
+WEIR_API Output tensor_scatter_sub(const In& tensor, const In& indices, const In& updates, std::string_view name = {});
 // Rows of a resource variable, without reading all of it. The gradient is sparse.
 WEIR_API Output resource_gather(const Variable& variable, const In& indices, std::string_view name = {});
 

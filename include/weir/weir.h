@@ -50,6 +50,8 @@
 #include "weir/session.h"
 #include "weir/set_ops.h"
 #include "weir/space_ops.h"
+#include "weir/sparse_ops.h"
+#include "weir/special_ops.h"
 #include "weir/state_ops.h"
 #include "weir/string_ops.h"
 #include "weir/summary.h"

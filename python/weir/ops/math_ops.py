@@ -197,10 +197,18 @@ def cumprod(x, axis=0, exclusive=False, reverse=False, name=None):
 
 def matmul(a, b, transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_b=False, a_is_sparse=False,
            b_is_sparse=False, name=None):
+    if a_is_sparse or b_is_sparse:
+        a, b = convert_to_tensor(a, name="a"), convert_to_tensor(b, name="b")
+        if {a.dtype.base_dtype, b.dtype.base_dtype} <= {dtypes.float32, dtypes.bfloat16}:
+            return sparse_matmul(a, b, bool(transpose_a or adjoint_a), bool(transpose_b or adjoint_b), bool(a_is_sparse),
+                                 bool(b_is_sparse), name=name)
     return _weir.matmul(_graph(), a, b, bool(transpose_a), bool(transpose_b), bool(adjoint_a), bool(adjoint_b), name)
 
 
-sparse_matmul = matmul
+def sparse_matmul(a, b, transpose_a=False, transpose_b=False, a_is_sparse=False, b_is_sparse=False, name=None):
+    """The product of matrices of which one has many zeros, in float32 or bfloat16."""
+    return apply("SparseMatMul", (a, b), {"transpose_a": transpose_a, "transpose_b": transpose_b,
+                                          "a_is_sparse": a_is_sparse, "b_is_sparse": b_is_sparse}, name)
 
 
 def batch_matmul(x, y, adj_x=None, adj_y=None, name=None):
@@ -353,3 +361,32 @@ complex_abs = abs
 
 def matrix_transpose(a, name="matrix_transpose", conjugate=False):
     return _weir.matrix_transpose(_graph(), conj(a) if conjugate else a, name)  # noqa: F821
+
+
+def bessel_i0(x, name=None):
+    with name_scope(name, "bessel_i0", [x]):
+        return exp(abs(x)) * bessel_i0e(x)  # noqa: F821
+
+
+def bessel_i1(x, name=None):
+    with name_scope(name, "bessel_i1", [x]):
+        return exp(abs(x)) * bessel_i1e(x)  # noqa: F821
+
+
+def histogram_fixed_width(values, value_range, nbins=100, dtype=dtypes.int32, name=None):
+    """How many values fall into each of ``nbins`` bins of equal width; those outside count in the outermost ones."""
+    with name_scope(name, "histogram_fixed_width", [values, value_range, nbins]) as scope:
+        values = convert_to_tensor(values, name="values")
+        return apply("HistogramFixedWidth", (values, convert_to_tensor(value_range, dtype=values.dtype), nbins),
+                     {"dtype": dtype}, scope)
+
+
+def searchsorted(sorted_sequence, values, side="left", out_type=dtypes.int32, name=None):
+    """Where values would be put into sorted rows, before (left) or behind equals."""
+    if side not in ("left", "right"):
+        raise ValueError(f"side must be either 'right' or 'left'.  Saw: {side}.")
+    sorted_sequence, values = convert_to_tensor(sorted_sequence), convert_to_tensor(values)
+    rows = array_ops.reshape(sorted_sequence, [-1, array_ops.shape(sorted_sequence)[-1]])
+    wanted = array_ops.reshape(values, [-1, array_ops.shape(values)[-1]])
+    found = apply("UpperBound" if side == "right" else "LowerBound", (rows, wanted), {"out_type": out_type}, name)
+    return array_ops.reshape(found, array_ops.shape(values))

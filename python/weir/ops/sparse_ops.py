@@ -10,6 +10,25 @@ from weir.ops import array_ops
 from weir.ops.simple import either
 
 
+class _SparseShape(TensorShape):
+    """The sizes; and the tensor of them, which ``shape`` was before TensorFlow 1.0."""
+
+    __slots__ = ("_tensor",)
+
+    def __init__(self, sizes, tensor):
+        super().__init__(sizes)
+        self._tensor = tensor
+
+    def get_shape(self):
+        return self._tensor.get_shape()
+
+    def eval(self, feed_dict=None, session=None):
+        return self._tensor.eval(feed_dict, session)
+
+    def _as_graph_element(self):
+        return self._tensor
+
+
 class SparseTensor:
     """``indices`` [N, rank] int64, ``values`` [N] and ``dense_shape`` [rank] int64 as one object."""
 
@@ -40,7 +59,7 @@ class SparseTensor:
 
     @property
     def shape(self):
-        return self.get_shape()
+        return _SparseShape(self.get_shape(), self._dense_shape)
 
     def get_shape(self):
         dims = _weir.constant_value_as_shape(self._dense_shape)
@@ -61,6 +80,21 @@ class SparseTensor:
     def _feed_parts(self, value):
         indices, values, *rest = value
         return [(self._indices, indices), (self._values, values)] + [(self._dense_shape, shape) for shape in rest]
+
+    # With a dense tensor, which broadcasts.
+
+    def _with_dense(self, op, dense):
+        dense = convert_to_tensor(dense, dtype=self.dtype.base_dtype, name="y")
+        values = apply(op, (self._indices, self._values, self._dense_shape, dense), {}, None)
+        return SparseTensor(self._indices, values, self._dense_shape)
+
+    def __mul__(self, dense):
+        return self._with_dense("SparseDenseCwiseMul", dense)
+
+    def __truediv__(self, dense):
+        return self._with_dense("SparseDenseCwiseDiv", dense)
+
+    __rmul__, __div__ = __mul__, __truediv__
 
     def __str__(self):
         return (f"SparseTensor(indices={self._indices}, values={self._values}, dense_shape={self._dense_shape})")
@@ -100,9 +134,11 @@ def convert_to_tensor_or_sparse_tensor(value, dtype=None, name=None):
 
 
 def sparse_retain(sp_input, to_retain):
-    if not isinstance(sp_input, SparseTensor):
-        raise TypeError("Input must be a SparseTensor")
-    where_true = array_ops.reshape(array_ops.where(convert_to_tensor(to_retain)), [-1])
+    sp_input = _sparse(sp_input)
+    to_retain = convert_to_tensor(to_retain)
+    to_retain.get_shape().assert_has_rank(1)
+    sp_input.values.get_shape()[0].merge_with(to_retain.get_shape()[0])
+    where_true = array_ops.reshape(array_ops.where(to_retain), [-1])
     return SparseTensor(array_ops.gather(sp_input.indices, where_true), array_ops.gather(sp_input.values, where_true),
                         array_ops.identity(sp_input.dense_shape))
 

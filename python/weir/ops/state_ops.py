@@ -61,3 +61,15 @@ def scatter_max(ref, indices, updates, use_locking=False, name=None):
 
 def count_up_to(ref, limit, name=None):
     return _weir.count_up_to(ref, limit, name)
+
+
+def scatter_nd_update(ref, indices, updates, use_locking=True, name=None):
+    return _scatter("ScatterNdUpdate", ref, indices, updates, use_locking, name)
+
+
+def scatter_nd_add(ref, indices, updates, use_locking=False, name=None):
+    return _scatter("ScatterNdAdd", ref, indices, updates, use_locking, name)
+
+
+def scatter_nd_sub(ref, indices, updates, use_locking=False, name=None):
+    return _scatter("ScatterNdSub", ref, indices, updates, use_locking, name)

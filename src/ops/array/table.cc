@@ -10,6 +10,8 @@
   row(broadcast_to) row(broadcast_gradient_args) row(one_hot) row(where) row(unsorted_segment_sum) \
   row(dynamic_stitch) row(parallel_dynamic_stitch) row(dynamic_partition) row(sparse_to_dense) row(resource_gather) \
   row(space_to_batch_nd) row(batch_to_space_nd) row(space_to_depth) row(depth_to_space) row(mirror_pad) \
-  row(mirror_pad_grad) row(reverse_sequence) row(list_diff) row(lin_space) row(ensure_shape) row(roll) row(bitcast)
+  row(mirror_pad_grad) row(reverse_sequence) row(list_diff) row(lin_space) row(ensure_shape) row(roll) row(bitcast) \
+  row(tensor_scatter_update) row(tensor_scatter_add) row(tensor_scatter_sub) row(scatter_nd_non_aliasing_add) \
+  row(lower_bound) row(upper_bound) row(bucketize) row(histogram_fixed_width)
 // clang-format on
 WEIR_OP_TABLE(array_ops, ROWS)

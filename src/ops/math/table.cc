@@ -18,7 +18,9 @@
   row(sqrt_grad) row(square) row(squared_difference) row(sub) row(sum) row(tan) row(tanh) row(tanh_grad) \
   row(truncate_div) row(truncate_mod) row(xdivy) row(xlogy) row(zeta) \
   row(bincount) row(segment_mean) row(segment_max) row(segment_min) row(segment_prod) \
-  row(unsorted_segment_max) row(unsorted_segment_min) row(unsorted_segment_prod)
+  row(unsorted_segment_max) row(unsorted_segment_min) row(unsorted_segment_prod) \
+  row(bitwise_and) row(bitwise_or) row(bitwise_xor) row(left_shift) row(right_shift) row(invert) \
+  row(population_count) row(igamma) row(igammac) row(igamma_grad_a) row(betainc) row(bessel_i0e) row(bessel_i1e)
 // clang-format on
 
 WEIR_OP_TABLE(math_ops, ROWS)

@@ -11,6 +11,8 @@
   row(scatter_update) \
   row(resource_scatter_add) row(resource_scatter_sub) row(resource_scatter_mul) row(resource_scatter_div) \
   row(resource_scatter_min) row(resource_scatter_max) row(resource_scatter_update) \
+  row(scatter_nd_add) row(scatter_nd_sub) row(scatter_nd_update) \
+  row(resource_scatter_nd_add) row(resource_scatter_nd_sub) row(resource_scatter_nd_update) \
   row(temporary_variable) row(destroy_temporary_variable) \
   row(variable_shape) row(destroy_resource) row(count_up_to) row(unique) row(unique_with_counts) \
   row(apply_gradient_descent) row(resource_apply_gradient_descent) \
