@@ -8,6 +8,7 @@
 #include "weir/coordinator.h"
 #include "weir/crf.h"
 #include "weir/custom_gradient.h"
+#include "weir/data.h"
 #include "weir/device.h"
 #include "weir/embedding.h"
 #include "weir/error.h"

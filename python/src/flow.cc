@@ -3,6 +3,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "building.h"
+#include "graph/functions.h"
 #include "nn/control_flow.h"
 
 namespace weir::python {
@@ -42,9 +43,34 @@ nb::object make_while(G g, H condition, H body, H initial, H invariants, H maxim
   });
 }
 
+// A function of the graph, made by calling the program's with placeholders. Gives its name, what it reads from around it,
+// and its results.
+nb::object make_function(G g, const std::string& name, H function, H types, H shapes) {
+  return build(g, {}, [&](G graph) -> nb::object {
+    std::vector<FunctionArgument> arguments;
+    nb::list all_shapes(shapes);
+    for (H type : nb::iter(types)) arguments.push_back({to_dtype(type), to_shape(all_shapes[arguments.size()])});
+    auto make = [&](const std::vector<Output>& placeholders) {
+      return to_outputs(graph, nb::object(function(wrap(placeholders))));
+    };
+    TracedFunction traced = trace_function(graph, name, arguments, make);
+    nb::list waits;
+    for (const Operation& wait : traced.captures.waits) waits.append(wrap(wait));
+    return nb::make_tuple(traced.name, wrap(traced.captures.tensors), wrap(traced.results), waits);
+  });
+}
+
 }  // namespace
 
 void bind_flow(nb::module_& m) {
+  def(m, "copy_into_function", [](H result, const std::string& name) {
+    const Output* output = tensor_of(result);
+    if (!output) raise(PyExc_TypeError, "a tensor is wanted");
+    return build(graph_of(output->node()), {}, [&](G) { return copy_into_function(*output, name); });
+  });
+  def(m, "function", [](G g, const std::string& name, H function, H types, H shapes) {
+    return make_function(g, name, function, types, shapes);
+  });
   def(m, "cond",
       [](G g, H predicate, H then, H otherwise, H name) { return make_cond(g, predicate, then, otherwise, name); });
   def(m, "while_loop",

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "base/errors.h"
+#include "graph/functions.h"
 
 namespace weir {
 namespace {
@@ -180,8 +181,7 @@ class Captures {
   std::vector<Operation> waits_;
 };
 
-}  // namespace
-
+// Whether running the body does more than compute its results from its parameters.
 bool is_stateful(const Body& body) {
   if (!body.targets.empty()) return true;
   return std::any_of(body.nodes.begin(), body.nodes.end(), [&](const Node* node) {
@@ -189,8 +189,6 @@ bool is_stateful(const Body& body) {
     return std::any_of(node->inputs.begin(), node->inputs.end(), [](const Output& input) { return input.is_ref(); });
   });
 }
-
-namespace {
 
 FunctionName function(const Body& body) { return {body.name, {}}; }
 
@@ -296,21 +294,6 @@ FunctionCaptures finish_function(Graph& graph, Body& body) {
   std::lock_guard lock(graph.impl().storage.mutex);
   for (const Output& tensor : captures.tensors()) body.parameters.push_back(tensor);
   return {captures.tensors(), captures.waits()};
-}
-
-FunctionScope::FunctionScope(Graph& graph, Body& body)
-    : impl_(graph.impl()), names_(std::exchange(impl_.names, {})), scopes_(impl_.scopes) {
-  BuildingScopes inside;
-  inside.body = &body;
-  inside.line = scopes_.line;
-  inside.container = scopes_.container;
-  inside.seed = scopes_.seed;
-  impl_.scopes = std::move(inside);
-}
-
-FunctionScope::~FunctionScope() {
-  impl_.names = std::move(names_);
-  impl_.scopes = std::move(scopes_);
 }
 
 Operation add_if(Graph& graph, const Output& predicate, Body& then_branch, Body& else_branch, std::string_view name) {

@@ -36,34 +36,6 @@ Shape common_shape(const Shape& a, const Shape& b);
 // become the node's control inputs. Results must agree in number and type.
 Operation add_if(Graph& graph, const Output& predicate, Body& then_branch, Body& else_branch, std::string_view name);
 
-// Whether running the body does more than compute its results from its parameters.
-bool is_stateful(const Body& body);
-
-// A function: a body that operations call by its name, again and again and from any thread. The caller makes one
-// placeholder for each argument in it, as its parameters, and sets its results.
-Body& add_function(Graph& graph, std::string_view name);
-// What a finished function reads from around it, which became its last parameters: the caller passes it with every
-// call. `waits` is what must have run before.
-struct FunctionCaptures {
-  std::vector<Output> tensors;
-  std::vector<Operation> waits;
-};
-FunctionCaptures finish_function(Graph& graph, Body& body);
-
-// Puts new nodes into a function. Names begin anew in it, and the scopes around it do not reach inside.
-class FunctionScope {
- public:
-  FunctionScope(Graph& graph, Body& body);
-  ~FunctionScope();
-  FunctionScope(const FunctionScope&) = delete;
-  FunctionScope& operator=(const FunctionScope&) = delete;
-
- private:
-  Graph::Impl& impl_;
-  NameTable names_;
-  BuildingScopes scopes_;
-};
-
 struct WhileNodeOptions {
   int64_t parallel_iterations = 10;
   bool back_prop = true;

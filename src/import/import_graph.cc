@@ -6,6 +6,7 @@
 #include "base/errors.h"
 #include "graph/attr_proto.h"
 #include "graph/bodies.h"
+#include "graph/functions.h"
 #include "graph/graph_def.h"
 #include "graph/node.h"
 #include "import/plan.h"

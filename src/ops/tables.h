@@ -16,6 +16,7 @@ const std::vector<OpDef>& random_ops();
 const std::vector<OpDef>& control_ops();
 const std::vector<OpDef>& list_ops();
 const std::vector<OpDef>& queue_ops();
+const std::vector<OpDef>& data_ops();
 const std::vector<OpDef>& io_ops();
 const std::vector<OpDef>& string_ops();
 const std::vector<OpDef>& sparse_ops();
@@ -27,7 +28,7 @@ const std::vector<OpDef>& set_ops();
 
 inline std::vector<const std::vector<OpDef>*> tables() {
   return {&array_ops(), &math_ops(),  &linalg_ops(), &nn_ops(),     &state_ops(),   &random_ops(), &control_ops(),
-          &list_ops(),  &queue_ops(), &io_ops(),     &string_ops(), &summary_ops(), &image_ops(),
+          &list_ops(),  &queue_ops(), &data_ops(), &io_ops(),     &string_ops(), &summary_ops(), &image_ops(),
           &sequence_ops(), &set_ops(), &sparse_ops(), &lookup_ops()};
 }
 
