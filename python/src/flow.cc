@@ -63,10 +63,14 @@ nb::object make_function(G g, const std::string& name, H function, H types, H sh
 }  // namespace
 
 void bind_flow(nb::module_& m) {
-  def(m, "copy_into_function", [](H result, const std::string& name) {
+  def(m, "copy_into_function", [](H result, const std::string& name, H finish) {
     const Output* output = tensor_of(result);
     if (!output) raise(PyExc_TypeError, "a tensor is wanted");
-    return build(graph_of(output->node()), {}, [&](G) { return copy_into_function(*output, name); });
+    return build(graph_of(output->node()), {}, [&](G graph) {
+      return copy_into_function(*output, name, [&](const Output& copy) {
+        return to_output(graph, nb::object(finish(wrap(copy))), DType::Invalid, {});
+      });
+    });
   });
   def(m, "function", [](G g, const std::string& name, H function, H types, H shapes) {
     return make_function(g, name, function, types, shapes);

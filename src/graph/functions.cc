@@ -85,7 +85,7 @@ class Copier {
     NodeArgs args{.op = node.op->name, .name = base_name(node), .attrs = node.attrs, .device = node.device, .line = node.line};
     args.attrs.erase("_class");
     for (const Output& input : node.inputs) args.inputs.emplace_back(copy(*input.node()), input.index());
-    for (const Node* control : node.control_inputs) args.control_inputs.emplace_back(copy(*control));
+    // What they wait for besides is left out, as TensorFlow leaves it out.
     Node* made = graph_.add(std::move(args)).node();
     copies_.emplace(&node, made);
     return made;
@@ -109,10 +109,10 @@ class Copier {
 
 }  // namespace
 
-std::string copy_into_function(const Output& result, std::string_view name) {
+std::string copy_into_function(const Output& result, std::string_view name, FunctionRef<Output(const Output&)> finish) {
   Graph& graph = result.graph();
   return trace_function(graph, name, {}, [&](const std::vector<Output>&) {
-           return std::vector<Output>{Output(Copier(graph).copy(*result.node()), result.index())};
+           return std::vector<Output>{finish(Output(Copier(graph).copy(*result.node()), result.index()))};
          })
       .name;
 }

@@ -111,7 +111,11 @@ class Dataset:
         return self._make(self._variant_tensor, self.element_spec, [self], options)
 
     def _apply_options(self):
-        options, dataset = self.options(), self
+        return self._with_advice(self.options())
+
+    def _with_advice(self, options):
+        """The data set with the nodes that tell TensorFlow's executor what options say."""
+        dataset = self
         threading = options.experimental_threading
         if threading.max_intra_op_parallelism is not None:
             dataset = dataset._unary("MaxIntraOpParallelismDataset", [
@@ -135,7 +139,9 @@ class Dataset:
 
     def _make_one_shot_iterator(self):
         try:
-            factory = _weir.copy_into_function(self._apply_options()._variant_tensor, "_make_dataset")
+            factory = _weir.copy_into_function(
+                self._variant_tensor, "_make_dataset",
+                lambda copy: self._of_variant(copy, self.element_spec)._with_advice(self.options())._variant_tensor)
         except ValueError as error:
             if "Cannot capture a stateful node" not in str(error):
                 raise
@@ -357,7 +363,7 @@ class Dataset:
     def apply(self, transformation_func):
         dataset = transformation_func(self)
         if not isinstance(dataset, Dataset):
-            raise TypeError("`transformation_func` must return a Dataset.")
+            raise TypeError(f"`transformation_func` must return a Dataset. Got {dataset}.")
         return dataset
 
 

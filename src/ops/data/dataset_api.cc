@@ -292,7 +292,7 @@ Dataset Dataset::window(int64_t size, const WindowOptions& options) const {
 
 Iterator Dataset::one_shot_iterator() const {
   Graph& graph = variant_.graph();
-  const std::string factory = copy_into_function(variant_, "_make_dataset");
+  const std::string factory = copy_into_function(variant_, "_make_dataset", [](const Output& copy) { return copy; });
   Iterator iterator;
   iterator.resource_ = NodeBuilder("OneShotIterator")
                            .graph(graph)

@@ -1,3 +1,5 @@
+#include <filesystem>
+
 #include "base/errors.h"
 #include "ops/data/file_dataset.h"
 
@@ -21,6 +23,12 @@ class FixedLengthRecordDataset final : public Dataset {
     struct File {
       File(const std::string& path, const FixedLengthRecordDataset& d)
           : layout(d.layout_), file(path, layout.compression, layout.buffer_bytes) {
+        std::error_code unknown;
+        const auto size = std::filesystem::file_size(path, unknown);
+        if (!unknown && layout.compression == Compression::None) {
+          const int64_t body = static_cast<int64_t>(size) - layout.header - layout.footer;
+          if (body < 0 || body % layout.record != 0) fail(body);
+        }
         std::string header;
         file.read(static_cast<size_t>(layout.header), header);
         if (static_cast<int64_t>(header.size()) < layout.header) fail();
@@ -38,11 +46,12 @@ class FixedLengthRecordDataset final : public Dataset {
         out = {Tensor(std::move(record))};
         return true;
       }
-      [[noreturn]] void fail() const {
+      // A packed file tells its length only at its end.
+      [[noreturn]] void fail(int64_t body = -1) const {
         throw invalid_argument(
-            "Excluding the header ({} bytes) and footer ({} bytes), input file \"{}\" has body length that is not an "
+            "Excluding the header ({} bytes) and footer ({} bytes), input file \"{}\" has body length{}, which is not an "
             "exact multiple of the record length ({} bytes).",
-            layout.header, layout.footer, file.path(), layout.record);
+            layout.header, layout.footer, file.path(), body < 0 ? "" : fmt::format(" {} bytes", body), layout.record);
       }
       RecordLayout layout;
       io::UnpackedFile file;
