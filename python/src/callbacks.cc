@@ -25,7 +25,8 @@ using OverrideObject = ScopeObject<GradientOverride>;
 // A run holds no interpreter lock. The package answers with the values, or with the code and the message of an error.
 std::vector<Tensor> call_function(std::string_view token, std::vector<Tensor> inputs, const std::vector<DType>& types,
                                   const std::stop_token* stop) {
-  Locked locked;
+  TryLocked locked;
+  if (!locked) throw Error(Code::Cancelled, "the interpreter ends");
   try {
     need_numpy();
     nb::list arguments, wanted;

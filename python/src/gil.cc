@@ -45,6 +45,8 @@ Locked::Locked() {
   if (!take_lock([this] { state_ = PyGILState_Ensure(); })) stay();
 }
 
+TryLocked::TryLocked() : held_(take_lock([this] { state_ = PyGILState_Ensure(); })) {}
+
 void release(PyObject* object) {
   PyGILState_STATE state;
   if (!take_lock([&] { state = PyGILState_Ensure(); })) return;

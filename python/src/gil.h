@@ -47,6 +47,23 @@ class Locked {
   PyGILState_STATE state_;
 };
 
+// Holds the lock while it lives, if the thread gets it: threads that Python does not know ask in vain once the interpreter
+// ends, and go on without.
+class TryLocked {
+ public:
+  TryLocked();
+  ~TryLocked() {
+    if (held_) PyGILState_Release(state_);
+  }
+  TryLocked(const TryLocked&) = delete;
+  TryLocked& operator=(const TryLocked&) = delete;
+  explicit operator bool() const { return held_; }
+
+ private:
+  PyGILState_STATE state_ = {};
+  bool held_;
+};
+
 // Gives up a reference that C++ held, on any thread. At the end of the interpreter it is left alone: C++ may hold locks
 // of its own here, and must not stay.
 void release(PyObject* object);

@@ -3,6 +3,10 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <chrono>
+#include <future>
+#include <thread>
+
 #include "base/fork.h"
 #include "convert.h"
 #include "graph/bodies.h"
@@ -214,14 +218,30 @@ struct SessionObject {
   ~SessionObject() {
     if (broken()) {
       static_cast<void>(session.release());  // what it would wait for is in another process
-    } else {
-      session.reset();
+    } else if (!end()) {
+      return;  // somebody may still use the graph
     }
     Py_XDECREF(graph);
   }
   SessionObject(const SessionObject&) = delete;
   SessionObject& operator=(const SessionObject&) = delete;
   GraphObject& graph_object() const { return *nb::inst_ptr<GraphObject>(nb::handle(graph)); }
+
+  // Ends the session without the interpreter lock, which threads of its pipelines may be waiting for. At the end of the
+  // interpreter those that are in the program's functions never come back: then it says false after a moment.
+  bool end() {
+    Unlocked unlocked;
+    if (!interpreter_end().stop_requested()) {
+      session.reset();
+      return true;
+    }
+    auto ended = std::make_shared<std::promise<void>>();
+    std::thread([s = session.release(), ended] {
+      delete s;
+      ended->set_value();
+    }).detach();
+    return ended->get_future().wait_for(std::chrono::milliseconds(500)) == std::future_status::ready;
+  }
 
   // Whether the process was forked while threads that only the parent has were in the session: it may be in any state.
   bool broken() {

@@ -175,7 +175,7 @@ def _definitions(module_name):
 _PRIVATE = {"weir.binding", "weir.runner", "weir.python2", "weir.old_libraries", "weir.core.config",
             "weir.core.defaults", "weir.core.stack", "weir.core.op_functions", "weir.ops.simple", "weir.ops.operators",
             "weir.ops.composites", "weir.queues.arguments", "weir.train.sparse_batches", "weir.train.termination",
-            "weir.download"}
+            "weir.download", "weir.data.arguments", "weir.data.function", "weir.data.generator", "weir.data.padding"}
 
 
 def test_what_the_package_defines_for_programs_is_in_the_table():

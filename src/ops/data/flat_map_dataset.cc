@@ -21,7 +21,7 @@ class FlatMapDataset final : public UnaryDataset {
           if (!input_->next(c, element)) return false;
           Element made;
           dataset_.f_(c, element, made);
-          current = dataset_of(made, "FlatMapDataset")->iterate(c, place + "[" + std::to_string(at++) + "]");
+          current = dataset_of(made, "FlatMapDataset")->iterate(c, place + "{" + std::to_string(at++) + "}");
         }
       }
       bool ready() const override { return current ? current->ready() : input_->ready(); }

@@ -109,7 +109,7 @@ class GroupByWindowDataset final : public UnaryDataset {
       Element result;
       auto group = std::make_shared<const GroupDataset>(std::move(elements), dataset_.input()->spec());
       dataset_.reduce_(c, {Tensor(key), variant_tensor(std::move(group))}, result);
-      current_ = dataset_of(result, "GroupByWindowDataset")->iterate(c, place_ + "[" + std::to_string(made_++) + "]");
+      current_ = dataset_of(result, "GroupByWindowDataset")->iterate(c, place_ + "{" + std::to_string(made_++) + "}");
     }
 
     std::string place_;

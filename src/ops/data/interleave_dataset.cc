@@ -160,7 +160,7 @@ class InterleaveDataset final : public UnaryDataset {
       Element made;
       dataset_.f_(c, element, made);
       IteratorPtr opened =
-          dataset_of(made, "InterleaveDataset")->iterate(c, place_ + "[" + std::to_string(opened_++) + "]");
+          dataset_of(made, "InterleaveDataset")->iterate(c, place_ + "{" + std::to_string(opened_++) + "}");
       if (fillers_) opened = std::make_unique<FilledIterator>(*fillers_, std::move(opened), dataset_.cycle_.buffer);
       if (current_.size() <= place) current_.resize(place + 1);
       current_[place] = std::move(opened);

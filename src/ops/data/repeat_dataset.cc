@@ -18,7 +18,9 @@ class RepeatDataset final : public UnaryDataset {
   }
 
   IteratorPtr iterate(const IterateContext& c, const std::string& place) const override {
-    if (c.pipeline.fuses_repeated_shuffles && count_ != 0 && count_ != 1) {
+    // Data sets that functions make, whose places have braces, are out of the optimizer's sight.
+    const bool in_function = place.find('{') != std::string::npos;
+    if (c.pipeline.fuses_repeated_shuffles && !in_function && count_ != 0 && count_ != 1) {
       if (DatasetPtr fused = input()->repeated(std::max<int64_t>(count_, -1))) return fused->iterate(c, place + "/");
     }
     struct Iterator final : IteratorOf<RepeatDataset> {

@@ -1,0 +1,177 @@
+"""tensorflow.python.framework.function: functions that a program defines once and calls as operations.
+
+A call adds the nodes of the function, below the call's name, and one node of that name that gives the results; the
+plan is the same as if TensorFlow had inlined the function, which it does by default.
+"""
+
+import inspect
+import itertools
+
+from weir import nest
+from weir.core import dtypes
+from weir.core.graph import Graph, Operation, convert_to_tensor, name_scope
+from weir.core.stack import get_default_graph
+from weir.core.variable_scope import get_variable_scope, variable_scope
+from weir.ops import array_ops
+
+_numbers = itertools.count()
+
+
+class Defun:
+    """``@Defun(tf.float32, ...)`` above a function of tensors of these types."""
+
+    def __init__(self, *input_types, **kwargs):
+        self._input_types = [dtypes.as_dtype(t) for t in input_types]
+        self._func_name = kwargs.pop("func_name", None)
+        self._grad_func = kwargs.pop("grad_func", None)
+        self._python_grad_func = kwargs.pop("python_grad_func", None)
+        self._out_names = kwargs.pop("out_names", None)
+        self._attrs = kwargs
+
+    def __call__(self, func):
+        if not callable(func):
+            raise ValueError("function {} must be callable".format(func))
+        parameters = list(inspect.signature(func).parameters.values())
+        takes_any = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+        if any(p.kind in (p.VAR_KEYWORD, p.KEYWORD_ONLY) for p in parameters) or any(
+                p.default is not p.empty for p in parameters):
+            raise ValueError("Functions with argument defaults or keyword arguments are not supported.")
+        count = sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
+        if self._input_types and (len(self._input_types) < count or (
+                len(self._input_types) > count and not takes_any)):
+            raise ValueError(f"The function has {count} arguments, but is specified with {len(self._input_types)} "
+                             "argument types.")
+        return _DefinedFunction(func, self._input_types or None, count, takes_any, self)
+
+
+class _DefinedFunction:
+    """A function that can be called with tensors."""
+
+    def __init__(self, func, input_types, count, takes_any, defun):
+        self._func, self._input_types, self._count, self._takes_any = func, input_types, count, takes_any
+        self._grad_func, self._python_grad_func = defun._grad_func, defun._python_grad_func
+        self._extra_kwargs = defun._attrs
+        name = getattr(func, "__name__", "function")
+        self._name = defun._func_name or (name if name.isidentifier() else f"function_{next(_numbers)}")
+        self._called_in = set()  # graphs, by identity: variables that the function makes are made once
+        self.__doc__, self.__name__ = func.__doc__, name
+
+    name = property(lambda self: self._name)
+    grad_func_name = property(lambda self: self._grad_func.name if self._grad_func is not None else None)
+    python_grad_func = property(lambda self: self._python_grad_func)
+
+    @property
+    def declared_input_types(self):
+        return self._input_types
+
+    def set_grad_func(self, grad_func):
+        if self._grad_func is not None and self._grad_func is not grad_func:
+            raise ValueError("Gradient defined more than once for function %r" % self._name)
+        self._grad_func = grad_func
+
+    def add_to_graph(self, graph):
+        """Nothing to do: calls add what they need."""
+
+    @property
+    def definition(self):
+        """Checks the function by calling it; a FunctionDef is written for graphs, not for functions by themselves."""
+        types = self._input_types or [dtypes.float32] * self._count
+        with Graph().as_default():
+            _results(self._func(*[array_ops.placeholder(t) for t in types]))
+        return None
+
+    def __call__(self, *args, **kwargs):
+        call_name = kwargs.pop("name", None)
+        if kwargs:
+            raise ValueError(f"unknown keyword arguments: {kwargs.keys()}")
+        if self._input_types is not None and len(args) != len(self._input_types) or (
+                self._input_types is None and not self._takes_any and len(args) != self._count):
+            wanted = self._count if self._input_types is None else len(self._input_types)
+            raise ValueError(f"Expected number of arguments: {wanted}, received: {len(args)}")
+        types = self._input_types or [None] * len(args)
+        graph = get_default_graph()
+        with name_scope(call_name, self._name, list(args)) as scope:
+            inputs = [convert_to_tensor(arg, dtype=t) for arg, t in zip(args, types)]
+            again = id(graph) in self._called_in
+            self._called_in.add(id(graph))
+            with variable_scope(get_variable_scope(), reuse=True if again else None), name_scope(scope):
+                result = self._func(*inputs)
+            results = _results(result)
+            if not results:
+                return result
+            outputs = self._with_gradient(graph, inputs, results, scope)
+        return outputs[0] if len(outputs) == 1 else outputs
+
+    def _with_gradient(self, graph, inputs, results, scope):
+        """The results under the name of the call, with the gradient that the program gives if it does."""
+        if self._grad_func is None and self._python_grad_func is None:
+            if len(results) == 1:
+                return [array_ops.identity(results[0], name=scope)]
+            return list(array_ops.identity_n(results, name=scope))
+        kind = f"{self._name}-{next(_numbers)}"
+        count = len(results)
+
+        def gradient(op, *grads):
+            grads = [array_ops.zeros_like(op.outputs[i]) if grad is None else grad
+                     for i, grad in enumerate(grads[:count])]
+            if self._python_grad_func is not None:
+                given = self._python_grad_func(_Call(op, self._name, inputs, op.outputs[:count]), *grads)
+            else:
+                given = self._grad_func(*inputs, *grads)
+            given = list(given) if isinstance(given, (list, tuple)) else [given]
+            if len(given) != len(inputs):
+                raise ValueError(f"SymGrad expects to return {len(inputs)} (the gradients of the inputs), but get "
+                                 f"{len(given)} results instead.")
+            return [None] * count + given
+
+        graph.__dict__.setdefault("_gradient_functions", {})[kind] = gradient
+        # The arguments pass through the node as well, so that it has an input for each gradient.
+        with graph.gradient_override_map({"IdentityN": kind}):
+            outputs = array_ops.identity_n([*results, *inputs], name=scope)
+        return list(outputs[:count])
+
+
+class _Call:
+    """What a gradient function sees of a call: an operation of the function's type."""
+
+    def __init__(self, op, kind, inputs, outputs):
+        self._op, self.type, self.inputs, self.outputs = op, kind, inputs, outputs
+
+    def __getattr__(self, name):
+        return getattr(self._op, name)
+
+
+class Declare:
+    """A function that is only named: what is called must have been defined elsewhere."""
+
+    def __init__(self, func_name, inputs, outputs):
+        self._name, self._inputs, self._outputs = func_name, inputs, outputs
+
+    def __call__(self, *inputs, **kwargs):
+        raise NotImplementedError(f"the function {self._name} is declared and not defined here")
+
+
+def _results(result):
+    """What a function gave, as tensors."""
+    if isinstance(result, Operation):
+        return []
+    flat = nest.flatten(list(result) if isinstance(result, (list, tuple)) else [result])
+    if any(value is None for value in flat):
+        raise ValueError("Function can not return None.")
+    return [convert_to_tensor(value) for value in flat]
+
+
+def get_extra_vars():
+    return []
+
+
+def get_extra_inputs():
+    return []
+
+
+def get_extra_args():
+    return []
+
+
+def function_def_from_tf_function(function):
+    return function.definition
