@@ -112,7 +112,7 @@ Element BatchMaker::batch(std::vector<Element>& elements) {
   return batch;
 }
 
-Tensor row_of(const Tensor& tensor, int64_t index) {
+Tensor shared_row(const Tensor& tensor, int64_t index) {
   Shape shape;
   for (int i = 1; i < tensor.shape().rank(); ++i) shape.append(tensor.shape()[i]);
   Buffer* buffer = tensor.buffer();

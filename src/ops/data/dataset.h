@@ -196,7 +196,7 @@ class BatchMaker {
 // The bytes from one element of a tensor to the next, of any type.
 inline size_t element_bytes(DType dtype) { return dtype == DType::Variant ? sizeof(Variant) : dtype_size(dtype); }
 // Row `index` of a tensor, which shares its memory.
-Tensor row_of(const Tensor& tensor, int64_t index);
+Tensor shared_row(const Tensor& tensor, int64_t index);
 // A scalar truth value that a function gave; throws InvalidArgument when it is none.
 bool truth_of(const Element& results);
 // The number of rows that all components have; throws InvalidArgument when they differ or one has none.

@@ -17,7 +17,7 @@ class TensorSliceDataset final : public Dataset {
       bool next(const IterateContext&, Element& out) override {
         if (row >= dataset_.rows_) return false;
         out.clear();
-        for (const Tensor& component : dataset_.components_) out.push_back(row_of(component, row));
+        for (const Tensor& component : dataset_.components_) out.push_back(shared_row(component, row));
         ++row;
         return true;
       }

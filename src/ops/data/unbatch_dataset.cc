@@ -18,7 +18,7 @@ class UnbatchDataset final : public UnaryDataset {
           rows = common_rows(batch);
         }
         out.clear();
-        for (const Tensor& component : batch) out.push_back(row_of(component, row));
+        for (const Tensor& component : batch) out.push_back(shared_row(component, row));
         ++row;
         return true;
       }
