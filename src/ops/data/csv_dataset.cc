@@ -18,6 +18,25 @@ struct CsvFormat {
   Element defaults;              // of no elements: the field must be there
 };
 
+// A file byte by byte.
+class Characters {
+ public:
+  Characters(const std::string& path, Compression compression, size_t bytes) : file_(path, compression, bytes) {}
+  // -1 at the end.
+  int next() { return at_ < end_ || fill() ? static_cast<unsigned char>(chunk_[at_++]) : -1; }
+  int peek() { return at_ < end_ || fill() ? static_cast<unsigned char>(chunk_[at_]) : -1; }
+
+ private:
+  bool fill() {
+    at_ = 0;
+    end_ = file_.read(chunk_, sizeof(chunk_));
+    return end_ > 0;
+  }
+  io::BufferedInput file_;
+  char chunk_[4096];
+  size_t at_ = 0, end_ = 0;
+};
+
 template <class T>
 Tensor number(const std::string& field, size_t column, std::string_view kind) {
   T value{};
@@ -53,7 +72,7 @@ class CsvDataset final : public Dataset {
   class File {
    public:
     File(const std::string& path, const CsvDataset& dataset)
-        : dataset_(dataset), file_(path, dataset.format_.compression, dataset.format_.buffer_bytes) {
+        : dataset_(dataset), file_(path, dataset.format_.compression, buffer_bytes(dataset.format_.buffer_bytes)) {
       std::vector<std::string> names;
       if (dataset.format_.header && !read_record(names)) {
         throw invalid_argument("Can't read header of empty file");
@@ -143,7 +162,7 @@ class CsvDataset final : public Dataset {
     }
 
     const CsvDataset& dataset_;
-    io::UnpackedFile file_;
+    Characters file_;
   };
 
   std::vector<std::string> paths_;
@@ -151,7 +170,7 @@ class CsvDataset final : public Dataset {
 };
 
 void cpu(KernelContext& c) {
-  CsvFormat format{.compression = io::compression_of(c.scalar<std::string>(1)),
+  CsvFormat format{.compression = io::compression_from_name(c.scalar<std::string>(1)),
                    .buffer_bytes = c.scalar<int64_t>(2),
                    .header = c.scalar<bool>(3),
                    .delimiter = ',',

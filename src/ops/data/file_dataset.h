@@ -1,8 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <optional>
 
-#include "io/unpacked_file.h"
+#include "io/buffered_input.h"
 #include "ops/data/dataset.h"
 
 namespace weir::ops {
@@ -34,6 +35,12 @@ class FileIterator final : public IteratorOf<D> {
 inline std::vector<std::string> paths_input(const KernelContext& c, int index) {
   const auto* paths = c.input<std::string>(index);
   return {paths, paths + c.elements(index)};
+}
+
+// What a program asks for, within reason; 0: a default.
+inline size_t buffer_bytes(int64_t wanted) {
+  constexpr int64_t kLeast = 1024, kMost = 64 << 20;
+  return wanted == 0 ? io::BufferedInput::kDefaultBuffer : static_cast<size_t>(std::clamp(wanted, kLeast, kMost));
 }
 
 inline ElementSpec one_string() { return {{DType::String}, {Shape{}}}; }

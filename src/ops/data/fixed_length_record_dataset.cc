@@ -22,25 +22,20 @@ class FixedLengthRecordDataset final : public Dataset {
     // file is packed or not.
     struct File {
       File(const std::string& path, const FixedLengthRecordDataset& d)
-          : layout(d.layout_), file(path, layout.compression, layout.buffer_bytes) {
+          : layout(d.layout_), file(path, layout.compression, buffer_bytes(layout.buffer_bytes)) {
         std::error_code unknown;
         const auto size = std::filesystem::file_size(path, unknown);
         if (!unknown && layout.compression == Compression::None) {
           const int64_t body = static_cast<int64_t>(size) - layout.header - layout.footer;
           if (body < 0 || body % layout.record != 0) fail(body);
         }
-        std::string header;
-        file.read(static_cast<size_t>(layout.header), header);
-        if (static_cast<int64_t>(header.size()) < layout.header) fail();
-        file.read(static_cast<size_t>(layout.footer), ahead);
-        if (static_cast<int64_t>(ahead.size()) < layout.footer) fail();
+        if (file.skip(static_cast<uint64_t>(layout.header)) < static_cast<uint64_t>(layout.header)) fail();
+        if (file.append(ahead, static_cast<uint64_t>(layout.footer)) < static_cast<size_t>(layout.footer)) fail();
       }
       bool next(Element& out) {
-        std::string more;
-        file.read(static_cast<size_t>(layout.record), more);
-        if (more.empty()) return false;
-        if (static_cast<int64_t>(more.size()) < layout.record) fail();
-        ahead += more;
+        const size_t got = file.append(ahead, static_cast<uint64_t>(layout.record));
+        if (got == 0) return false;
+        if (got < static_cast<size_t>(layout.record)) fail();
         std::string record = ahead.substr(0, static_cast<size_t>(layout.record));
         ahead.erase(0, static_cast<size_t>(layout.record));
         out = {Tensor(std::move(record))};
@@ -54,7 +49,7 @@ class FixedLengthRecordDataset final : public Dataset {
             layout.header, layout.footer, file.path(), body < 0 ? "" : fmt::format(" {} bytes", body), layout.record);
       }
       RecordLayout layout;
-      io::UnpackedFile file;
+      io::BufferedInput file;
       std::string ahead;  // as many bytes as the footer has
     };
     return std::make_unique<FileIterator<FixedLengthRecordDataset, File>>(*this);
@@ -67,7 +62,7 @@ class FixedLengthRecordDataset final : public Dataset {
 
 void cpu(KernelContext& c) {
   RecordLayout layout{c.scalar<int64_t>(1), c.scalar<int64_t>(2), c.scalar<int64_t>(3), c.scalar<int64_t>(4),
-                      c.inputs() > 5 ? io::compression_of(c.scalar<std::string>(5)) : Compression::None};
+                      c.inputs() > 5 ? io::compression_from_name(c.scalar<std::string>(5)) : Compression::None};
   constexpr int64_t kMaxBytes = int64_t{1} << 31;
   if (layout.header < 0 || layout.header > kMaxBytes) throw invalid_argument("`header_bytes` must be >= 0");
   if (layout.record <= 0 || layout.record > kMaxBytes) throw invalid_argument("`record_bytes` must be > 0");

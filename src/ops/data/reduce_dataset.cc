@@ -1,4 +1,5 @@
 #include "base/errors.h"
+#include "io/deflate.h"
 #include "ops/control/output_shapes.h"
 #include "ops/data/iterator.h"
 #include "weir/records.h"
@@ -49,10 +50,7 @@ void to_records(KernelContext& c) {
   if (types.size() != 1 || types[0] != DType::String) {
     throw invalid_argument("The dataset must have exactly one component, and it must be a string.");
   }
-  const auto compression = c.scalar<std::string>(2);
-  RecordWriter writer(c.scalar<std::string>(1), compression == "GZIP"   ? Compression::Gzip
-                                                : compression == "ZLIB" ? Compression::Zlib
-                                                                        : Compression::None);
+  RecordWriter writer(c.scalar<std::string>(1), io::compression_from_name(c.scalar<std::string>(2)));
   for_each_element(c, c.state<State>().runner, *dataset, [&](const IterateContext&, Element& element) {
     writer.write(element[0].scalar<std::string>());
     return true;

@@ -12,14 +12,14 @@ class TextLineDataset final : public Dataset {
 
   IteratorPtr iterate(const IterateContext&, const std::string&) const override {
     struct File {
-      File(const std::string& path, const TextLineDataset& d) : file(path, d.compression_, d.buffer_bytes_) {}
+      File(const std::string& path, const TextLineDataset& d) : file(path, d.compression_, buffer_bytes(d.buffer_bytes_)) {}
       bool next(Element& out) {
         std::string line;
         if (!file.read_line(line)) return false;
         out = {Tensor(std::move(line))};
         return true;
       }
-      io::UnpackedFile file;
+      io::BufferedInput file;
     };
     return std::make_unique<FileIterator<TextLineDataset, File>>(*this);
   }
@@ -34,7 +34,7 @@ void cpu(KernelContext& c) {
   const auto buffer_bytes = c.scalar<int64_t>(2);
   if (buffer_bytes < 0) throw invalid_argument("`buffer_size` must be >= 0 (0 == default)");
   set_dataset(c, std::make_shared<const TextLineDataset>(
-                     paths_input(c, 0), io::compression_of(c.scalar<std::string>(1)), buffer_bytes));
+                     paths_input(c, 0), io::compression_from_name(c.scalar<std::string>(1)), buffer_bytes));
 }
 
 }  // namespace
