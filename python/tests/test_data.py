@@ -377,7 +377,7 @@ def test_graphs_with_pipelines_travel():
         tf.import_graph_def(definition, name="")
         session.run(initializer)
         assert session.run("out:0").tolist() == [1, 2, 12]
-        assert [op.name for op in copy.get_operations()] == [op.name for op in graph.get_operations()]
+        assert {op.name for op in copy.get_operations()} == {op.name for op in graph.get_operations()}
 
 
 def test_options_are_checked_and_merged():

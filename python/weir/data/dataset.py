@@ -2,13 +2,14 @@
 
 import os
 
-from weir import _weir, names
+from weir import _weir
 from weir.core import dtypes, stack
-from weir.core.graph import colocate_with, control_dependencies, convert_to_tensor, get_seed, name_scope
+from weir.core.graph import colocate_with, control_dependencies, convert_to_tensor, name_scope
 from weir.core.op_functions import apply
 from weir.core.tensor_shape import TensorShape, dimension_value
 from weir.core.values import TensorSpec
-from weir.data import nest, structure
+from weir.data import generator as _generator, nest, padding, structure
+from weir.data.arguments import flat, int64_argument, known_batch, seeds
 from weir.data.function import TracedFunction, node_with
 from weir.data.iterators import Iterator, _as_list
 from weir.data.options import Options
@@ -17,27 +18,6 @@ from weir.ops.sparse_ops import SparseTensor
 
 AUTOTUNE = -1
 _MAX_INT64 = (1 << 63) - 1
-
-
-def int64_argument(value, name, default=None):
-    """A number of the program as an int64 tensor."""
-    if value is None:
-        return array_ops.constant(default, dtype=dtypes.int64, name=name)
-    return convert_to_tensor(value, dtype=dtypes.int64, name=name)
-
-
-def seeds(seed):
-    """The two seeds of a pipeline's random operation, as tensors."""
-    first, second = get_seed(seed)
-    if first is None:
-        return (array_ops.constant(0, dtype=dtypes.int64, name="seed"),
-                array_ops.constant(0, dtype=dtypes.int64, name="seed2"))
-    first = convert_to_tensor(first, dtype=dtypes.int64, name="seed")
-    with name_scope("seed2") as scope:
-        second = convert_to_tensor(second, dtype=dtypes.int64)
-        second = array_ops.where(math_ops.logical_and(math_ops.equal(first, 0), math_ops.equal(second, 0)),
-                                 array_ops.constant(2**31 - 1, dtype=dtypes.int64), second, name=scope)
-    return first, second
 
 
 class Dataset:
@@ -205,7 +185,7 @@ class Dataset:
     @staticmethod
     def from_generator(generator, output_types, output_shapes=None, args=None):
         """What ``iter(generator(*args))`` gives, a new one for every iteration."""
-        return names.at("weir.data.generator:from_generator")(generator, output_types, output_shapes, args)
+        return _generator.from_generator(Dataset, generator, output_types, output_shapes, args)
 
     @staticmethod
     def range(*args):
@@ -289,14 +269,23 @@ class Dataset:
     def batch(self, batch_size, drop_remainder=False):
         size = int64_argument(batch_size, "batch_size")
         drop = convert_to_tensor(drop_remainder, dtype=dtypes.bool, name="drop_remainder")
-        spec = structure.batched(self.element_spec, _known_batch(size, drop))
+        spec = structure.batched(self.element_spec, known_batch(size, drop))
         return self._unary("BatchDatasetV2", [size, drop], spec)
 
     def padded_batch(self, batch_size, padded_shapes, padding_values=None, drop_remainder=False):
-        return names.at("weir.data.padding:padded_batch")(self, batch_size, padded_shapes, padding_values, drop_remainder)
+        return padding.padded_batch(self, batch_size, padded_shapes, padding_values, drop_remainder)
 
     def unbatch(self):
-        return names.at("weir.data.experimental.batching:unbatch")()(self)
+        """The rows of every element as elements."""
+        spec, dataset = structure.unbatched(self.element_spec), self
+        # The parts of a sparse tensor are cut into rows first, so that every component has them.
+        if any(not isinstance(leaf, TensorSpec) for leaf in nest.flatten(self.element_spec)):
+            def rows(*element):
+                element = element if type(self.element_spec) is tuple else element[0]
+                return tuple(structure.to_batched_tensors(self.element_spec, element))
+
+            dataset = self.map(rows)
+        return dataset._unary("UnbatchDataset", [], spec)
 
     def window(self, size, shift=None, stride=1, drop_remainder=False):
         arguments = [int64_argument(size, "size"), int64_argument(size if shift is None else shift, "shift"),
@@ -384,10 +373,6 @@ _NodeDataset.__name__ = _NodeDataset.__qualname__ = "DatasetV1Adapter"  # as Ten
 structure._dataset_class.append(Dataset)
 
 
-def flat(spec):
-    return {"output_types": structure.flat_types(spec), "output_shapes": structure.flat_shapes(spec)}
-
-
 def inner_spec(function):
     """What the data sets that a function gives have as elements."""
     if not isinstance(function.output_spec, structure.DatasetSpec):
@@ -433,13 +418,6 @@ def _require_bool(function):
     if not (isinstance(spec, TensorSpec) and spec.is_compatible_with(TensorSpec([], dtypes.bool))):
         raise ValueError("`predicate` return type must be convertible to a scalar boolean tensor. Was "
                          f"{function.output_spec}.")
-
-
-def _known_batch(size, drop_remainder):
-    """The first dimension of batches, when all have it."""
-    drop = _weir.constant_value(drop_remainder)
-    value = _weir.constant_value(size)
-    return int(value) if drop is not None and bool(drop) and value is not None else None
 
 
 def _assert_compatible(first, second):

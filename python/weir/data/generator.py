@@ -6,7 +6,7 @@ from weir.core import dtypes
 from weir.core.graph import convert_to_tensor
 from weir.core.tensor_shape import TensorShape
 from weir.data import nest, structure
-from weir.data.dataset import Dataset, flat
+from weir.data.arguments import flat
 from weir.data.function import TracedFunction, node_with
 from weir.ops.script_ops import numpy_function
 
@@ -37,7 +37,8 @@ class _Generators:
         return dtypes._numpy().array(0, dtype="int64")
 
 
-def from_generator(generator, output_types, output_shapes=None, args=None):
+def from_generator(dataset, generator, output_types, output_shapes, args):
+    """A data set, of the class ``dataset``, of what ``iter(generator(*args))`` gives."""
     if not callable(generator):
         raise TypeError("`generator` must be callable.")
     types = [dtypes.as_dtype(t) for t in nest.flatten(output_types)]
@@ -72,10 +73,10 @@ def from_generator(generator, output_types, output_shapes=None, args=None):
         variant = node_with([begin, step, end], "GeneratorDataset", ([dummy] + begin.captured, step.captured, end.captured),
                             {"init_func": begin.name, "next_func": step.name, "finalize_func": end.name,
                              **flat(step.output_spec)})
-        return Dataset._make(variant, step.output_spec)
+        return dataset._make(variant, step.output_spec)
 
     # Every iteration calls the function, and so has a generator of its own.
-    return Dataset.from_tensors(0).flat_map(elements)
+    return dataset.from_tensors(0).flat_map(elements)
 
 
 def _array(value, dtype, shape):

@@ -4,7 +4,7 @@ from weir.core import dtypes
 from weir.core.op_functions import apply
 from weir.core.tensor_shape import TensorShape
 from weir.data import structure
-from weir.data.dataset import flat
+from weir.data.arguments import flat
 from weir.data.iterators import _as_list
 
 

@@ -7,7 +7,7 @@ from weir.core.op_functions import apply
 from weir.core.tensor_shape import TensorShape
 from weir.core.values import TensorSpec
 from weir.data import nest, structure
-from weir.data.dataset import _known_batch, int64_argument
+from weir.data.arguments import int64_argument, known_batch
 
 
 def padded_batch(dataset, batch_size, padded_shapes, padding_values, drop_remainder):
@@ -25,7 +25,7 @@ def padded_batch(dataset, batch_size, padded_shapes, padding_values, drop_remain
         values = nest.flatten_up_to(spec, padding_values)
     values = [_value_tensor(value, leaf.dtype) for value, leaf in zip(values, leaves)]
     drop = convert_to_tensor(drop_remainder, dtype=dtypes.bool, name="drop_remainder")
-    first = TensorShape([_known_batch(size, drop)])
+    first = TensorShape([known_batch(size, drop)])
     batched = [TensorSpec(first.concatenate(TensorShape(_weir.constant_value_as_shape(shape))), leaf.dtype)
                for shape, leaf in zip(shapes, leaves)]
     result = nest.pack_sequence_as(spec, batched)

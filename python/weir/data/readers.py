@@ -5,7 +5,8 @@ from weir.core.graph import convert_to_tensor
 from weir.core.op_functions import apply
 from weir.core.tensor_shape import TensorShape
 from weir.core.values import TensorSpec
-from weir.data.dataset import AUTOTUNE, Dataset, flat, inner_spec, int64_argument
+from weir.data.arguments import flat, int64_argument
+from weir.data.dataset import AUTOTUNE, Dataset, inner_spec
 from weir.data.function import TracedFunction
 from weir.ops import array_ops
 

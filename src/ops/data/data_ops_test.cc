@@ -31,7 +31,8 @@ std::vector<int64_t> numbers(Graph& g, const Dataset& dataset, size_t limit = 10
   std::vector<int64_t> all;
   while (all.size() < limit) {
     try {
-      for (int64_t value : session.run(next).data<int64_t>()) all.push_back(value);
+      const Tensor got = session.run(next);
+      for (int64_t value : got.data<int64_t>()) all.push_back(value);
     } catch (const Error& e) {
       if (e.code() != Code::OutOfRange) throw;
       EXPECT_EQ(e.message(), "End of sequence");
@@ -176,7 +177,7 @@ TEST(Data, ReadsRecordsAndLines) {
   std::ofstream(lines, std::ios::trunc) << "Hone" << "two" << "F";
   EXPECT_EQ(strings(data::fixed_length_records(g, lines, 3, {.header_bytes = 1, .footer_bytes = 1})),
             (std::vector<std::string>{"one", "two"}));
-  EXPECT_EQ(code_of([&] { strings(data::fixed_length_records(g, lines, 4)); }), Code::InvalidArgument);
+  EXPECT_EQ(code_of([&] { strings(data::fixed_length_records(g, lines, 5)); }), Code::InvalidArgument);
   EXPECT_EQ(code_of([&] { strings(data::tf_records(g, "/no/such/file")); }), Code::NotFound);
   EXPECT_EQ(code_of([&] { strings(data::tf_records(g, lines)); }), Code::DataLoss);
 }

@@ -95,19 +95,24 @@ void Pass::serve() {
     asked_.wait(lock, pipeline_.stop(), [this] { return !requests_.empty(); });
     if (requests_.empty()) return;  // and the pipeline has ended
     const RequestPtr request = requests_.front();
-    lock.unlock();
     Made made;
-    try {
-      std::lock_guard pulling(pulling_);
-      made.end = !pull(context, made.element);
-    } catch (...) {
-      made.error = std::current_exception();
+    if (!left_.empty()) {
+      made = std::move(left_.front());
+      left_.pop_front();
+    } else {
+      lock.unlock();
+      try {
+        std::lock_guard pulling(pulling_);
+        made.end = !pull(context, made.element);
+      } catch (...) {
+        made.error = std::current_exception();
+      }
+      lock.lock();
     }
-    lock.lock();
     const bool mine = !std::exchange(request->over, true);
     if (!requests_.empty() && requests_.front() == request) requests_.pop_front();
     if (!mine) {
-      if (!made.end && !made.error) left_.push_back(std::move(made));
+      if (!made.end && !made.error) left_.push_front(std::move(made));
       continue;
     }
     lock.unlock();

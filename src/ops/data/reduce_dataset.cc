@@ -50,7 +50,7 @@ void to_records(KernelContext& c) {
   if (types.size() != 1 || types[0] != DType::String) {
     throw invalid_argument("The dataset must have exactly one component, and it must be a string.");
   }
-  RecordWriter writer(c.scalar<std::string>(1), io::compression_from_name(c.scalar<std::string>(2)));
+  RecordWriter writer(c.scalar<std::string>(1), {.compression = io::compression_from_name(c.scalar<std::string>(2))});
   for_each_element(c, c.state<State>().runner, *dataset, [&](const IterateContext&, Element& element) {
     writer.write(element[0].scalar<std::string>());
     return true;

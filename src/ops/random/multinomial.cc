@@ -28,11 +28,8 @@ GeneratorRef prepare(PrepareContext& c) {
 // Each sample is where a uniform number falls in the cumulated probabilities. One row after the other, since the next
 // one goes on in the stream of words.
 template <class T, class Out>
-void cpu(KernelContext& c) {
-  int64_t rows = c.shape(0).dims()[0], classes = c.shape(0).dims()[1], samples = c.scalar<int32_t>(1);
-  if (c.output_elements() == 0) return;
-  int64_t words = rows * ((samples + 3) / 4 * 4) * 2;
-  WordStream stream(c.state<GeneratorRef>().generator->philox.reserve_outputs(words));
+void sample(KernelContext& c, WordStream stream) {
+  const int64_t rows = c.shape(0).dims()[0], classes = c.shape(0).dims()[1], samples = c.scalar<int32_t>(1);
   auto* cumulated = static_cast<double*>(c.scratch());
   Out* out = c.output<Out>();
   for (int64_t row = 0; row < rows; ++row) {
@@ -52,6 +49,56 @@ void cpu(KernelContext& c) {
       *out++ = static_cast<Out>(std::upper_bound(cumulated, cumulated + classes, at) - cumulated);
     }
   }
+}
+
+template <class T, class Out>
+void cpu(KernelContext& c) {
+  if (c.output_elements() == 0) return;
+  const int64_t rows = c.shape(0).dims()[0], samples = c.scalar<int32_t>(1);
+  const int64_t words = rows * ((samples + 3) / 4 * 4) * 2;
+  sample<T, Out>(c, WordStream(c.state<GeneratorRef>().generator->philox.reserve_outputs(words)));
+}
+
+// The stream that two seeds alone decide: they are a block under a fixed key, and what that becomes is key and counter.
+template <class T, class Out>
+void stateless(KernelContext& c) {
+  if (c.output_elements() == 0) return;
+  constexpr uint64_t kKey = 0x02461e293ec8f720;
+  auto seed = [&](int i) {
+    return static_cast<uint64_t>(c.dtype(2) == DType::Int32 ? c.input<int32_t>(2)[i] : c.input<int64_t>(2)[i]);
+  };
+  weir::cpu::Philox mixer(kKey, seed(1));
+  mixer.counter_low = seed(0);
+  uint32_t mixed[4];
+  mixer.next(mixed, 1);
+  auto joined = [&](int low) { return static_cast<uint64_t>(mixed[low + 1]) << 32 | mixed[low]; };
+  sample<T, Out>(c, WordStream(weir::cpu::Philox(joined(0), joined(2))));
+}
+
+void infer_stateless(InferContext& c) {
+  infer(c);
+  const Shape& seed = c.input(2);
+  if (seed.has_rank() && (seed.rank() != 1 || (seed[0] >= 0 && seed[0] != 2))) {
+    throw invalid_argument("seed must have shape [2], not {}", seed.str());
+  }
+}
+
+int prepare_stateless(PrepareContext& c) {
+  c.set_scratch(static_cast<size_t>(c.input(0)[1]) * sizeof(double));
+  return 0;
+}
+
+template <class Out>
+struct Stateless {
+  template <class T>
+  static void run(KernelContext& c) {
+    stateless<T, Out>(c);
+  }
+};
+
+ComputeFn select_stateless(const NodeView& node) {
+  return node.type("output_dtype") == DType::Int32 ? kernel_for<FloatTypes, Stateless<int32_t>>(node)
+                                                   : kernel_for<FloatTypes, Stateless<int64_t>>(node);
 }
 
 struct Int32Out {
@@ -84,6 +131,17 @@ OpDef multinomial_op() {
           .infer = infer,
           .gradient = not_differentiable,
           .cpu = {.select = select, .prepare = prepared<prepare>}};
+}
+
+OpDef stateless_multinomial_op() {
+  return {.name = "StatelessMultinomial",
+          .inputs = "logits:T; num_samples:int32; seed:Tseed",
+          .outputs = "output:output_dtype",
+          .attrs = "T:realnumbertype; Tseed:type{int32,int64}=int64; output_dtype:type{int32,int64}=int64",
+          .host = "num_samples, seed",
+          .infer = infer_stateless,
+          .gradient = not_differentiable,
+          .cpu = {.select = select_stateless, .prepare = prepared<prepare_stateless>}};
 }
 
 }  // namespace weir::ops

@@ -6,28 +6,15 @@ from weir.core.op_functions import apply
 from weir.core.tensor_shape import TensorShape
 from weir.core.values import TensorSpec
 from weir.data import nest, structure
-from weir.data.dataset import Dataset, _known_batch, flat, int64_argument, seeds
+from weir.data.arguments import flat, int64_argument, known_batch, seeds
+from weir.data.dataset import Dataset
 from weir.data.function import TracedFunction
 from weir.data.iterators import _as_list
 
 
 def unbatch():
     """The rows of every element as elements."""
-    def transform(dataset):
-        spec = structure.unbatched(dataset.element_spec)
-        # The parts of a sparse tensor are cut into rows first, so that every component has them.
-        if any(not isinstance(leaf, TensorSpec) for leaf in nest.flatten(dataset.element_spec)):
-            def rows(*element):
-                element = element if type(dataset.element_spec) is tuple else element[0]
-                tensors = structure.to_batched_tensors(dataset.element_spec, element)
-                return tuple(tensors)
-
-            f = TracedFunction(rows, "Dataset.unbatch()", dataset.element_spec)
-            variant = f.node("MapDataset", (dataset._variant_tensor, f.captured), {"f": f.name, **flat(f.output_spec)})
-            dataset = Dataset._make(variant, f.output_spec, [dataset])
-        return dataset._unary("UnbatchDataset", [], spec)
-
-    return transform
+    return lambda dataset: dataset.unbatch()
 
 
 def dense_to_sparse_batch(batch_size, row_shape):
@@ -59,7 +46,7 @@ def map_and_batch(map_func, batch_size, num_parallel_batches=None, drop_remainde
         size = int64_argument(batch_size, "batch_size")
         calls = int64_argument(num_parallel_calls, "num_parallel_calls")
         drop = convert_to_tensor(drop_remainder, dtype=dtypes.bool, name="drop_remainder")
-        spec = structure.batched(f.output_spec, _known_batch(size, drop))
+        spec = structure.batched(f.output_spec, known_batch(size, drop))
         variant = f.node("MapAndBatchDataset", (dataset._variant_tensor, f.captured, size, calls, drop),
                          {"f": f.name, **flat(spec)})
         return Dataset._make(variant, spec, [dataset])

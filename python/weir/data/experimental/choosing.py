@@ -6,7 +6,8 @@ from weir.core.graph import convert_to_tensor
 from weir.core.op_functions import apply
 from weir.core.values import TensorSpec
 from weir.data import structure
-from weir.data.dataset import Dataset, flat, seeds
+from weir.data.arguments import flat, seeds
+from weir.data.dataset import Dataset
 from weir.data.experimental.grouping import scan
 from weir.data.readers import parallel_interleave as _parallel_interleave
 from weir.ops import array_ops, control_flow_ops, math_ops, random_ops

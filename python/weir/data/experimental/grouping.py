@@ -5,7 +5,8 @@ from weir.core.graph import control_dependencies, convert_to_tensor, name_scope
 from weir.core.tensor_shape import TensorShape, dimension_value
 from weir.core.values import TensorSpec
 from weir.data import nest, structure
-from weir.data.dataset import Dataset, flat, inner_spec, stateful_function
+from weir.data.arguments import flat
+from weir.data.dataset import Dataset, inner_spec, stateful_function
 from weir.data.function import TracedFunction, node_with
 from weir.ops import array_ops, check_ops, math_ops
 
