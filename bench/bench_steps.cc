@@ -123,7 +123,7 @@ void tiny(const Options& options) {
 }
 
 // A GRU encoder and decoder, unrolled: 5 symbols of 7, 100 units, batch 64.
-void seq2seq(const Options& options) {
+void sequences(const Options& options) {
   constexpr int64_t kLength = 5, kSymbols = 7, kUnits = 100, kBatch = 64;
   Graph g;
   struct Gru {
@@ -242,7 +242,7 @@ void loop(const Options& options) {
 
 int main(int argc, char** argv) {
   const std::vector<std::pair<std::string, void (*)(const Options&)>> workloads = {{"tiny", tiny},
-                                                                                   {"seq2seq", seq2seq},
+                                                                                   {"seq2seq", sequences},
                                                                                    {"mnist_mlp", mnist_mlp},
                                                                                    {"mnist_cnn", mnist_cnn},
                                                                                    {"cifar10", cifar10},

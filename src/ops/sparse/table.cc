@@ -8,7 +8,7 @@
   row(sparse_fill_empty_rows) row(sparse_fill_empty_rows_grad) row(sparse_dense_cwise_add) row(sparse_dense_cwise_mul) \
   row(sparse_dense_cwise_div) row(sparse_tensor_dense_add) row(sparse_reduce_sum) row(sparse_reduce_max) \
   row(sparse_reduce_sum_sparse) row(sparse_reduce_max_sparse) row(sparse_softmax) row(sparse_mat_mul) \
-  row(serialize_sparse) row(serialize_many_sparse) row(deserialize_many_sparse) row(deserialize_sparse) \
+  row(deserialize_many_sparse) \
   row(sparse_cross)
 // clang-format on
 WEIR_OP_TABLE(sparse_ops, SPARSE_ROWS)
