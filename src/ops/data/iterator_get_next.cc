@@ -51,14 +51,14 @@ OpDef row(std::string_view name, std::string_view outputs, void (*infer_outputs)
 }  // namespace
 
 OpDef iterator_get_next_op() {
-  return row("IteratorGetNext", "components:output_types", infer, start_any<start>, "iterator, components");
+  return row("IteratorGetNext", "components:output_types", infer, start_any<start>, "components");
 }
 OpDef iterator_get_next_sync_op() {
-  return row("IteratorGetNextSync", "components:output_types", infer, start_any<start>, "iterator, components");
+  return row("IteratorGetNextSync", "components:output_types", infer, start_any<start>, "components");
 }
 OpDef iterator_get_next_as_optional_op() {
   return row("IteratorGetNextAsOptional", "optional:variant", infer_dataset<0>, start_any<start_optional>,
-             "iterator, optional");
+             "");
 }
 
 }  // namespace weir::ops
