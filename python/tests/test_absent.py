@@ -86,7 +86,7 @@ def test_they_can_stand_in_annotations():
 
 
 def test_a_class_can_be_derived_from_one_and_its_objects_cannot_be_made():
-    class Hook(tf.train.SessionRunHook):
+    class Hook(tf.estimator.Exporter):
         setting = 3
 
         def after_run(self, context, values):
@@ -96,9 +96,9 @@ def test_a_class_can_be_derived_from_one_and_its_objects_cannot_be_made():
         pass
 
     assert Hook.setting == 3 and issubclass(More, Hook)
-    with pytest.raises(NotImplementedError, match="Hook is derived from tf.train.SessionRunHook, which is not in Weir"):
+    with pytest.raises(NotImplementedError, match="Hook is derived from tf.estimator.Exporter, which is not in Weir"):
         Hook()
-    with pytest.raises(NotImplementedError, match="tf.train.SessionRunHook"):
+    with pytest.raises(NotImplementedError, match="tf.estimator.Exporter"):
         More(a=1)
 
 
@@ -124,12 +124,7 @@ def test_libraries_that_mention_absent_names_can_be_imported():
         from tensorflow.keras.layers import Dense, Layer
         from tensorflow.contrib.tpu.python.tpu import tpu_config
         from tensorflow.python.keras.engine import base_layer
-        from tensorflow.python.data.ops import dataset_ops
         from tensorflow.contrib.bayesflow import monte_carlo
-        try:
-            AUTOTUNE = tf.data.experimental.AUTOTUNE
-        except AttributeError:
-            AUTOTUNE = None
 
         class Mine(Layer, object):
             kernel = K.floatx
@@ -138,9 +133,9 @@ def test_libraries_that_mention_absent_names_can_be_imported():
                 return Dense(3)(x)
 
         _INITIALIZERS = {"a": tf.keras.initializers.he_normal, tf.keras.layers.Dense: 1}
-        print(Dense, K, tf.keras.layers is tensorflow.keras.layers, AUTOTUNE is tf.data.experimental.AUTOTUNE)
+        print(Dense, K, tf.keras.layers is tensorflow.keras.layers)
         for use in (Mine, lambda: tpu.TPUEstimator(1), lambda: monte_carlo.expectation(1, 2),
-                    lambda: dataset_ops.Dataset.range(3), lambda: tpu_config.TPUConfig(1), lambda: AUTOTUNE > 1):
+                    lambda: tpu_config.TPUConfig(1)):
             try:
                 use()
             except NotImplementedError as error:
@@ -150,11 +145,9 @@ def test_libraries_that_mention_absent_names_can_be_imported():
                             text=True, check=False)
     assert result.returncode == 0, result.stderr
     assert result.stdout.splitlines() == [
-        "<tf.keras.layers.Dense: not in Weir yet> <tf.keras.backend: not in Weir yet> True True",
+        "<tf.keras.layers.Dense: not in Weir yet> <tf.keras.backend: not in Weir yet> True",
         "Mine is derived from tf.keras.layers.Layer, which is not in Weir yet.",
         "tf.contrib.tpu.TPUEstimator is not in Weir yet.",
         "tf.contrib.bayesflow.monte_carlo.expectation is not in Weir yet.",
-        "tf.data.Dataset.range is not in Weir yet.",
         "tf.contrib.tpu.python.tpu.tpu_config.TPUConfig is not in Weir yet.",
-        "tf.data.experimental.AUTOTUNE is not in Weir yet.",
     ]

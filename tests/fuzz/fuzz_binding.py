@@ -156,6 +156,7 @@ def work(options):
     warnings.simplefilter('ignore')
     import numpy as np
     import weir as tf
+    from weir.core import stack
 
     made, known = values(tf, np), functions(tf)
     names = sorted(made)
@@ -182,6 +183,7 @@ def work(options):
                 chosen[0] = {'Graph': 'the graph', 'Tensor': 'tensor', 'Operation': 'operation', 'Variable': 'variable',
                              'Session': 'session'}.get(name.split('.')[1], chosen[0])
             tell('begin', name, repr(chosen))
+            stack._stacks.graphs.clear()  # calls may enter a graph and never leave it
             tf.reset_default_graph()
             try:
                 arguments = [tf.get_default_graph() if c == 'the graph' else made[c]() for c in chosen]

@@ -430,7 +430,8 @@ class Runner(object):
 
     def compute(self, graph, node, case):
         tf = self.tf
-        config = tf.ConfigProto(intra_op_parallelism_threads=case['threads'])
+        # A call that waits for another, which never comes, ends.
+        config = tf.ConfigProto(intra_op_parallelism_threads=case['threads'], operation_timeout_in_ms=500)
         with tf.Session(graph=graph, config=config) as session:
             for assign in self.before:
                 session.run(assign, self.feeds)
