@@ -66,8 +66,8 @@ def test_star_imports_give_what_is_there():
     run(
         "from tensorflow import *; Session, matmul, train.AdamOptimizer\n"
         "from tensorflow.python.ops.rnn_cell import *; LSTMCell\n"
-        "from tensorflow.contrib.layers.python.layers.layers import *; l2_regularizer\n"
-        "assert 'keras' not in globals() and 'fully_connected' not in globals()"
+        "from tensorflow.contrib.layers.python.layers.layers import *; l2_regularizer, fully_connected\n"
+        "assert 'GradientTape' not in globals() and 'distributions' not in globals()"
     )
 
 

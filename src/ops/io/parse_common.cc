@@ -57,7 +57,21 @@ int set_dense(KernelContext& c, int output, std::vector<Tensor> values) {
   return output;
 }
 
+namespace {
+
+// The lists of types decide how many outputs there are; other lists may contradict them.
+void require_outputs(const InferContext& c, int output, size_t count) {
+  if (output > c.outputs() || count > static_cast<size_t>(c.outputs() - output)) {
+    throw invalid_argument("keys, types and shapes differ in number: there are {} outputs, and {} more are wanted from {} on",
+                           c.outputs(), count, output);
+  }
+}
+
+}  // namespace
+
 int infer_sparse(InferContext& c, int output, size_t count, int64_t rank) {
+  require_outputs(c, output, count);
+  require_outputs(c, output, 3 * count);
   for (size_t i = 0; i < count; ++i) c.set_output(output++, Shape{kUnknown, rank});
   for (size_t i = 0; i < count; ++i) c.set_output(output++, Shape{kUnknown});
   for (size_t i = 0; i < count; ++i) c.set_output(output++, Shape{rank});
@@ -65,6 +79,7 @@ int infer_sparse(InferContext& c, int output, size_t count, int64_t rank) {
 }
 
 int infer_dense(InferContext& c, int output, const std::vector<Shape>& shapes, const Shape& outer) {
+  require_outputs(c, output, shapes.size());
   for (const Shape& shape : shapes) {
     if (outer.has_rank() && shape.has_rank()) {
       Shape whole = outer;
