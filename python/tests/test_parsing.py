@@ -107,3 +107,16 @@ def test_options_of_record_files_are_checked(tmp_path):
         tf.python_io.TFRecordOptions("LZ4")
     with pytest.raises(tf.errors.InvalidArgumentError, match="zlib takes no level"):
         tf.python_io.TFRecordWriter(str(tmp_path / "r"), tf.python_io.TFRecordOptions("GZIP", compression_level=77))
+
+
+def test_a_sparse_feature_is_made_of_its_indices_and_values():
+    example = tf.train.Example()
+    example.features.feature["i"].int64_list.value.extend([1, 3])
+    example.features.feature["v"].float_list.value.extend([0.5, 2.0])
+    described = {"s": tf.SparseFeature("i", "v", tf.float32, 5)}
+    one = tf.parse_single_example(example.SerializeToString(), described)["s"]
+    two = tf.parse_example([example.SerializeToString()] * 2, described)["s"]
+    with tf.Session() as sess:
+        one, two = sess.run([one, two])
+    assert one.indices.tolist() == [[1], [3]] and one.values.tolist() == [0.5, 2] and one.dense_shape.tolist() == [5]
+    assert two.indices.tolist() == [[0, 1], [0, 3], [1, 1], [1, 3]] and two.dense_shape.tolist() == [2, 5]

@@ -155,7 +155,7 @@ def _merge_sparse_features(features, tensors):
         feature = features[key]
         if isinstance(feature, SparseFeature):
             ids = [tensors[index_key] for index_key in _index_keys(feature)]
-            merge = names.at("weir.ops.sparse_ops:sparse_merge")
+            merge = names.at("weir.ops.sparse_functions:sparse_merge")
             tensors[key] = merge(ids[0] if isinstance(feature.index_key, str) else ids, tensors[feature.value_key],
                                  vocab_size=feature.size, already_sorted=feature.already_sorted)
     return {key: value for key, value in tensors.items() if key in features}
