@@ -14,32 +14,10 @@ import pathlib
 import subprocess
 import sys
 
+from input_workloads import ROWS
+from systems import System
+
 HERE = pathlib.Path(__file__).resolve().parent
-
-
-class System:
-    """A process that answers the names of rows by seconds."""
-
-    def __init__(self, name, command):
-        self.name = name
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                         stderr=subprocess.DEVNULL)
-        self.version = self._process.stdout.readline().strip()
-
-    def ask(self, row):
-        self._process.stdin.write(row + "\n")
-        self._process.stdin.flush()
-        reply = self._process.stdout.readline()
-        if not reply:
-            sys.exit(f"input.py: {self.name} ended at row {row!r}")
-        if reply.startswith("error"):
-            print(f"input.py: {self.name}, {row}: {reply[6:].rstrip()}", file=sys.stderr)
-            return math.nan
-        return float(reply)
-
-    def close(self):
-        self._process.stdin.close()
-        self._process.wait()
 
 
 def main():
@@ -50,11 +28,10 @@ def main():
     parser.add_argument("--only", default="")
     options = parser.parse_args()
 
-    systems = [System("Weir", [options.weir, str(HERE / "input_weir.py")])]
-    systems += [System("TensorFlow", [python, "-W", "ignore", str(HERE / "input_tensorflow.py")])
-                for python in options.tensorflow]
-    sys.path.insert(0, str(HERE))
-    from input_workloads import ROWS
+    commands = [("Weir", [options.weir, str(HERE / "input_weir.py")])]
+    commands += [("TensorFlow", [python, "-W", "ignore", str(HERE / "input_tensorflow.py")])
+                 for python in options.tensorflow]
+    systems = [System(*row, greets=True, stderr=subprocess.DEVNULL) for row in commands]
 
     print(f"{'row':34}{'unit':>14}" + "".join(f"{s.version:>20}" for s in systems) +
           "".join(f"{'ratio':>8}" for _ in systems[1:]))

@@ -18,35 +18,11 @@ import argparse
 import math
 import os
 import pathlib
-import subprocess
-import sys
 import time
 
+from systems import System
+
 HERE = pathlib.Path(__file__).resolve().parent
-
-
-class System:
-    """A process that answers rows by seconds."""
-
-    def __init__(self, name, command, threads):
-        self.name = name
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                         env={**os.environ, "WEIR_BENCH_THREADS": str(threads)})
-
-    def ask(self, row):
-        self._process.stdin.write(row + "\n")
-        self._process.stdin.flush()
-        reply = self._process.stdout.readline()
-        if not reply:
-            sys.exit(f"ops.py: {self.name} ended at row {row!r}")
-        if reply.startswith("error"):
-            print(f"ops.py: {self.name}, {row!r}: {reply[6:].rstrip()}", file=sys.stderr)
-            return math.nan
-        return float(reply)
-
-    def close(self):
-        self._process.stdin.close()
-        self._process.wait()
 
 
 def _conv_flops(s):
@@ -143,12 +119,13 @@ def main():
     parser.add_argument("--only", default="", help="rows with this text, such as 'conv2d_filter batch=50'")
     parser.add_argument("--markdown", action="store_true", help="print a Markdown table")
     args = parser.parse_args()
-    weir = System("Weir", [pathlib.Path(args.bin) / "bench_ops", "--threads", str(args.threads)], args.threads)
+    environment = {"WEIR_BENCH_THREADS": str(args.threads)}
+    weir = System("Weir", [pathlib.Path(args.bin) / "bench_ops", "--threads", str(args.threads)], environment)
     systems = [weir]
     for name, python, script in (("TensorFlow", args.tensorflow, "ops_tensorflow.py"),
                                  ("PyTorch", args.torch, "ops_torch.py")):
         if python:
-            systems.append(System(name, [python, HERE / script], args.threads))
+            systems.append(System(name, [python, HERE / script], environment))
     peak = max(weir.ask("peak_flops") for _ in range(args.rounds))
     copy = min(weir.ask(f"copy\tbytes={1 << 28}") for _ in range(args.rounds))
     print(f"{args.threads} threads: {peak / 1e9:.0f} GFLOP/s, copies beyond the caches {(1 << 28) / copy / 1e9:.1f} GB/s\n")
