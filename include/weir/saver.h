@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -73,7 +74,8 @@ struct ExportMetaGraphOptions {
 
 // Saves and restores the variables of a graph, with TensorFlow's nodes ("save/SaveV2", "save/restore_all", ...) and
 // files. A checkpoint appears whole or not at all; the file "checkpoint" names it once it is there with its meta graph,
-// and old ones go after that. The graph must outlive the saver. Not for several threads at once.
+// and old ones go after that. The graph must outlive the saver. Several threads may save at once: one waits for the other,
+// so that the checkpoint that is named last was begun last.
 class WEIR_API Saver {
  public:
   using Where = SourceLocation;
@@ -90,11 +92,11 @@ class WEIR_API Saver {
 
   const SaverDef& as_saver_def() const { return def_; }
   bool empty() const { return empty_; }
-  // Checkpoints that have not been deleted, oldest first.
+  // Checkpoints that have not been deleted, oldest first. These four wait for a save that is under way.
   std::vector<std::string> last_checkpoints() const;
   // Without times, as in TensorFlow: these count as new and are not deleted.
   void set_last_checkpoints(const std::vector<std::string>& paths);
-  void set_last_checkpoints_with_time(std::vector<std::pair<std::string, double>> paths) { last_ = std::move(paths); }
+  void set_last_checkpoints_with_time(std::vector<std::pair<std::string, double>> paths);
   // Goes on where an earlier saver stopped: those of the paths that exist, with the times of their files.
   void recover_last_checkpoints(const std::vector<std::string>& paths);
 
@@ -105,10 +107,13 @@ class WEIR_API Saver {
   Saver(Graph& graph, const SaverDef& saver_def, bool empty, const SaverOptions& options);
   void record(const std::string& path);
   std::vector<std::string> take_old();
+  std::vector<std::string> last_paths() const;
 
   Graph* graph_;
   SaverDef def_;
   bool empty_ = false, pad_step_number_ = false, save_relative_paths_ = false;
+  // Held while a checkpoint is written; guards the two below. On the heap, so that a saver can be moved.
+  std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>();
   std::vector<std::pair<std::string, double>> last_;  // path, time it was saved
   double next_kept_time_ = 0;                         // a checkpoint saved later than this is never deleted
 };

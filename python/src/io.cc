@@ -148,15 +148,12 @@ void bind_savers(nb::module_& m) {
            })
       .def("saver_def", [](const Saver& s) { return to_bytes(s.as_saver_def().serialize()); })
       .def_prop_ro("empty", &Saver::empty)
-      .def_prop_ro("last_checkpoints", &Saver::last_checkpoints)
-      .def("set_last_checkpoints", &Saver::set_last_checkpoints)
-      .def("set_last_checkpoints_with_time", &Saver::set_last_checkpoints_with_time)
-      .def("recover_last_checkpoints", [](Saver& s, const std::vector<std::string>& paths) {
-        outside([&] {
-          s.recover_last_checkpoints(paths);
-          return 0;
-        });
-      });
+      // These wait for a thread that saves, which may need the interpreter.
+      .def_prop_ro("last_checkpoints", &Saver::last_checkpoints, nb::call_guard<nb::gil_scoped_release>())
+      .def("set_last_checkpoints", &Saver::set_last_checkpoints, nb::call_guard<nb::gil_scoped_release>())
+      .def("set_last_checkpoints_with_time", &Saver::set_last_checkpoints_with_time,
+           nb::call_guard<nb::gil_scoped_release>())
+      .def("recover_last_checkpoints", &Saver::recover_last_checkpoints, nb::call_guard<nb::gil_scoped_release>());
   const train::SaverOptions saver;
   m.def(
       "make_saver",

@@ -232,7 +232,8 @@ SavedModelBuilder::~SavedModelBuilder() = default;
 namespace {
 
 Saver saver_of(Graph& graph, const MetaGraphOptions& options) {
-  return options.saver ? *options.saver : Saver(graph, {.sharded = true, .allow_empty = true});
+  return options.saver ? Saver::from_def(graph, options.saver->as_saver_def())
+                       : Saver(graph, {.sharded = true, .allow_empty = true});
 }
 
 }  // namespace

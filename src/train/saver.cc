@@ -16,7 +16,6 @@ namespace {
 
 double now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
-
 std::vector<SaveItem> items_of(Graph& graph, const SaverOptions& options) {
   if (options.var_list) return *options.var_list;
   std::vector<SaveItem> items;
@@ -106,6 +105,7 @@ std::string Saver::save(Session& session, const std::string& path, const SaveOpt
     // It would overwrite the file that names it.
     throw invalid_argument("'latest_filename' collides with 'save_path': '{}' and '{}'", options.latest_filename, path);
   }
+  const std::lock_guard lock(*mutex_);
   if (!empty_) {
     Tensor saved = session.run(graph_->output(def_.save_tensor_name),
                                {{graph_->output(def_.filename_tensor_name), Tensor(prefix)}});
@@ -123,7 +123,7 @@ std::string Saver::save(Session& session, const std::string& path, const SaveOpt
   const size_t slash = path.rfind('/');
   const std::string directory = slash == std::string::npos ? "" : slash == 0 ? "/" : path.substr(0, slash);
   update_checkpoint_state(directory,
-                          {.model_checkpoint_path = prefix, .all_model_checkpoint_paths = last_checkpoints()},
+                          {.model_checkpoint_path = prefix, .all_model_checkpoint_paths = last_paths()},
                           {.save_relative_paths = save_relative_paths_, .latest_filename = options.latest_filename});
   // Nothing names these any more.
   for (const std::string& checkpoint : old) remove_checkpoint(checkpoint, options.meta_graph_suffix);
@@ -164,18 +164,30 @@ std::vector<std::string> Saver::take_old() {
   return old;
 }
 
-std::vector<std::string> Saver::last_checkpoints() const {
+std::vector<std::string> Saver::last_paths() const {
   std::vector<std::string> paths;
   for (const auto& [path, time] : last_) paths.push_back(path);
   return paths;
 }
 
+std::vector<std::string> Saver::last_checkpoints() const {
+  const std::lock_guard lock(*mutex_);
+  return last_paths();
+}
+
 void Saver::set_last_checkpoints(const std::vector<std::string>& paths) {
+  const std::lock_guard lock(*mutex_);
   last_.clear();
   for (const std::string& path : paths) last_.emplace_back(path, std::numeric_limits<double>::infinity());
 }
 
+void Saver::set_last_checkpoints_with_time(std::vector<std::pair<std::string, double>> paths) {
+  const std::lock_guard lock(*mutex_);
+  last_ = std::move(paths);
+}
+
 void Saver::recover_last_checkpoints(const std::vector<std::string>& paths) {
+  const std::lock_guard lock(*mutex_);
   last_.clear();
   for (const std::string& path : paths) {
     const std::vector<double> times = get_checkpoint_mtimes({path});

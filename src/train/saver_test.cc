@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <thread>
 
 #include "base/errors.h"
 #include "io/file.h"
@@ -188,6 +189,25 @@ TEST_F(SaverTest, LatestCheckpointIsAlwaysAWholeOne) {
   EXPECT_EQ(latest_checkpoint(directory_), std::nullopt);
   io::write_file(path("checkpoint"), "no text proto {");
   EXPECT_FALSE(get_checkpoint_state(directory_));
+}
+
+TEST_F(SaverTest, SavesFromSeveralThreads) {
+  Program program(false);
+  Saver saver(program.g, {.max_to_keep = 3});
+  Session session(program.g);
+  session.run(program.g.global_variables_initializer());
+  std::vector<std::jthread> threads;
+  for (int64_t thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&, thread] {
+      for (int64_t i = 0; i < 8; ++i) saver.save(session, path("c"), {.global_step = thread * 100 + i});
+    });
+  }
+  threads.clear();
+  const std::vector<std::string> last = saver.last_checkpoints();
+  ASSERT_EQ(last.size(), 3u);
+  EXPECT_EQ(latest_checkpoint(directory_), last.back());
+  EXPECT_EQ(get_checkpoint_state(directory_)->all_model_checkpoint_paths, last);
+  for (const std::string& checkpoint : last) EXPECT_TRUE(checkpoint_exists(checkpoint)) << checkpoint;
 }
 
 TEST_F(SaverTest, ImportsTensorFlowsMetaGraph) {

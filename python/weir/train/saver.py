@@ -1,6 +1,7 @@
 """Saver and meta graphs."""
 
 import os
+import threading
 
 from weir import _weir, logging, protos
 from weir.core.defaults import EXTENSION as _OWN, from_extension
@@ -30,6 +31,7 @@ class Saver:
 
     ``save(sess, path, global_step)`` writes a checkpoint that appears whole or not at all, records it in the file
     ``checkpoint`` of the directory and deletes those beyond ``max_to_keep``; ``restore(sess, path)`` reads one.
+    Several threads may save with one saver.
     """
 
     @from_extension(_weir.saver_defaults)
@@ -44,7 +46,7 @@ class Saver:
             "keep_checkpoint_every_n_hours": keep_checkpoint_every_n_hours, "name": name, "allow_empty": allow_empty,
             "write_version": int(write_version), "pad_step_number": pad_step_number,
             "save_relative_paths": save_relative_paths, "filename": filename}
-        self._saver_def, self._impl = saver_def, None
+        self._saver_def, self._impl, self._saving = saver_def, None, threading.Lock()
         if not defer_build:
             self.build()
 
@@ -74,6 +76,7 @@ class Saver:
     def _from_impl(cls, impl, graph):
         saver = cls.__new__(cls)
         saver._options, saver._saver_def, saver._impl, saver._graph = {}, None, impl, graph
+        saver._saving = threading.Lock()
         return saver
 
     def _built(self):
@@ -88,8 +91,6 @@ class Saver:
         latest_filename = latest_filename or "checkpoint"
         if os.path.split(latest_filename)[0]:
             raise ValueError("'latest_filename' must not contain path components")
-        if global_step is not None and not isinstance(global_step, int):
-            global_step = int(sess.run(global_step)) if hasattr(global_step, "graph") else int(global_step)
         save_path = _text(save_path)
         if os.path.basename(save_path) == latest_filename:
             raise ValueError(f"'latest_filename' collides with 'save_path': {latest_filename!r} and {save_path!r}")
@@ -97,8 +98,12 @@ class Saver:
         directory = os.path.dirname(save_path)
         if directory and not os.path.isdir(directory) and not os.path.isdir(os.path.dirname(directory) or "."):
             raise ValueError(f"Parent directory of {save_path} doesn't exist, can't save.")
-        return saver.save(sess, save_path, global_step, latest_filename, meta_graph_suffix, bool(write_meta_graph),
-                          bool(write_state))
+        # The step is read in the same turn: of two threads that save, the one with the later step is recorded last.
+        with self._saving:
+            if global_step is not None and not isinstance(global_step, int):
+                global_step = int(sess.run(global_step)) if hasattr(global_step, "graph") else int(global_step)
+            return saver.save(sess, save_path, global_step, latest_filename, meta_graph_suffix, bool(write_meta_graph),
+                              bool(write_state))
 
     def restore(self, sess, save_path):
         saver = self._built()
