@@ -58,15 +58,15 @@ Captioned compose(const data::Labelled& digits, int64_t count, std::mt19937& ran
 }
 
 Output encoder(const Output& pictures) {
-  Graph& g = pictures.graph();
   Output x = pictures;
   for (int64_t filters : {16, 32, 32}) {
-    auto scope = g.variable_scope("conv", {.unique = true});
-    Variable kernel = g.get_variable("kernel", {5, 5, x.shape()[3], filters});
-    Variable bias = g.get_variable("bias", {filters}, {.initializer = zeros_initializer()});
-    x = nn::relu(nn::bias_add(nn::conv2d(x, kernel, {.strides = {1, 2, 2, 1}, .padding = "SAME"}), bias));
+    x = layers::conv2d(x, filters, 5, {.strides = 2, .padding = "same", .activation = nn::relu});
   }
-  return seq2seq::dense_layer(kUnits, true, "picture").apply(reshape(x, {-1, 7 * 7 * 32}));
+  x = layers::dense(layers::flatten(x), kUnits, {.name = "picture"});
+  // Mostly black pictures give small numbers, of which the LSTM learns no more than where there is something: it would
+  // write the places and guess the digits. At variance 1 they weigh as much as its state.
+  auto [mean, variance] = nn::moments(x, {1}, {.keep_dims = true});
+  return (x - mean) * rsqrt(variance + 1e-6f);
 }
 
 std::string text(const Tensor& captions, int64_t row) {
@@ -110,7 +110,7 @@ void run(const std::string& folder, int steps) {
   Output length = subscript(shape(logits), {1});
   Output loss = seq2seq::sequence_loss(logits, subscript(captions, {kAll, until(length)}),
                                        sequence_mask(lengths, In(length), float32));
-  Operation train = train::Adam(2e-3f).minimize(loss);
+  Operation train = train::Adam(1e-3f).minimize(loss);
 
   seq2seq::GreedyEmbeddingHelper greedy_helper(embedding, start, kEnd, g);
   seq2seq::BasicDecoder greedy_decoder(cell, greedy_helper, state, projection);
