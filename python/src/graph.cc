@@ -120,7 +120,9 @@ void bind_graph(nb::module_& m) {
       .def("finalize", [](GraphObject& g) { g.finalize(); })
       .def("_unsafe_unfinalize", [](GraphObject& g) { g.unfinalize(); })
       .def_prop_ro("finalized", [](const GraphObject& g) { return g.finalized(); })
-      .def("_set_seed", [](GraphObject& g, int64_t seed) { g.set_random_seed(seed); })
+      .def(
+          "_set_seed", [](GraphObject& g, nb::handle seed) { g.impl().scopes.seed = to_seed(seed); },
+          nb::arg("seed").none())
       .def(
           "_next_seeds",
           [](GraphObject& g, nb::handle op_seed) {

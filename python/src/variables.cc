@@ -15,13 +15,11 @@ using H = nb::handle;
 // gives the function when it is needed; `part` is None or (full shape, offset).
 template <class Get>
 Initializer initializer_from(Get get) {
-  return Initializer::PartFunction(
-      [get](Graph& graph, const Shape& shape, DType dtype, const PartitionInfo* part) {
-        nb::object info = nb::none();
-        if (part) info = nb::make_tuple(from_shape(part->full_shape), from_shape(Shape(part->offset)));
-        return to_output(static_cast<GraphObject&>(graph), get()(from_shape(shape), from_dtype(dtype), info), dtype,
-                         {});
-      });
+  return Initializer::PartFunction([get](Graph& graph, const Shape& shape, DType dtype, const PartitionInfo* part) {
+    nb::object info = nb::none();
+    if (part) info = nb::make_tuple(from_shape(part->full_shape), from_shape(Shape(part->offset)));
+    return to_output(static_cast<GraphObject&>(graph), get()(from_shape(shape), from_dtype(dtype), info), dtype, {});
+  });
 }
 
 template <class Get>
@@ -53,13 +51,21 @@ Regularizer kept_regularizer(GraphObject& graph, H function) {
   return regularizer_from([kept = Function(graph, function)] { return kept.get(); });
 }
 
+// None: those that variables join by themselves. An empty list: none at all.
+std::vector<std::string> to_collections(H collections) {
+  std::vector<std::string> names;
+  if (collections.is_none()) return names;
+  for (H name : nb::iter(collections)) names.push_back(to_name(name));
+  if (names.empty()) names.emplace_back();
+  return names;
+}
+
 VariableOptions variable_options(bool trainable, H collections, H dtype, bool validate_shape, bool use_resource) {
-  VariableOptions options{
-      .trainable = trainable, .dtype = to_dtype(dtype), .use_resource = use_resource, .validate_shape = validate_shape};
-  if (!collections.is_none()) {
-    for (H name : nb::iter(collections)) options.collections.push_back(to_name(name));
-  }
-  return options;
+  return {.trainable = trainable,
+          .collections = to_collections(collections),
+          .dtype = to_dtype(dtype),
+          .use_resource = use_resource,
+          .validate_shape = validate_shape};
 }
 
 // Makes `self` the object of the variable.
@@ -124,6 +130,7 @@ struct Wanted {
   GetVariableOptions options(GraphObject& graph) const {
     GetVariableOptions options{.regularizer = to_regularizer(regularizer),
                                .trainable = trainable,
+                               .collections = to_collections(collections),
                                .validate_shape = validate_shape};
     if (!dtype.is_none()) options.dtype = to_dtype(dtype);
     if (is_value(initializer)) {
@@ -133,9 +140,6 @@ struct Wanted {
     }
     if (!use_resource.is_none()) options.use_resource = to_bool(use_resource);
     if (!caching_device.is_none()) options.caching_device = to_name(caching_device);
-    if (!collections.is_none()) {
-      for (H collection : nb::iter(collections)) options.collections.push_back(to_name(collection));
-    }
     return options;
   }
 };
@@ -143,8 +147,7 @@ struct Wanted {
 nb::object get_variable(GraphObject& g, const std::string& name, const Wanted& wanted, H reuse) {
   return build(g, {}, [&](GraphObject& graph) {
     Scope root = graph.name_scope("");
-    return wrap(
-        get_variable_of_name(graph, name, to_shape(wanted.shape), wanted.options(graph), to_reuse(reuse)));
+    return wrap(get_variable_of_name(graph, name, to_shape(wanted.shape), wanted.options(graph), to_reuse(reuse)));
   });
 }
 
@@ -224,8 +227,8 @@ template <Output (*function)(const Variable&, const In&, const In&, std::string_
 void def_scatter(nb::module_& m, const char* name) {
   def(m, name, [](const VariableObject& v, H indices, H updates, H use_locking, H node) {
     return build(graph_of(v), {}, [&](GraphObject& graph) {
-      return wrap(function(v.part, to_in(graph, indices), to_in(graph, updates, v.part.dtype()),
-                           to_name(node), update_options(use_locking)));
+      return wrap(function(v.part, to_in(graph, indices), to_in(graph, updates, v.part.dtype()), to_name(node),
+                           update_options(use_locking)));
     });
   });
 }

@@ -145,3 +145,11 @@ def test_locked_updates_are_all_counted():
         for thread in threads:
             thread.join()
         np.testing.assert_array_equal(sess.run(v), np.full(100, 400, np.float32))
+
+
+def test_the_seed_of_a_graph_can_be_taken_back():
+    tf.set_random_seed(3)
+    tf.set_random_seed(None)
+    assert tf.get_seed(None) == (None, None)
+    op = tf.random_uniform([2]).op.inputs[0].op.inputs[0].op
+    assert (op.type, op.get_attr("seed"), op.get_attr("seed2")) == ("RandomUniform", 0, 0)

@@ -42,3 +42,19 @@ def test_embeddings_in_parts_of_unknown_shape(session):
         parts = [tf.placeholder(tf.float32) for _ in cut]
         rows = tf.nn.embedding_lookup(parts, ids, strategy)
         np.testing.assert_array_equal(session.run(rows, dict(zip(parts, cut))), table[ids])
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_an_empty_list_of_collections_means_none(use_resource):
+    tf.get_variable("v", [2], collections=[], use_resource=use_resource, trainable=False)
+    tf.get_variable("w", [2], collections=[], use_resource=use_resource)
+    tf.Variable(1.0, collections=[], trainable=False)
+    assert tf.global_variables() == []
+    assert [v.op.name for v in tf.trainable_variables()] == ["w"]
+
+
+def test_a_variable_without_elements_is_initialized(session):
+    empty = tf.Variable(np.zeros((0, 3), np.float32), name="empty")
+    tf.Variable(1.0, name="full")
+    assert session.run(tf.report_uninitialized_variables()).tolist() == [b"full"]
+    assert session.run(empty).shape == (0, 3)

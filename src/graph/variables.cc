@@ -101,7 +101,9 @@ Variable make_variable(Graph& graph, std::string_view name, bool in_initializer,
   if (collections.empty()) collections.emplace_back(kGlobalVariables);
   bool listed = std::find(collections.begin(), collections.end(), kTrainableVariables) != collections.end();
   if (options.trainable && !listed) collections.emplace_back(kTrainableVariables);
-  for (const std::string& collection : collections) graph.add_to_collection(collection, variable);
+  for (const std::string& collection : collections) {
+    if (!collection.empty()) graph.add_to_collection(collection, variable);
+  }
   return variable;
 }
 

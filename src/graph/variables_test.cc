@@ -49,6 +49,12 @@ TEST(Variable, HasTensorFlowsNodesAsAResource) {
   EXPECT_TRUE(v.is_resource());
 }
 
+TEST(Variable, IsInNoCollectionWhenTheOnlyOneHasNoName) {
+  Graph g;
+  g.variable("v", 1.f, {.trainable = false, .collections = {""}});
+  EXPECT_TRUE(g.collection_names().empty());
+}
+
 TEST(Variable, IsReadAnewWhereControlDependenciesOrderAResource) {
   Graph g;
   Variable v = g.variable("v", 1.f, {.use_resource = true}), w = g.variable("w", 1.f);

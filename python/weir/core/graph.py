@@ -198,8 +198,7 @@ class Graph(_weir.Graph):
     @seed.setter
     def seed(self, seed):
         self._seed = seed
-        if seed is not None:
-            self._set_seed(int(seed))
+        self._set_seed(seed)
 
     @property
     def building_function(self):

@@ -37,6 +37,19 @@ TEST_P(StateOps, AVariableMustBeInitialisedFirst) {
   expect_same(value(v), floats({1, 2}, {2}));
 }
 
+// As in TensorFlow, only a reference to nothing is there from the beginning.
+TEST_P(StateOps, AReferenceToNoElementsNeedsNoInitialValue) {
+  Variable v = variable(fill(g, {0, 3}, 1.f));
+  Output ready = is_variable_initialized(v);
+  EXPECT_EQ(session.run(ready).scalar<bool>(), !GetParam());
+  if (!GetParam()) {
+    EXPECT_EQ(value(v).shape(), (Shape{0, 3}));
+  }
+  initialize();
+  EXPECT_TRUE(session.run(ready).scalar<bool>());
+  EXPECT_EQ(value(v).shape(), (Shape{0, 3}));
+}
+
 TEST_P(StateOps, AssignmentsGiveTheNewValue) {
   Variable v = variable({1.f, 2.f});
   Output assigned = assign(v, {5.f, 6.f}), added = assign_add(v, {1.f, 1.f}), subtracted = assign_sub(v, {2.f, 4.f});

@@ -12,17 +12,23 @@ struct State {
   ResourcePtr<VariableState> variable;
 };
 
-// Handles of one name may say different types and shapes: those who use them find out, as in TensorFlow.
+// A reference to no elements needs no initial value, as in TensorFlow: what is not there cannot be missing.
+template <bool is_ref>
 State prepare(PrepareContext& c) {
   return {c.named_resource<VariableState>([&](const std::string& name) {
-    return make_resource<VariableState>(name, c.attr<DType>("dtype"), c.attr<Shape>("shape"));
+    const auto dtype = c.attr<DType>("dtype");
+    const auto& shape = c.attr<Shape>("shape");
+    auto variable = make_resource<VariableState>(name, dtype, shape);
+    if (is_ref && shape.is_known() && shape.elements() == 0) variable->assign(Tensor(dtype, shape));
+    return variable;
   })};
 }
 
-// The type of a reference is that of its variable.
+// The type of a reference is that of its variable. Handles of one name may say different types and shapes: those who
+// use them find out, as in TensorFlow.
 State prepare_ref(PrepareContext& c) {
-  State state = prepare(c);
-  const DType dtype = c.attr<DType>("dtype");
+  State state = prepare<true>(c);
+  const auto dtype = c.attr<DType>("dtype");
   if (state.variable->dtype() != dtype) {
     throw error(Code::Internal, "Output 0 of type {}_ref does not match declared output type {}_ref: variable '{}'",
                 dtype_name(state.variable->dtype()), dtype_name(dtype), state.variable->name());
@@ -41,7 +47,7 @@ void infer_old_ref(InferContext& c) {
 }
 
 constexpr Kernel kRef = {.select = kernel_any<cpu>, .prepare = prepared<prepare_ref>};
-constexpr Kernel kHandle = {.select = kernel_any<cpu>, .prepare = prepared<prepare>};
+constexpr Kernel kHandle = {.select = kernel_any<cpu>, .prepare = prepared<prepare<false>>};
 
 }  // namespace
 
