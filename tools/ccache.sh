@@ -2,6 +2,8 @@
 # tools/ccache.sh COMPILER ARGUMENTS: compiles through ccache, but precompiled headers without it. g++ knows a header again
 # by its time; a precompiled one that was kept from a checkout with other times would bring every header in twice. No two
 # of them are the same to the byte, so that ccache knows one by the text that it was made from: its sum is written beside it.
+# Paths below the source folder count relative to it, so that checkouts in different folders share objects.
+root=${0%/tools/ccache.sh}
 header= output= previous=
 for argument; do
   [ "$argument" != c++-header ] || header=yes
@@ -24,8 +26,8 @@ if [ "$header" ]; then
       count=$((count - 1))
     done
     "$compiler" "$@" -E
-  ) && sha256sum <"$output.text" >"$output.sum" && rm "$output.text" || exit
+  ) && sed "s#$root/##g" "$output.text" | sha256sum >"$output.sum" && rm "$output.text" || exit
   exec "$compiler" "$@"
 fi
 # Precompiled headers hide macros and times from ccache, which is harmless here.
-CCACHE_PCH_EXTSUM=true CCACHE_SLOPPINESS=pch_defines,time_macros exec ccache "$@"
+CCACHE_PCH_EXTSUM=true CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=true exec ccache "$@"
