@@ -1,18 +1,11 @@
 """What input.py measures: functions of the system (a module with TensorFlow 1's names) that give the seconds of one unit.
 
-ROWS names them, with their units. Programs of both systems are the same text."""
+ROWS names them, with their units: queues here, record files and pictures in input_files.py, tf.data in input_datasets.py.
+Programs of both systems are the same text."""
 
-import time
-
-
-def _time(step, repeats):
-    """Seconds of one call, the first calls left out."""
-    for _ in range(repeats // 10 + 1):
-        step()
-    begin = time.perf_counter()
-    for _ in range(repeats):
-        step()
-    return (time.perf_counter() - begin) / repeats
+import input_datasets
+import input_files
+from input_timing import seconds_of as _time
 
 
 def scalar_pair(tf):
@@ -97,6 +90,8 @@ ROWS = {
     "step: takes a ready batch": (ready_batch, "step"),
     "step: takes 128 ready rows": (ready_rows, "step"),
     "runner: scalar to the program": (runner, "element"),
+    **input_files.ROWS,
+    **input_datasets.ROWS,
 }
 
 

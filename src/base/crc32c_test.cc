@@ -37,6 +37,15 @@ TEST(Crc32c, AgreesWithThePortableBuildAtEveryLengthAndAlignment) {
   }
 }
 
+TEST(Crc32c, AgreesWithThePortableBuildOnLongRuns) {
+  std::string bytes;
+  for (unsigned i = 0; i < 10000; ++i) bytes += static_cast<char>(i * 2654435761u >> 13);
+  std::string_view view = bytes;
+  for (size_t size : {3071u, 3072u, 3073u, 6144u, 9999u}) {
+    EXPECT_EQ(crc32c(view.substr(1, size), 7), crc32c_portable(view.substr(1, size), 7)) << size;
+  }
+}
+
 TEST(Crc32c, ExtendsTheChecksumOfEarlierBytes) {
   std::string_view text = "the checksum of a whole is that of its parts";
   for (size_t cut = 0; cut <= text.size(); ++cut) {

@@ -4,6 +4,11 @@
 #include <cstring>
 
 namespace weir::io {
+namespace {
+
+constexpr size_t kTrusted = size_t{1} << 20;
+
+}  // namespace
 
 BufferedInput::BufferedInput(const std::string& path, Compression compression, size_t buffer_bytes)
     : file_(path),
@@ -48,10 +53,9 @@ size_t BufferedInput::append(std::string& to, uint64_t size) {
   size_t done = 0;
   while (done < size && fill()) {
     const auto count = static_cast<size_t>(std::min<uint64_t>(size - done, end_ - begin_));
-    // Doubled as it grows, as strings do, but never more than what is wanted.
+    // The size may be a lie of a damaged file: a megabyte is taken on trust, after that it doubles with what came.
     if (to.size() + count > to.capacity()) {
-      const size_t wanted = to.size() + static_cast<size_t>(std::min<uint64_t>(size - done, to.size() + count));
-      to.reserve(std::max(wanted, to.size() + count));
+      to.reserve(to.size() + static_cast<size_t>(std::min<uint64_t>(size - done, std::max(kTrusted, to.size() + count))));
     }
     to.append(buffer_.get() + begin_, count);
     advance(count);

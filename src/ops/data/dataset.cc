@@ -73,20 +73,35 @@ std::pair<uint64_t, uint64_t> seed_inputs(const KernelContext& c, int index) {
 }
 
 Tensor BatchMaker::take(size_t component, DType dtype, const Shape& shape) {
-  if (!is_plain(dtype)) return Tensor(dtype, shape);
+  if (!is_plain(dtype) && dtype != DType::String) return Tensor(dtype, shape);
   if (kept_.size() <= component) kept_.resize(component + 1);
   std::vector<Tensor>& kept = kept_[component];
   for (Tensor& tensor : kept) {
     if (tensor.buffer()->unique() && tensor.shape() == shape && tensor.dtype() == dtype) return tensor;
   }
   Tensor made(dtype, shape);
-  // Small ones cost less to allocate than to look for.
-  if (made.bytes() >= 4096 && made.buffer()) {
+  // Small ones cost less to allocate than to look for. Strings may be large: were they all freed at once, the system would
+  // take their pages back and clear them again for the next batch.
+  if ((made.bytes() >= 4096 || dtype == DType::String) && made.buffer()) {
     if (kept.size() >= kKept) kept.erase(kept.begin());
     kept.push_back(made);
   }
   return made;
 }
+
+namespace {
+
+// Copies a row to `to`, or moves its strings, which may be whole files, when nobody else has them.
+void put_row(Tensor& row, void* to) {
+  if (row.dtype() == DType::String && row.buffer() && row.buffer()->unique()) {
+    auto* strings = static_cast<std::string*>(row.mutable_raw());
+    std::move(strings, strings + row.elements(), static_cast<std::string*>(to));
+  } else {
+    copy_elements(row.dtype(), row.raw(), to, row.elements());
+  }
+}
+
+}  // namespace
 
 Element BatchMaker::batch(std::vector<Element>& elements) {
   Element batch;
@@ -98,14 +113,14 @@ Element BatchMaker::batch(std::vector<Element>& elements) {
     Tensor out = take(component, first.dtype(), shape);
     const auto row_bytes = static_cast<size_t>(first.elements()) * element_bytes(first.dtype());
     for (size_t i = 0; i < elements.size(); ++i) {
-      const Tensor& row = elements[i][component];
+      Tensor& row = elements[i][component];
       if (row.shape() != first.shape()) {
         throw invalid_argument(
             "Cannot batch tensors with different shapes in component {}. First element had shape {} and element {} had "
             "shape {}.",
             component, first.shape().str(), i, row.shape().str());
       }
-      copy_elements(first.dtype(), row.raw(), static_cast<char*>(out.mutable_raw()) + i * row_bytes, row.elements());
+      put_row(row, static_cast<char*>(out.mutable_raw()) + i * row_bytes);
     }
     batch.push_back(std::move(out));
   }

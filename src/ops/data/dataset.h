@@ -185,7 +185,7 @@ class BatchMaker {
  public:
   // Throws InvalidArgument when elements differ in shape.
   Element batch(std::vector<Element>& elements);
-  // A tensor of uninitialised numbers, or of empty strings.
+  // A tensor to be written whole: its numbers are not initialised, its strings may be old ones.
   Tensor take(size_t component, DType dtype, const Shape& shape);
 
  private:
