@@ -22,7 +22,6 @@ import sys
 import numpy as np
 
 import weir as tf
-from weir import cifar10
 from weir_steps import cifar10_loss
 
 WINDOW = 30
@@ -30,12 +29,28 @@ WINDOW = 30
 
 def read_images(folder):
     """Images as [count, 32, 32, 3] of 0..255, and labels."""
-    if (pathlib.Path(folder) / "train.tfrecord").exists():
-        pictures = cifar10.read(str(folder), "train")
-        return np.asarray(pictures.images), np.asarray(pictures.labels)
+    records = pathlib.Path(folder) / "train.tfrecord"
+    if records.exists():
+        return read_records(str(records))
     rows = np.concatenate([np.fromfile(path, np.uint8).reshape(-1, 3073)
                            for path in sorted(pathlib.Path(folder).glob("data_batch_*.bin"))])
     return rows[:, 1:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1), rows[:, 0].astype(np.int64)
+
+
+def read_records(path):
+    def decode(record):
+        features = tf.parse_single_example(record, {"image/encoded": tf.FixedLenFeature([], tf.string),
+                                                    "image/class/label": tf.FixedLenFeature([], tf.int64)})
+        return tf.image.decode_jpeg(features["image/encoded"], channels=3), features["image/class/label"]
+
+    with tf.Graph().as_default(), tf.Session() as sess:
+        following = tf.data.TFRecordDataset(path).map(decode).batch(1000).make_one_shot_iterator().get_next()
+        parts = []
+        try:
+            while True:
+                parts.append(sess.run(following))
+        except tf.errors.OutOfRangeError:
+            return tuple(np.concatenate(part) for part in zip(*parts))
 
 
 def batches(images, labels, seed, size=128):

@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kUsage =
     "usage: cifar10 [flags]\n\n"
-    "  --data_dir DIR          folder of train.tfrecord and test.tfrecord (data/cifar10)\n"
+    "  --data_dir DIR          folder of train.tfrecord and test.tfrecord, or of the original binary files (data/cifar10)\n"
     "  --train_dir DIR         where checkpoints and events go (runs/cifar10)\n"
     "  --steps N               train up to this step (3000)\n"
     "  --batch_size N          pictures a tower and step (128)\n"
@@ -71,8 +71,8 @@ void say(const std::string& text) {
 void evaluate(const Options& o) {
   const auto checkpoint = train::latest_checkpoint(o.training.train_dir);
   if (!checkpoint) throw Error(Code::NotFound, fmt::format("there is no checkpoint in '{}'", o.training.train_dir));
-  const data::Pictures test = data::read_cifar10(o.training.data_dir, data::Cifar10Part::Test);
-  say(fmt::format("precision @ 1 = {:.3f}", examples::cifar10_accuracy(*checkpoint, test, o.training.session)));
+  const double precision = examples::cifar10_accuracy(*checkpoint, o.training.data_dir, o.training.session);
+  say(fmt::format("precision @ 1 = {:.3f}", precision));
 }
 
 void train_model(const Options& o) {

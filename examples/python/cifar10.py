@@ -2,8 +2,7 @@
 
     python cifar10.py [--data_dir DIR] [--train_dir DIR] [--steps N] [--towers N] ...     --help lists the flags
 
-Training goes on where the last checkpoint of --train_dir stands. On Weir pictures come from weir.cifar10; the program
-runs on TensorFlow 1.15 and 2.x too, where they come from tf.data.
+Training goes on where the last checkpoint of --train_dir stands. The program runs on TensorFlow 1.15 and 2.x too.
 """
 import tensorflow as tf
 
@@ -15,7 +14,6 @@ from datetime import datetime
 
 import numpy as np
 
-ON_WEIR = tf.__name__ == "weir"
 if not tf.__version__.startswith("1."):
     tf = tf.compat.v1
     tf.disable_v2_behavior()
@@ -114,94 +112,59 @@ def average_gradients(tower_grads):
     return average_grads
 
 
-# The input: `tower()` gives the tensors of one tower, `feed()` what to feed them with for the next step.
+# The input: a folder with train.tfrecord and test.tfrecord, or with the binary files of the original archive.
 
 
-class WeirInput:
-    """Distorted pictures made by threads of Weir."""
-
-    def __init__(self, flags):
-        from weir import cifar10
-
-        self._cifar10, self._flags, self._towers = cifar10, flags, []
-        self._pictures = cifar10.read(flags.data_dir, "train")
-
-    def tower(self):
-        shape = [self._flags.batch_size, IMAGE_SIZE, IMAGE_SIZE, 3]
-        self._towers.append((tf.placeholder(tf.float32, shape, name="images"),
-                             tf.placeholder(tf.int64, shape[:1], name="labels")))
-        return self._towers[-1]
-
-    def start(self, sess, step):
-        self._batches = self._cifar10.DistortedBatches(self._pictures, self._flags.batch_size, self._flags.seed,
-                                                       first_batch=step * len(self._towers))
-
-    def feed(self):
-        feed = {}
-        for images, labels in self._towers:
-            feed[images], feed[labels] = self._batches.next()
-        return feed
+def from_example(record):
+    features = tf.parse_single_example(record, {"image/encoded": tf.FixedLenFeature([], tf.string),
+                                                "image/class/label": tf.FixedLenFeature([], tf.int64)})
+    picture = tf.image.decode_jpeg(features["image/encoded"], channels=3, dct_method="INTEGER_ACCURATE")
+    return tf.ensure_shape(picture, [32, 32, 3]), features["image/class/label"]
 
 
-def tfrecord_pictures(folder, part):
-    """A tf.data set of (uint8 picture, label), in the order of the file."""
-    def read(record):
-        features = tf.parse_single_example(record, {"image/encoded": tf.FixedLenFeature([], tf.string),
-                                                    "image/class/label": tf.FixedLenFeature([], tf.int64)})
-        picture = tf.image.decode_jpeg(features["image/encoded"], channels=3)
-        picture.set_shape([32, 32, 3])
-        return picture, features["image/class/label"]
-
-    return tf.data.TFRecordDataset(os.path.join(folder, part + ".tfrecord")).map(read, num_parallel_calls=4)
+def from_binary(record):
+    """A byte of label, then the red, green and blue pixels, row by row."""
+    data = tf.decode_raw(record, tf.uint8)
+    planes = tf.reshape(data[1:3073], [3, 32, 32])
+    return tf.transpose(planes, [1, 2, 0]), tf.cast(data[0], tf.int64)
 
 
-class TensorFlowInput:
-    """The same with tf.data."""
-
-    def __init__(self, flags):
-        def distort(picture, label):
-            x = tf.random_crop(tf.cast(picture, tf.float32), [IMAGE_SIZE, IMAGE_SIZE, 3])
-            x = tf.image.random_flip_left_right(x)
-            x = tf.image.random_brightness(x, max_delta=63)
-            x = tf.image.random_contrast(x, lower=0.2, upper=1.8)
-            return tf.image.per_image_standardization(x), label
-
-        pictures = tfrecord_pictures(flags.data_dir, "train").cache()
-        pictures = pictures.shuffle(20000, seed=flags.seed).repeat().map(distort, num_parallel_calls=4)
-        batches = pictures.batch(flags.batch_size, drop_remainder=True).prefetch(2 * flags.towers)
-        self._iterator = tf.data.make_initializable_iterator(batches)
-
-    def tower(self):
-        return self._iterator.get_next()
-
-    def start(self, sess, step):
-        sess.run(self._iterator.initializer)
-
-    def feed(self):
-        return {}
+def pictures(folder, part):
+    """A data set of (uint8 picture, label), in the order of the files."""
+    records = os.path.join(folder, part + ".tfrecord")
+    if os.path.exists(records):
+        return tf.data.TFRecordDataset(records).map(from_example, num_parallel_calls=4)
+    names = ["data_batch_%d.bin" % i for i in range(1, 6)] if part == "train" else ["test_batch.bin"]
+    for place in (folder, os.path.join(folder, "cifar-10-batches-bin")):
+        files = [os.path.join(place, name) for name in names]
+        if os.path.exists(files[0]):
+            return tf.data.FixedLengthRecordDataset(files, 3073).map(from_binary)
+    raise SystemExit("cifar10: neither '%s' nor '%s' is there; --data_dir names the folder of train.tfrecord and test.tfrecord, "
+                     "or of the original archive's files" % (records, os.path.join(folder, names[0])))
 
 
-def test_batches(folder, size=500):
-    """Lists of (images, labels): the middle of every test picture, whitened."""
-    if ON_WEIR:
-        from weir import cifar10
+def distort(picture, label, seed):
+    x = tf.random_crop(tf.cast(picture, tf.float32), [IMAGE_SIZE, IMAGE_SIZE, 3], seed=seed)
+    x = tf.image.random_flip_left_right(x, seed=seed)
+    x = tf.image.random_brightness(x, max_delta=63, seed=seed)
+    x = tf.image.random_contrast(x, lower=0.2, upper=1.8, seed=seed)
+    return tf.image.per_image_standardization(x), label
 
-        pictures = cifar10.read(folder, "test")
-        return [cifar10.central_batch(pictures, at, min(size, len(pictures) - at))
-                for at in range(0, len(pictures), size)]
-    with tf.Graph().as_default():
-        def central(picture, label):
-            x = tf.image.resize_image_with_crop_or_pad(tf.cast(picture, tf.float32), IMAGE_SIZE, IMAGE_SIZE)
-            return tf.image.per_image_standardization(x), label
 
-        batch = tf.data.make_one_shot_iterator(tfrecord_pictures(folder, "test").map(central).batch(size)).get_next()
-        batches = []
-        with tf.Session() as sess:
-            try:
-                while True:
-                    batches.append(sess.run(batch))
-            except tf.errors.OutOfRangeError:
-                return batches
+def central(picture, label):
+    x = tf.image.resize_image_with_crop_or_pad(tf.cast(picture, tf.float32), IMAGE_SIZE, IMAGE_SIZE)
+    return tf.image.per_image_standardization(x), label
+
+
+def distorted_batches(flags):
+    """Endless batches for training. Pictures are decoded once and kept in memory."""
+    source = pictures(flags.data_dir, "train").cache().shuffle(20000, seed=flags.seed).repeat()
+    batches = source.map(lambda picture, label: distort(picture, label, flags.seed))
+    return batches.batch(flags.batch_size, drop_remainder=True).prefetch(2 * flags.towers)
+
+
+def central_batches(flags, size=500):
+    return pictures(flags.data_dir, "test").map(central).batch(size).prefetch(2)
 
 
 # Training and testing.
@@ -212,21 +175,23 @@ class Evaluation:
 
     def __init__(self, flags):
         self._graph = tf.Graph()
-        self._batches = test_batches(flags.data_dir)
         with self._graph.as_default():
-            self._images = tf.placeholder(tf.float32, [None, IMAGE_SIZE, IMAGE_SIZE, 3])
-            self._labels = tf.placeholder(tf.int64, [None])
-            right = tf.nn.in_top_k(inference(self._images), self._labels, 1)
-            self._right = tf.reduce_sum(tf.cast(right, tf.int32))
+            self._iterator = tf.data.make_initializable_iterator(central_batches(flags))
+            images, labels = self._iterator.get_next()
+            self._right = tf.nn.in_top_k(inference(images), labels, 1)
             averages = tf.train.ExponentialMovingAverage(MOVING_AVERAGE_DECAY)
             self._saver = tf.train.Saver(averages.variables_to_restore())
 
     def run(self, checkpoint):
         with tf.Session(graph=self._graph) as sess:
             self._saver.restore(sess, checkpoint)
-            right = sum(sess.run(self._right, feed_dict={self._images: images, self._labels: labels})
-                        for images, labels in self._batches)
-        return right / float(sum(len(labels) for _, labels in self._batches))
+            sess.run(self._iterator.initializer)
+            right = []
+            try:
+                while True:
+                    right.extend(sess.run(self._right))
+            except tf.errors.OutOfRangeError:
+                return np.mean(right)
 
 
 def say(text):
@@ -250,7 +215,7 @@ def session_config(flags):
 def train(flags):
     with tf.Graph().as_default(), tf.device("/cpu:0"):
         tf.set_random_seed(flags.seed)
-        source = WeirInput(flags) if ON_WEIR else TensorFlowInput(flags)
+        iterator = tf.data.make_initializable_iterator(distorted_batches(flags))
         global_step = tf.train.get_or_create_global_step()
         num_batches_per_epoch = NUM_EXAMPLES_PER_EPOCH / flags.batch_size / flags.towers
         lr = tf.train.exponential_decay(INITIAL_LEARNING_RATE, global_step,
@@ -263,7 +228,7 @@ def train(flags):
             for i in range(flags.towers):
                 with tf.device("/cpu:%d" % (i % flags.cpus) if flags.cpus else "/gpu:%d" % i):
                     with tf.name_scope("%s_%d" % (TOWER_NAME, i)) as scope:
-                        images, labels = source.tower()
+                        images, labels = iterator.get_next()
                         losses = tower_loss(scope, images, labels)
                         tf.get_variable_scope().reuse_variables()
                         summaries = tf.get_collection(tf.GraphKeys.SUMMARIES, scope)  # of the last tower only
@@ -299,17 +264,17 @@ def train(flags):
             first = int(sess.run(global_step))
             if first:
                 say("goes on after step %d" % first)
-            source.start(sess, first)
+            sess.run(iterator.initializer)
             summary_writer = tf.summary.FileWriter(flags.train_dir, sess.graph)
             path = os.path.join(flags.train_dir, "model.ckpt")
             trained = 0.0  # seconds
             for step in range(first, flags.steps):
                 start_time = time.time()
                 if step % 100 == 0:
-                    _, loss_value, summary = sess.run([train_op, losses[-1], summary_op], feed_dict=source.feed())
+                    _, loss_value, summary = sess.run([train_op, losses[-1], summary_op])
                     summary_writer.add_summary(summary, step)
                 else:
-                    _, loss_value = sess.run([train_op, losses[-1]], feed_dict=source.feed())
+                    _, loss_value = sess.run([train_op, losses[-1]])
                 duration = time.time() - start_time
                 trained += duration
                 assert np.isfinite(loss_value), "Model diverged with loss = %s" % loss_value
@@ -331,7 +296,7 @@ def train(flags):
 def main():
     parser = argparse.ArgumentParser(description="Trains the CIFAR-10 network of TensorFlow's tutorial.")
     flag = parser.add_argument
-    flag("--data_dir", default="data/cifar10", help="folder of train.tfrecord and test.tfrecord (%(default)s)")
+    flag("--data_dir", default="data/cifar10", help="folder of train.tfrecord and test.tfrecord, or of the original binary files (%(default)s)")
     flag("--train_dir", default="runs/cifar10", help="where checkpoints and events go (%(default)s)")
     flag("--steps", type=int, default=3000, help="train up to this step (%(default)s)")
     flag("--batch_size", type=int, default=128, help="pictures a tower and step (%(default)s)")

@@ -114,6 +114,9 @@ WEIR_API Output compose_transforms(const std::vector<Output>& transforms);
 struct RandomOptions {
   std::optional<int64_t> seed = {};
 };
+// A piece of `size`, one number for each dimension, from anywhere in a tensor of any rank.
+WEIR_API Output random_crop(const In& value, const In& size, const RandomOptions& options = {},
+                            std::string_view name = {});
 WEIR_API Output random_flip_left_right(const In& image, const RandomOptions& options = {});
 WEIR_API Output random_flip_up_down(const In& image, const RandomOptions& options = {});
 WEIR_API Output random_brightness(const In& image, float max_delta, const RandomOptions& options = {});

@@ -121,6 +121,15 @@ void bind_colours(nb::module_& m) {
 void bind_places(nb::module_& m) {
   def_plain<&image::flip_left_right>(m, "image_flip_left_right", "flip_left_right");
   def_plain<&image::flip_up_down>(m, "image_flip_up_down", "flip_up_down");
+  def(m, "image_random_crop", [](G g, H value, H size, H seed, H name) {
+    return build(g, {value, size}, [&](G graph) {
+      const std::string label = to_name(name), scope = label.empty() ? "random_crop" : label;
+      Output of = picture(graph, value, scope.c_str(), "value");
+      Output wanted = to_output(graph, size, find_tensor(size) ? DType::Invalid : DType::Int32,
+                                graph.unique_name(scope, false) + "/size/");
+      return wrap(image::random_crop(of, wanted, {.seed = to_seed(seed)}, label));
+    });
+  });
   def_random<&image::random_flip_left_right>(m, "image_random_flip_left_right");
   def_random<&image::random_flip_up_down>(m, "image_random_flip_up_down");
   def_named<&image::transpose>(m, "image_transpose", "transpose", "image");

@@ -62,7 +62,6 @@ NB_MODULE(_weir, m) {
   bind_image(m);
   bind_saved_models(m);
   bind_io(m);
-  bind_data(m);
   bind_callbacks(m);
   bind_old_numpy(m);
   nb::register_exception_translator([](const std::exception_ptr& p, void*) {

@@ -209,7 +209,6 @@ void bind_queues(nb::module_& m);
 void bind_image(nb::module_& m);
 void bind_saved_models(nb::module_& m);
 void bind_io(nb::module_& m);
-void bind_data(nb::module_& m);
 void bind_callbacks(nb::module_& m);
 void bind_old_numpy(nb::module_& m);
 

@@ -1,4 +1,4 @@
-"""weir.cifar10, the CIFAR-10 program and `weir train`."""
+"""The CIFAR-10 program, towers and `weir train`."""
 
 import os
 import re
@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import weir as tf
-from weir import cifar10
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DATA = os.path.join(ROOT, "tests", "data", "cifar10")
@@ -23,39 +22,6 @@ def run(*args, code=0):
                              env=dict(os.environ, PYTHONPATH=path), timeout=300)
     assert process.returncode == code, process.stderr
     return process.stdout if code == 0 else process.stderr
-
-
-def test_read_gives_pictures_and_labels():
-    test = cifar10.read(DATA, "test")
-    assert len(test) == 20
-    assert test.images.shape == (20, 32, 32, 3) and test.images.dtype == np.uint8
-    assert test.labels.dtype == np.int64 and test.labels[:5].tolist() == [2, 1, 0, 8, 0]
-    assert test.images[0, 0, 0].tolist() == [163, 141, 130]  # as TensorFlow decodes it
-    with pytest.raises(tf.errors.NotFoundError, match="train.tfrecord and test.tfrecord"):
-        cifar10.read("nowhere", "test")
-    with pytest.raises(ValueError, match="'train' or 'test'"):
-        cifar10.read(DATA, "validation")
-
-
-def test_distorted_batches_follow_from_the_seed():
-    pictures = cifar10.read(DATA, "train")
-    batches = cifar10.DistortedBatches(pictures, batch_size=8, seed=3)
-    images, labels = batches.next()
-    assert images.shape == (8, 24, 24, 3) and images.dtype == np.float32 and labels.shape == (8,)
-    assert abs(images.mean()) < 1e-5 and abs(images[0].std() - 1) < 1e-5
-    second = next(iter(batches))[0]
-    again = cifar10.DistortedBatches(pictures, batch_size=8, seed=3, first_batch=1, threads=3)
-    np.testing.assert_array_equal(again.next()[0], second)
-    with pytest.raises(tf.errors.InvalidArgumentError, match="33 x 24"):
-        cifar10.DistortedBatches(pictures, height=33)
-
-
-def test_pictures_may_come_from_numpy():
-    pictures = cifar10.Pictures(np.arange(2 * 4 * 4 * 3, dtype=np.uint8).reshape(2, 4, 4, 3), np.array([5, 7]))
-    images, labels = cifar10.central_batch(pictures, 1, 1, height=2, width=2)
-    middle = pictures.images[1, 1:3, 1:3].astype(np.float64)
-    np.testing.assert_allclose(images[0], (middle - middle.mean()) / middle.std(), rtol=1e-5)
-    assert labels.tolist() == [7]
 
 
 def model(x, y):
@@ -158,6 +124,17 @@ def test_the_program_gives_the_same_numbers_on_virtual_gpus_and_logical_cpus(tmp
             np.testing.assert_allclose(others[name], value, atol=1e-6, err_msg=name)
 
 
+def test_the_program_takes_the_original_archive(tmp_path):
+    folder = tmp_path / "cifar-10-batches-bin"
+    folder.mkdir()
+    rows = np.random.RandomState(1).randint(0, 10, [20, 3073]).astype(np.uint8)
+    for name in ["data_batch_%d.bin" % i for i in range(1, 6)] + ["test_batch.bin"]:
+        rows.tofile(folder / name)
+    flags = ["--data_dir", str(tmp_path), "--train_dir", str(tmp_path / "run"), "--batch_size", "8"]
+    assert run(PROGRAM, *flags, "--steps", "2").endswith("model.ckpt-2\n")
+    assert "precision @ 1" in run(PROGRAM, *flags, "--eval")
+
+
 def test_weir_train_ends_with_a_summary_and_goes_on(tmp_path):
     flags = ["train", "cifar10", "--data_dir", DATA, "--train_dir", str(tmp_path), "--batch_size", "8"]
     out = run(*flags, "--steps", "5")
@@ -172,6 +149,7 @@ def test_weir_train_ends_with_a_summary_and_goes_on(tmp_path):
 def test_weir_train_says_what_is_missing_or_wrong(tmp_path):
     missing = run("train", "cifar10", "--data_dir", str(tmp_path / "no"), code=1)
     assert str(tmp_path / "no") in missing and "train.tfrecord and test.tfrecord" in missing
+    assert "the original archive" in missing
     missing = run("train", "mnist", "--data_dir", str(tmp_path / "no"), code=1)
     assert str(tmp_path / "no") in missing and "train-images-idx3-ubyte.gz" in missing
     assert "there is no model 'resnet'" in run("train", "resnet", code=2)

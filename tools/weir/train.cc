@@ -51,7 +51,7 @@ struct Model {
 constexpr Model kModels[] = {
     {"mnist", 1200, 50,
      "train-images-idx3-ubyte.gz, train-labels-idx1-ubyte.gz, t10k-images-idx3-ubyte.gz and t10k-labels-idx1-ubyte.gz"},
-    {"cifar10", 3000, 128, "train.tfrecord and test.tfrecord"},
+    {"cifar10", 3000, 128, "train.tfrecord and test.tfrecord, or the binary files of the original archive"},
 };
 
 const Model& find_model(const std::vector<std::string>& words) {

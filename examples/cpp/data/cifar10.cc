@@ -1,95 +1,85 @@
 #include "data/cifar10.h"
 
-#include <algorithm>
-#include <atomic>
-#include <exception>
+#include <weir/weir.h>
+
 #include <filesystem>
-#include <mutex>
-#include <system_error>
-#include <thread>
+#include <utility>
 #include <vector>
 
 #include "data/failure.h"
-#include "weir/image_codecs.h"
-#include "weir/records.h"
 
 namespace weir::data {
 namespace {
 
-constexpr int64_t kSize = 32, kClasses = 10;
-constexpr size_t kPictureBytes = kSize * kSize * 3;
+constexpr int64_t kSize = 32, kCropped = 24, kBinaryRecord = 1 + 3 * kSize * kSize;
 
-std::vector<std::string> read_records(const std::string& path) {
-  if (!std::filesystem::exists(path)) {
-    throw failure(
-        Code::NotFound,
-        "there is no file '{}'. CIFAR-10 is read from train.tfrecord and test.tfrecord: record files of Examples with "
-        "image/encoded (JPEG, 32 x 32 pixels) and image/class/label (0 to 9)",
-        path);
-  }
-  RecordReader reader(path);
-  std::vector<std::string> records;
-  for (std::string record; reader.next(record);) records.push_back(std::move(record));
-  if (records.empty()) throw failure(Code::InvalidArgument, "'{}' holds no records", path);
-  return records;
+using Picture = std::pair<Output, Output>;  // and its label
+
+Picture from_example(const Output& record) {
+  ParsedFeatures example = parse_single_example(
+      record, {{"image/encoded", FixedLenFeature{{}, string}}, {"image/class/label", FixedLenFeature{{}, int64}}});
+  Output picture = image::decode_jpeg(example["image/encoded"], {.channels = 3, .dct_method = "INTEGER_ACCURATE"});
+  return {ensure_shape(picture, {kSize, kSize, 3}), example["image/class/label"]};
 }
 
-// The picture into `rgb`; gives the label.
-int64_t read_picture(const std::string& record, std::span<uint8_t> rgb) {
-  const Example example = Example::parse(record);
-  const Example::Bytes& encoded = example.bytes("image/encoded");
-  const Example::Ints& label = example.ints("image/class/label");
-  if (encoded.size() != 1 || label.size() != 1) {
-    throw failure(Code::InvalidArgument, "expected one picture and one label, got {} and {}", encoded.size(),
-                  label.size());
-  }
-  if (label[0] < 0 || label[0] >= kClasses)
-    throw failure(Code::InvalidArgument, "label {} is outside [0, {})", label[0], kClasses);
-  decode_jpeg(encoded[0], {kSize, kSize}, rgb);
-  return label[0];
+// A byte of label, then the red, green and blue pixels, row by row.
+Picture from_binary(const Output& record) {
+  Output bytes = decode_raw(record, uint8);
+  Output planes = reshape(slice(bytes, {1}, {kBinaryRecord - 1}), {3, kSize, kSize});
+  return {transpose(planes, {1, 2, 0}), cast(reshape(slice(bytes, {0}, {1}), Shape{}), int64)};
+}
+
+std::vector<std::string> binary_files(const std::filesystem::path& folder, Cifar10Part part) {
+  if (part == Cifar10Part::Test) return {folder / "test_batch.bin"};
+  std::vector<std::string> files;
+  for (char number = '1'; number <= '5'; ++number) files.push_back(folder / (std::string("data_batch_") + number + ".bin"));
+  return files;
+}
+
+Picture distort(const Output& picture, const Output& label, int64_t seed) {
+  const image::RandomOptions random{.seed = seed};
+  Output x = image::random_crop(cast(picture, float32), {kCropped, kCropped, int64_t{3}}, random);
+  x = image::random_flip_left_right(x, random);
+  x = image::random_brightness(x, 63, random);
+  x = image::random_contrast(x, 0.2f, 1.8f, random);
+  return {image::per_image_standardization(ensure_shape(x, {kCropped, kCropped, 3})), label};
+}
+
+Picture central(const Output& picture, const Output& label) {
+  Output x = image::resize_with_crop_or_pad(cast(picture, float32), kCropped, kCropped);
+  return {image::per_image_standardization(x), label};
 }
 
 }  // namespace
 
-Pictures read_cifar10(const std::string& directory, Cifar10Part part, int threads) {
-  const std::string path = directory + (part == Cifar10Part::Train ? "/train.tfrecord" : "/test.tfrecord");
-  const std::vector<std::string> records = read_records(path);
-  const auto count = static_cast<int64_t>(records.size());
-  Pictures pictures{Tensor(DType::UInt8, {count, kSize, kSize, 3}), Tensor(DType::Int64, {count})};
-  uint8_t* images = pictures.images.mutable_data<uint8_t>();
-  int64_t* labels = pictures.labels.mutable_data<int64_t>();
-  std::atomic<int64_t> next{0};
-  std::exception_ptr failed;
-  std::mutex mutex;
-  const auto work = [&] {
-    try {
-      for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;) {
-        try {
-          labels[i] = read_picture(records[static_cast<size_t>(i)],
-                                   {images + static_cast<size_t>(i) * kPictureBytes, kPictureBytes});
-        } catch (const Error& e) {
-          // A feature that is not there is a wrong file, not a missing one.
-          throw failure(e.code() == Code::NotFound ? Code::InvalidArgument : e.code(), "'{}', record {}: {}", path, i,
-                        e.message());
-        }
-      }
-    } catch (...) {
-      next.store(count, std::memory_order_relaxed);
-      std::lock_guard lock(mutex);
-      if (!failed) failed = std::current_exception();
-    }
-  };
-  {
-    const int wanted = threads > 0 ? threads : static_cast<int>(std::thread::hardware_concurrency());
-    std::vector<std::jthread> others;
-    try {
-      for (int i = 1; i < std::min(wanted, 256); ++i) others.emplace_back(work);
-    } catch (const std::system_error&) {  // fewer threads do it too
-    }
-    work();
+Dataset cifar10(Graph& g, const std::string& folder, Cifar10Part part) {
+  namespace fs = std::filesystem;
+  const fs::path records = fs::path(folder) / (part == Cifar10Part::Train ? "train.tfrecord" : "test.tfrecord");
+  if (fs::exists(records)) return tf_records(g, records.string()).map(from_example, {.num_parallel_calls = -1});
+  for (const fs::path& place : {fs::path(folder), fs::path(folder) / "cifar-10-batches-bin"}) {
+    const std::vector<std::string> files = binary_files(place, part);
+    if (fs::exists(files[0])) return fixed_length_records(g, Tensor(files), kBinaryRecord).map(from_binary);
   }
-  if (failed) std::rethrow_exception(failed);
-  return pictures;
+  throw failure(Code::NotFound,
+                "'{}' is not there, nor '{}': CIFAR-10 is a folder with train.tfrecord and test.tfrecord, files of Examples "
+                "with the features image/encoded (a JPEG file of 32 x 32 pixels) and image/class/label (0 to 9), or with "
+                "the original archive, cifar-10-binary.tar.gz, unpacked",
+                records.string(), binary_files(folder, part)[0]);
+}
+
+Dataset distorted_cifar10(Graph& g, const std::string& folder, const DistortedOptions& options) {
+  constexpr int64_t kShuffled = 20000;
+  return cifar10(g, folder, Cifar10Part::Train)
+      .cache()
+      .shuffle(kShuffled, {.seed = options.seed})
+      .repeat()
+      .map([&](const Output& picture, const Output& label) { return distort(picture, label, options.seed); })
+      .batch(options.batch_size, {.drop_remainder = true})
+      .prefetch(options.prefetch);
+}
+
+Dataset central_cifar10(Graph& g, const std::string& folder, Cifar10Part part, int64_t batch_size) {
+  return cifar10(g, folder, part).map(central).batch(batch_size).prefetch(2);
 }
 
 }  // namespace weir::data

@@ -2,14 +2,15 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <any>
 #include <string_view>
+
+#include "data/cifar10.h"
 
 namespace weir::examples {
 namespace {
 
-constexpr int64_t kExamplesPerEpoch = 50000, kClasses = 10, kSize = 24;
+constexpr int64_t kExamplesPerEpoch = 50000, kClasses = 10;
 constexpr double kMovingAverageDecay = 0.9999, kInitialLearningRate = 0.1, kLearningRateDecay = 0.1;
 constexpr double kEpochsPerDecay = 350;
 
@@ -118,10 +119,13 @@ Operation average_losses(const TowerLoss& loss, std::vector<Output>& summaries) 
 
 Cifar10Training::Cifar10Training(const TrainingOptions& options, const std::vector<std::string>& devices)
     : Training(options) {
-  data::Pictures pictures = data::read_cifar10(options.data_dir, data::Cifar10Part::Train);
   Graph& g = graph_;
   g.set_random_seed(options.seed);
   auto cpu = g.device("/cpu:0");
+  const data::Iterator batches =
+      data::distorted_cifar10(g, options.data_dir,
+                              {.batch_size = options.batch_size, .seed = options.seed, .prefetch = 2 * options.towers})
+          .initializable_iterator();
   Variable global_step =
       g.get_variable("global_step", {}, {.initializer = zeros_initializer(), .dtype = int64, .trainable = false});
   const double steps_per_epoch = static_cast<double>(kExamplesPerEpoch) / static_cast<double>(batch_size());
@@ -130,7 +134,7 @@ Cifar10Training::Cifar10Training(const TrainingOptions& options, const std::vect
                                          {.staircase = true});
   train::GradientDescent optimizer(rate);
 
-  std::vector<Output> feeds, summaries;
+  std::vector<Output> summaries;
   std::vector<train::GradsAndVars> tower_grads;
   TowerLoss loss;
   {
@@ -138,9 +142,7 @@ Cifar10Training::Cifar10Training(const TrainingOptions& options, const std::vect
     for (size_t i = 0; i < devices.size(); ++i) {
       auto device = g.device(devices[i]);
       auto scope = g.name_scope(fmt::format("tower_{}", i));
-      Output images = g.placeholder(float32, {options.batch_size, kSize, kSize, 3}, "images");
-      Output labels = g.placeholder(int64, {options.batch_size}, "labels");
-      feeds.insert(feeds.end(), {images, labels});
+      auto [images, labels] = batches.get_next<2>();
       loss = tower_loss(images, labels, scope.name());
       sharing.reuse_variables();
       summaries = in_scope(g, "summaries", scope.name());  // of the last tower only
@@ -163,28 +165,15 @@ Cifar10Training::Cifar10Training(const TrainingOptions& options, const std::vect
     auto after = g.control_dependencies({apply, average});
     train = variable_averages.apply(g.trainable_variables());
   }
-  begin({.feeds = feeds,
-         .loss = loss.total,
+  begin({.loss = loss.total,
          .summary = summary::merge(summaries),
          .train = train,
-         .global_step = global_step});
-  batches_ = std::make_unique<data::DistortedBatches>(
-      std::move(pictures), data::DistortedBatchesOptions{.batch_size = options.batch_size,
-                                                         .seed = static_cast<uint64_t>(options.seed),
-                                                         .first_batch = step() * options.towers});
-}
-
-void Cifar10Training::next_batch(std::vector<Tensor>& feeds) {
-  for (size_t i = 0; i < feeds.size(); i += 2) {
-    data::Batches::Batch batch = batches_->next();
-    feeds[i] = std::move(batch.images);
-    feeds[i + 1] = std::move(batch.labels);
-  }
+         .global_step = global_step,
+         .start = {batches.initializer()}});
 }
 
 double Cifar10Training::test_accuracy() {
-  if (!test_) test_ = data::read_cifar10(options_.data_dir, data::Cifar10Part::Test);
-  return cifar10_accuracy(save(), *test_, options_.session);
+  return cifar10_accuracy(save(), options_.data_dir, options_.session);
 }
 
 std::vector<std::string> tower_devices(int64_t towers, int64_t cpus) {
@@ -200,12 +189,13 @@ void set_devices(SessionOptions& options, int64_t virtual_gpus, int64_t cpus) {
   if (cpus > 0) options.device_count["CPU"] = static_cast<int>(cpus);
 }
 
-double cifar10_accuracy(const std::string& checkpoint, const data::Pictures& test, const SessionOptions& options) {
+double cifar10_accuracy(const std::string& checkpoint, const std::string& data_dir, const SessionOptions& options) {
   constexpr int64_t kBatch = 500;
   Graph g;
-  Output images = g.placeholder(float32, {kUnknown, kSize, kSize, 3}, "images");
-  Output labels = g.placeholder(int64, {kUnknown}, "labels");
-  Output correct = reduce_sum(cast(nn::in_top_k(inference(images), labels, 1), int64));
+  auto [images, labels] =
+      data::central_cifar10(g, data_dir, data::Cifar10Part::Test, kBatch).one_shot_iterator().get_next<2>();
+  Output known = nn::in_top_k(inference(images), labels, 1);
+  Output right = reduce_sum(cast(known, int64)), count = size(known, int64);
   train::SaverOptions averages{.var_list = std::vector<train::SaveItem>()};
   for (const auto& [name, variable] : train::ExponentialMovingAverage(kMovingAverageDecay).variables_to_restore(g)) {
     averages.var_list->emplace_back(name, variable);
@@ -213,14 +203,18 @@ double cifar10_accuracy(const std::string& checkpoint, const data::Pictures& tes
   train::Saver saver(g, averages);
   Session session(g, options);
   saver.restore(session, checkpoint);
-  auto count = session.make_callable({.feeds = {images, labels}, .fetches = {correct}});
-  const int64_t pictures = test.labels.elements();
-  int64_t right = 0;
-  for (int64_t at = 0; at < pictures; at += kBatch) {
-    data::Batches::Batch batch = data::central_batch(test, at, std::min(kBatch, pictures - at));
-    right += count(batch.images, batch.labels)[0].scalar<int64_t>();
+  auto test = session.make_callable({.fetches = {right, count}});
+  int64_t rights = 0, pictures = 0;
+  try {
+    while (true) {
+      const auto results = test();
+      rights += results[0].scalar<int64_t>();
+      pictures += results[1].scalar<int64_t>();
+    }
+  } catch (const Error& e) {
+    if (e.code() != Code::OutOfRange) throw;  // else the end of the files
   }
-  return static_cast<double>(right) / static_cast<double>(pictures);
+  return static_cast<double>(rights) / static_cast<double>(pictures);
 }
 
 }  // namespace weir::examples

@@ -28,6 +28,7 @@ void Training::begin(const Parts& parts) {
   } else {
     session_->run(initialize);
   }
+  for (const Operation& start : parts.start) session_->run(start);
   if (!folder.empty()) events_ = std::make_unique<summary::FileWriter>(folder, graph_);
 }
 

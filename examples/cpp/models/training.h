@@ -40,18 +40,19 @@ class Training {
   virtual double test_accuracy() = 0;
 
  protected:
-  // What a model consists of; the feeds come from next_batch().
+  // What a model consists of. The feeds, if it has any, come from next_batch().
   struct Parts {
-    std::vector<Output> feeds;
+    std::vector<Output> feeds = {};
     Output loss, summary;
     Operation train;
-    Variable global_step;  // int64
+    Variable global_step;               // int64
+    std::vector<Operation> start = {};  // what begins the input, whether training begins or goes on
   };
 
   explicit Training(const TrainingOptions& options) : options_(options) {}
   // Called once, when the graph is built: makes the session and begins, or goes on.
   void begin(const Parts& parts);
-  virtual void next_batch(std::vector<Tensor>& feeds) = 0;
+  virtual void next_batch(std::vector<Tensor>& /*feeds*/) {}
 
   const TrainingOptions options_;
   Graph graph_;

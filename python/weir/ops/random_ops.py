@@ -2,11 +2,10 @@
 
 from weir import _weir
 from weir.core import dtypes
-from weir.core.graph import control_dependencies, convert_to_tensor, get_seed, name_scope
+from weir.core.graph import convert_to_tensor, get_seed, name_scope
 from weir.core.op_functions import apply
 from weir.core.stack import get_default_graph as _graph
 from weir.ops import array_ops, math_ops
-from weir.ops.control_flow_ops import Assert
 
 
 def random_uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=None):
@@ -38,20 +37,7 @@ categorical = multinomial
 
 def random_crop(value, size, seed=None, name=None):
     """A piece of ``size`` from a random place of ``value``."""
-    with name_scope(name, "random_crop", [value, size]) as scope:
-        value = convert_to_tensor(value, name="value")
-        size = convert_to_tensor(size, dtype=dtypes.int32, name="size")
-        shape = array_ops.shape(value)
-        fits = math_ops.reduce_all(shape >= size)
-        with name_scope("Assert"):
-            array_ops.constant("Need value.shape >= size, got ")
-            check = Assert(fits, ["Need value.shape >= size, got ", shape, size], summarize=1000)
-        with control_dependencies([check]):
-            shape = array_ops.identity(shape, name="control_dependency")
-        limit = shape - size + 1
-        offset = random_uniform(array_ops.shape(limit), dtype=size.dtype.base_dtype, maxval=size.dtype.max,
-                                seed=seed) % limit
-        return array_ops.slice(value, offset, size, name=scope)
+    return _weir.image_random_crop(_graph(), value, size, seed, name)
 
 
 def random_gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=None):

@@ -27,6 +27,7 @@ ARRAY = {
     "matrix_set_diag": "MatrixSetDiag",
     "matrix_band_part": "MatrixBandPart",
     "broadcast_to": "BroadcastTo",
+    "ensure_shape": ("EnsureShape", {"input": "x"}),
     "bitcast": "Bitcast",
     "roll": "Roll",
     "string_to_number": "StringToNumber",

@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "nn/image/checks.h"
 #include "weir/image.h"
 #include "weir/ops.h"
@@ -5,6 +7,7 @@
 namespace weir::image {
 namespace {
 
+using nn::as_output;
 using nn::graph_of;
 
 Output between_limits(Graph& g, float low, float high, const RandomOptions& options) {
@@ -17,6 +20,24 @@ void require_range(float lower, float upper) {
 }
 
 }  // namespace
+
+Output random_crop(const In& in, const In& size_in, const RandomOptions& options, std::string_view name) {
+  Graph& g = graph_of(in);
+  LineScope line(g, source_line(in.where()));
+  Scope scope = g.name_scope(name.empty() ? "random_crop" : name);
+  Output value = as_output(g, in, DType::Invalid, "value"), size = as_output(g, size_in, int32, "size");
+  Output dims = shape(value);
+  Operation fits = assert_true(reduce_all(greater_equal(dims, size)), {"Need value.shape >= size, got ", dims, size},
+                               {.summarize = 1000});
+  {
+    Scope after = g.control_dependencies({fits});
+    dims = identity(dims, "control_dependency");
+  }
+  Output limit = dims - size + 1;
+  const int64_t largest = size.dtype() == int64 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int32_t>::max();
+  Output drawn = random_uniform(g, shape(limit), {.maxval = In(largest), .dtype = size.dtype(), .seed = options.seed});
+  return slice(value, mod(drawn, limit, "mod"), size, scope.name());
+}
 
 Output random_brightness(const In& image, float max_delta, const RandomOptions& options) {
   if (!(max_delta >= 0)) throw invalid_argument("max_delta must be non-negative.");
