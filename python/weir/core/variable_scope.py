@@ -1,5 +1,7 @@
 """variable_scope and get_variable: variables that the parts of a model share by name."""
 
+import enum
+
 from weir import _weir
 from weir.core import dtypes, stack
 from weir.core.graph import Tensor, convert_to_tensor, name_scope
@@ -452,3 +454,26 @@ def enable_resource_variables():
 
 def disable_resource_variables():
     get_variable_scope().set_use_resource(False)
+
+
+def resource_variables_enabled():
+    return bool(get_variable_scope().use_resource)
+
+
+class VariableSynchronization(enum.Enum):
+    """When copies of a distributed variable are brought together."""
+
+    AUTO = 0
+    NONE = 1
+    ON_WRITE = 2
+    ON_READ = 3
+
+
+class VariableAggregation(enum.Enum):
+    """How updates of a distributed variable by several replicas become one."""
+
+    NONE = 0
+    SUM = 1
+    MEAN = 2
+    ONLY_FIRST_REPLICA = 3
+    ONLY_FIRST_TOWER = 3

@@ -68,7 +68,7 @@ MATH = {
     "left_shift": "LeftShift", "right_shift": "RightShift", "invert": "Invert",
     "igamma": "Igamma", "igammac": "Igammac", "betainc": "Betainc",
     "bessel_i0e": "BesselI0e", "bessel_i1e": "BesselI1e",
-    "zeta": "Zeta", "polygamma": "Polygamma",
+    "zeta": "Zeta", "xlogy": "Xlogy", "xdivy": "Xdivy", "polygamma": "Polygamma",
     "segment_sum": "SegmentSum", "segment_mean": "SegmentMean",
     "segment_max": "SegmentMax", "segment_min": "SegmentMin",
     "segment_prod": "SegmentProd", "unsorted_segment_sum": "UnsortedSegmentSum",

@@ -16,6 +16,14 @@ _SPARSE = (SparseTensor, SparseTensorValue)
 _DEFAULT_HASH_KEY = 0xDECAFCAFFE
 
 
+
+def edit_distance(hypothesis, truth, normalize=True, name="edit_distance"):
+    """How many elements must be put in, left out or changed to make each sequence of ``truth`` of its ``hypothesis``."""
+    hypothesis, truth = _sparse(hypothesis), _sparse(truth)
+    return apply("EditDistance", (hypothesis.indices, hypothesis.values, hypothesis.dense_shape, truth.indices, truth.values,
+                                  truth.dense_shape), {"normalize": normalize}, name)
+
+
 def _sparse(value):
     if isinstance(value, SparseTensorValue):
         return SparseTensor.from_value(value)

@@ -18,6 +18,11 @@ simple.install(globals(), {
 })
 
 
+def fingerprint(data, method="farmhash64", name=None):
+    """Eight bytes for each row of ``data``, of any type."""
+    return apply("Fingerprint", (data, method), {}, name)
+
+
 def _text(value):
     """A text of the program, or None for a tensor."""
     return value if isinstance(value, (str, bytes)) else None

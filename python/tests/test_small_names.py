@@ -1,0 +1,41 @@
+"""Small functions that stand for themselves: distances of sequences, fingerprints, tf.io.gfile."""
+
+import numpy as np
+
+import weir as tf
+
+
+def test_edit_distance_counts_changes():
+    hypothesis = tf.SparseTensor([[0, 0], [1, 0]], ["a", "b"], [2, 1])
+    truth = tf.SparseTensor([[0, 0], [0, 1], [1, 0]], ["a", "c", "b"], [2, 2])
+    with tf.Session() as sess:
+        assert sess.run(tf.edit_distance(hypothesis, truth, normalize=False)).tolist() == [1, 0]
+        assert sess.run(tf.edit_distance(hypothesis, truth)).tolist() == [0.5, 0]
+
+
+def test_fingerprints_are_eight_bytes_a_row():
+    rows = tf.fingerprint([["a"], ["b"], ["a"]])
+    with tf.Session() as sess:
+        values = sess.run(rows)
+    assert values.shape == (3, 8) and values.dtype == np.uint8
+    assert (values[0] == values[2]).all() and (values[0] != values[1]).any()
+
+
+def test_functions_that_are_zero_where_x_is():
+    with tf.Session() as sess:
+        assert sess.run([tf.math.xlogy(0.0, 0.0), tf.math.xdivy(0.0, 0.0)]) == [0, 0]
+
+
+def test_new_names_of_file_functions(tmp_path):
+    folder = str(tmp_path / "a" / "b")
+    tf.io.gfile.makedirs(folder)
+    with tf.io.gfile.GFile(folder + "/one.txt", "w") as file:
+        file.write("text")
+    tf.io.gfile.copy(folder + "/one.txt", folder + "/two.txt")
+    tf.io.gfile.rename(folder + "/two.txt", folder + "/three.txt")
+    assert tf.io.gfile.listdir(folder) == ["one.txt", "three.txt"]
+    assert tf.io.gfile.glob(folder + "/t*.txt") == [folder + "/three.txt"]
+    assert tf.io.gfile.stat(folder + "/three.txt").length == 4
+    assert [files for _, _, files in tf.io.gfile.walk(str(tmp_path))][-1] == ["one.txt", "three.txt"]
+    tf.io.gfile.rmtree(str(tmp_path / "a"))
+    assert not tf.io.gfile.exists(folder) and tf.io.gfile.isdir(str(tmp_path))
