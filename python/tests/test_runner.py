@@ -265,6 +265,67 @@ def test_scipy_misc_has_its_image_functions(weir):
     assert result.stdout == "all\n", result.stderr
 
 
+# Stand-ins of scipy, scikit-learn and PyYAML as they are today: modules have moved, load() wants a loader.
+_TODAY = {
+    "scipy/__init__.py": "def __getattr__(name): raise AttributeError(name)",
+    "scipy/special.py": "logsumexp = comb = len",
+    "scipy/signal/__init__.py": "",
+    "scipy/signal/windows.py": "hann = gaussian = len",
+    "scipy/integrate.py": "simpson = trapezoid = cumulative_trapezoid = len",
+    "scipy/sparse/__init__.py": "",
+    "scipy/sparse/linalg/__init__.py": "eigsh = len",
+    "scipy/sparse/linalg/eigen.py": "eigsh = len",
+    "scipy/ndimage.py": "map_coordinates = len",
+    "sklearn/__init__.py": "",
+    "sklearn/model_selection.py": "train_test_split = len",
+    "joblib.py": "dump = len",
+    "yaml.py": "FullLoader = 'full'\ndef load(stream, Loader): return (stream, Loader)",
+}
+
+
+def test_modules_of_scipy_that_have_moved_are_found_where_they_were(weir):
+    program = """
+        import sys
+        sys.path.insert(0, "site-packages")
+        import scipy, yaml
+        from scipy.sparse.linalg.eigen.arpack import eigsh
+        import scipy.sparse.linalg.eigen.arpack as arpack
+        from scipy.misc import logsumexp
+        from scipy.ndimage.interpolation import map_coordinates
+        from scipy.integrate import simps
+        from scipy.signal import hann
+        from sklearn.cross_validation import train_test_split
+        from sklearn.externals import joblib
+        assert eigsh is arpack.eigsh is logsumexp is scipy.misc.comb is map_coordinates is simps is hann is len
+        assert train_test_split is joblib.dump is len and scipy.zeros(2).shape == (2,)
+        assert yaml.load("a") == ("a", "full")
+        try: scipy.no_such_name
+        except AttributeError: print("all")
+    """
+    installed = {f"site-packages/{name}": text for name, text in _TODAY.items()}
+    result = weir({"p.py": program, **installed}, "p.py")
+    assert result.stdout == "all\n", result.stderr
+
+
+def test_numpy_takes_whole_floats_generators_and_copies_if_needed(weir):
+    program = """
+        import numpy as np
+        assert np.zeros((2., 3)).shape == np.ones([2, 3.]).shape == (2, 3) and np.empty(4.).shape == (4,)
+        assert np.linspace(0, 1, 3.).tolist() == [0, 0.5, 1]
+        assert np.hstack(np.ones(1) for _ in range(3)).shape == (3,)
+        assert np.array([1, 2], dtype=float, copy=False).tolist() == [1, 2]
+        try: np.zeros(2.5)
+        except TypeError: print("all")
+    """
+    result = weir({"p.py": program}, "p.py")
+    assert result.stdout == "all\n", result.stderr
+
+
+def test_a_programs_folder_may_hold_names_of_pythons_own_modules(weir):
+    result = weir({"own/p.py": "import sysconfig; print(sysconfig.mine)", "own/sysconfig.py": "mine = 1"}, "own/p.py")
+    assert result.stdout == "1\n", result.stderr
+
+
 def test_plain_input_data_is_the_tutorials(weir):
     assert weir({"p.py": "import input_data; print(input_data.__name__)"}, "p.py").stdout.startswith("weir.examples")
     own = {"p.py": "import input_data; print(input_data.__name__)", "input_data.py": ""}
@@ -294,6 +355,22 @@ def test_running_a_program_imports_no_protobuf(weir):
 
 def test_text_for_exec_is_python2_too(weir):
     assert weir({"p.py": "ns = {}\nexec 'x = 7 / 2' in ns\nprint ns['x']"}, "p.py").stdout == "3\n"
+
+
+def test_files_that_python2_executes_are_python2_too(weir):
+    files = {"p.py": "print 'python 2'\nexecfile('cell.py')\nprint x", "cell.py": "x = 7 / 2"}
+    assert weir(files, "p.py").stdout == "python 2\n3\n"
+
+
+def test_a_tensor_is_true_in_programs_of_tensorflow_0_7(weir):
+    program = """
+        import tensorflow as tf
+        grad, none, numbers = tf.constant(0.0), None, []
+        if grad and not none and not numbers:
+            print "yes"
+    """
+    result = weir({"p.py": program}, "p.py")
+    assert result.stdout == "yes\n", result.stderr
 
 
 def test_the_modules_of_tensorflow_0_5(weir):

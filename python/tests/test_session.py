@@ -9,6 +9,7 @@ import pytest
 
 import weir as tf
 from weir.core.session import register_session_run_conversion_functions
+from weir.protos import CallableOptions
 
 
 @pytest.fixture(autouse=True)
@@ -48,6 +49,20 @@ def test_callables_take_options():
         options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
         assert add(41.0, options=options, run_metadata=metadata) == 42
     assert metadata.step_stats.dev_stats[0].node_stats[0].node_name == "add"
+
+
+def test_callables_of_options_run_targets_and_lead_tensors_into_others():
+    x, y = tf.placeholder(tf.float32, name="x"), tf.placeholder(tf.float32, name="y")
+    total = tf.Variable(0.0, name="total")
+    update = tf.group(total.assign_add(x * y), name="update")
+    fetch, source = tf.multiply(x, y, name="product"), tf.add(x, 1.0, name="source")
+    options = CallableOptions(feed=["x:0"], fetch=[fetch.name], target=[update.name])
+    options.tensor_connection.add(from_tensor=source.name, to_tensor="y:0")
+    with tf.Session() as session:
+        session.run(total.initializer)
+        step = session._make_callable_from_options(options)
+        assert step(2.0) == [6] and step(3.0) == [12]
+        assert session.run(total) == 18
 
 
 def test_a_trace_of_constants_names_the_device():

@@ -10,7 +10,7 @@ import sys
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-from weir import _weir
+from weir import _weir, old_scipy
 
 
 def install(allow_pickle=False):
@@ -186,7 +186,13 @@ def _patch_pickle(pickle):
 # numpy, scipy, PIL
 
 
+_COPY_IF_NEEDED = False  # of np.array; None from numpy 2 on
+
+
 def _patch_numpy(numpy):
+    global _COPY_IF_NEEDED
+    if int(numpy.__version__.split(".")[0]) >= 2:
+        _COPY_IF_NEEDED = None
     _add(numpy, float=float, int=int, object=object, str=str, complex=complex, unicode=str)
     _add(numpy, bool=bool, long=int, bool8=numpy.bool_, int0=numpy.intp, uint0=numpy.uintp)
     _add(numpy, float_=numpy.float64, complex_=numpy.complex128, string_=numpy.bytes_, unicode_=numpy.str_)
@@ -209,6 +215,11 @@ def _patch_numpy(numpy):
         numpy.set_printoptions(legacy="1.25")  # numbers in lists print as 0.5, not as np.float32(0.5)
     for name in ("rand", "randn"):
         setattr(numpy.random, name, _with_whole_floats(getattr(numpy.random, name)))
+    for name in ("zeros", "ones", "empty"):
+        setattr(numpy, name, _with_whole_float_shape(getattr(numpy, name)))
+    for name in ("concatenate", "hstack", "vstack", "dstack", "stack", "column_stack"):
+        setattr(numpy, name, _with_generators(getattr(numpy, name)))
+    numpy.linspace = _with_whole_number(numpy.linspace)
     if not hasattr(numpy.ndarray, "tostring"):
         _add_method(numpy.ndarray, "tostring", numpy.ndarray.tobytes)
 
@@ -227,6 +238,8 @@ def _with_ragged_lists(original):
 
     @functools.wraps(original)
     def convert(*args, **options):
+        if options.get("copy", True) is False:  # "only if needed", which numpy 2 calls None
+            options["copy"] = _COPY_IF_NEEDED
         try:
             return original(*args, **options)
         except ValueError as error:
@@ -244,9 +257,47 @@ def _with_whole_floats(original):
 
     @functools.wraps(original)
     def random(*sizes):
-        return original(*(int(n) if isinstance(n, float) and n.is_integer() else n for n in sizes))
+        return original(*map(_whole, sizes))
 
     return random
+
+
+def _whole(number):
+    return int(number) if isinstance(number, float) and number.is_integer() else number
+
+
+def _with_whole_float_shape(original):
+    """... and so could the lengths of a shape: np.zeros((n / 2, 3.))."""
+
+    @functools.wraps(original)
+    def make(shape, *args, **options):
+        if isinstance(shape, float):
+            shape = _whole(shape)
+        elif type(shape) in (tuple, list) and any(isinstance(length, float) for length in shape):
+            shape = tuple(_whole(length) for length in shape)
+        return original(shape, *args, **options)
+
+    return make
+
+
+def _with_whole_number(original):
+    """... and the number of points of np.linspace(a, b, 10.)."""
+
+    @functools.wraps(original)
+    def linspace(start, stop, num=50, *args, **options):
+        return original(start, stop, _whole(num), *args, **options)
+
+    return linspace
+
+
+def _with_generators(original):
+    """Until numpy 1.16 arrays to be stacked could come from a generator."""
+
+    @functools.wraps(original)
+    def stack(arrays, *args, **options):
+        return original(list(arrays) if hasattr(arrays, "__next__") else arrays, *args, **options)
+
+    return stack
 
 
 def _patch_fromstring(numpy):
@@ -305,6 +356,7 @@ def _patch_scipy_misc(misc):
         fromimage=_fromimage,
         imrotate=_imrotate,
     )
+    old_scipy.add_moved(misc)
 
 
 def _pil():
@@ -402,6 +454,7 @@ _PATCHES = {
     "string": _patch_string,
     "threading": _patch_threading,
     "time": _patch_time,
+    **old_scipy.patches(),
 }
 
 
@@ -510,4 +563,5 @@ _MODULES = {
     "input_data": _fill_input_data,
     "scipy.misc": _fill_scipy_misc,
     "xml.etree.cElementTree": _fill_c_element_tree,
+    **dict.fromkeys(old_scipy.MODULES, old_scipy.fill),
 }

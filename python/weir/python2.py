@@ -265,6 +265,23 @@ class _Meanings(ast.NodeTransformer):
         self._classes.pop()
         return node
 
+    def _visit_test(self, node):
+        self.generic_visit(node)
+        node.test = self._truth(node.test)
+        return node
+
+    visit_If = visit_IfExp = visit_While = visit_Assert = _visit_test
+
+    def _truth(self, test):
+        """A condition in which a tensor counts as true, as any object."""
+        if isinstance(test, (ast.Name, ast.Attribute, ast.Subscript)):
+            return self._call("_weir_truth_", [test], test)
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            test.operand = self._truth(test.operand)
+        elif isinstance(test, ast.BoolOp):
+            test.values = [self._truth(value) for value in test.values]
+        return test
+
     def visit_BinOp(self, node):
         self.generic_visit(node)
         if isinstance(node.op, ast.Div) and not self._true_division:
@@ -395,6 +412,12 @@ def divide_in_place(a, b):
     return a
 
 
+def _truth(value):
+    """``if grad:`` asked until TensorFlow 0.8 whether there is a tensor; later releases refuse it, so none means more."""
+    weir = sys.modules.get("weir")
+    return True if weir is not None and isinstance(value, weir.Tensor) else value
+
+
 def _set_field(owner, name, value):
     """``message.tensor_content = "text"``: a Python 2 string is bytes, and fields of messages that hold bytes take it."""
     fields = getattr(getattr(owner, "DESCRIPTOR", None), "fields_by_name", {})
@@ -489,7 +512,8 @@ def _execfile(filename, global_names=None, local_names=None):
         frame = sys._getframe(1)
         global_names, local_names = frame.f_globals, frame.f_locals
     with builtins.open(filename, "rb") as file:
-        code, _ = compile_source(file.read(), filename)
+        # What a Python 2 program executes is Python 2, even if it would compile as Python 3.
+        code, _ = compile_source(file.read(), filename, "python2")
     exec(code, global_names, global_names if local_names is None else local_names)
 
 
@@ -506,6 +530,7 @@ def _apply(function, args=(), options=None):
 _HELPERS = {
     "_weir_div_": divide,
     "_weir_set_field_": _set_field,
+    "_weir_truth_": _truth,
     "_weir_idiv_": divide_in_place,
     "_weir_idiv_attribute_": _divide_attribute,
     "_weir_idiv_item_": _divide_item,

@@ -118,6 +118,7 @@ def _run_file(path, args, options):
         sys.stderr.write(f"weir: can't open file {path!r}: {error.strerror}\n")
         return 2
 
+    finder = _SourceFinder(options.mode)  # before the program's folder, whose modules may have names of Python's own
     if options.virtual_gpus is not None:
         os.environ["WEIR_VIRTUAL_GPUS"] = options.virtual_gpus  # for the programs that it starts, too
     sys.argv[:] = [path] + args
@@ -133,13 +134,12 @@ def _run_file(path, args, options):
     sys.modules["__main__"] = module
     sys.excepthook = _ExceptHook(file)
     weir.install_as_tensorflow()
-    _execute(data, file, module, options)
+    _execute(data, file, module, options, finder)
     return 0
 
 
-def _execute(data, file, module, options):
+def _execute(data, file, module, options, finder):
     old_libraries.install(options.allow_pickle)
-    finder = _SourceFinder(options.mode)
     sys.meta_path.insert(0, finder)
     code, converted = python2.compile_source(data, file, options.mode)
     if converted:

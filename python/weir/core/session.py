@@ -72,10 +72,23 @@ class BaseSession(_weir.Session):
         return lambda *args, options=None, run_metadata=None: callable_._call(args, options, run_metadata)
 
     def _make_callable_from_options(self, callable_options):
-        """The callable that a CallableOptions describes: it gives a list."""
-        callable_ = self._make_callable(list(callable_options.fetch), list(callable_options.feed))
+        """The callable that a CallableOptions describes: it gives a list of the fetches, and runs the targets.
+
+        What a connection leads into another tensor is computed from the fed values first.
+        """
+        fetches, feeds = list(callable_options.fetch), list(callable_options.feed)
+        connections = list(callable_options.tensor_connection)
+        connected = self._make_callable([connection.from_tensor for connection in connections], feeds)
+        run = self._make_callable(fetches + list(callable_options.target),
+                                  feeds + [connection.to_tensor for connection in connections])
         options = callable_options.run_options
-        return lambda *args, run_metadata=None: callable_._call(args, options, run_metadata)
+
+        def call(*args, run_metadata=None):
+            if connections:
+                args += tuple(connected._call(args, options, None))
+            return run._call(args, options, run_metadata)[:len(fetches)]
+
+        return call
 
     def partial_run(self, handle, fetches, feed_dict=None):
         raise NotImplementedError("partial_run is not in Weir yet.")
