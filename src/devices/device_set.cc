@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "devices/accelerator/accelerator_device.h"
 #include "devices/cpu_device.h"
 #include "devices/virtual_gpu.h"
 
@@ -50,6 +51,25 @@ int64_t gpu_memory_limit(const VirtualGpuOptions& options, int count) {
   return std::max<int64_t>(1, static_cast<int64_t>(static_cast<double>(whole) * options.memory_fraction));
 }
 
+// The machine's GPUs, unless the session wants none or has virtual ones in their place.
+void add_machine_gpus(const SessionOptions& options, std::vector<std::shared_ptr<const Device>>& devices) {
+  const auto limit = options.device_count.find("GPU");
+  if (limit != options.device_count.end() && limit->second == 0) return;
+  auto engines = accelerator::visible_engines("");
+  if (limit != options.device_count.end()) {
+    engines.resize(std::min(engines.size(), static_cast<size_t>(limit->second)));
+  }
+  const double fraction = options.virtual_gpus.memory_fraction;
+  if (!engines.empty() && !(fraction > 0 && fraction <= 1)) {
+    throw invalid_argument("per_process_gpu_memory_fraction must be in (0, 1]; it is {}", fraction);
+  }
+  for (size_t i = 0; i < engines.size(); ++i) {
+    devices.push_back(std::make_shared<accelerator::AcceleratorDevice>(
+        static_cast<int>(i), engines[i],
+        accelerator::AcceleratorOptions{.memory_fraction = fraction, .allow_growth = options.virtual_gpus.allow_growth}));
+  }
+}
+
 }  // namespace
 
 DeviceSet::DeviceSet(const SessionOptions& options) {
@@ -70,6 +90,7 @@ DeviceSet::DeviceSet(const SessionOptions& options) {
     const int share = std::max(1, cores / gpus + (i < cores % gpus ? 1 : 0));
     devices_.push_back(std::make_shared<VirtualGpu>(i, share, gpu_memory_limit(options.virtual_gpus, gpus)));
   }
+  if (gpus == 0 && more_devices.empty()) add_machine_gpus(options, devices_);
   devices_.insert(devices_.end(), more_devices.begin(), more_devices.end());
 }
 

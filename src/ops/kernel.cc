@@ -5,6 +5,8 @@
 #include <cstdlib>
 
 #include "base/errors.h"
+#include "ops/array/strided_copy.h"
+#include "ops/element_mover.h"
 #include "ops/state/variable_state.h"
 #include "tensor/elements.h"
 
@@ -92,6 +94,11 @@ Tensor KernelContext::input_tensor(int index) const {
   if (v.owner && !VariableState::is_live(*v.owner)) {
     v.owner->retain();
     return Tensor(v.dtype, *v.shape, v.owner, v.data);
+  }
+  if (ops::ElementMover* mover = ops::ElementMover::current(); mover && mover->holds(v.data)) {
+    Tensor copy = mover->place(v.dtype, *v.shape);
+    ops::copy_elements(v.dtype, copy.mutable_raw(), v.data, copy.elements(), pool_);
+    return copy;
   }
   Tensor copy(v.dtype, *v.shape);
   copy_elements(v.dtype, v.data, copy.mutable_raw(), copy.elements());

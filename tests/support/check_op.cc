@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/errors.h"
+#include "devices/accelerator/accelerator_device.h"
 #include "graph/node.h"
 #include "graph/op.h"
 #include "ops/evaluate.h"
@@ -149,7 +150,9 @@ void check_sessions(Graph& graph, const std::vector<Output>& fetches, const Feed
   for (bool rewrites : {false, true}) {
     SCOPED_TRACE(rewrites ? "in a session" : "in a session without passes");
     Session session(graph,
-                    {.intra_op_parallelism_threads = 2, .passes = rewrites ? PassOptions{} : PassOptions::none()});
+                    {.intra_op_parallelism_threads = 2,
+                     .passes = rewrites ? PassOptions{} : PassOptions::none(),
+                     .device_count = {{"GPU", 0}}});
     for (int repeat = 0; repeat < 2; ++repeat) {
       Tensors results = session.run(fetches, feeds);
       ASSERT_EQ(results.size(), expected.size());
@@ -164,11 +167,27 @@ void check_sessions(Graph& graph, const std::vector<Output>& fetches, const Feed
   }
 }
 
+// Accelerators of the machine compute it too, if they have a kernel: like the CPU up to the rounding of their functions.
+void check_accelerators(Graph& graph, const std::vector<Output>& fetches, const FeedList& feeds,
+                        const Tensors& expected) {
+  if (accelerator::machine_engines().empty()) return;
+  SCOPED_TRACE("on the machine's accelerator");
+  Session session(graph, {.passes = PassOptions::none(), .virtual_gpus = {.count = 0}});
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    Tensors results = session.run(fetches, feeds);
+    ASSERT_EQ(results.size(), expected.size());
+    for (size_t i = 0; i < results.size(); ++i) {
+      expect_near(results[i], expected[i], 16 * tolerance_for(results[i].dtype(), 0));
+    }
+  }
+}
+
 // Stateful operations keep their state in sessions, so only sessions can run them.
 Tensors execute(Graph& graph, bool stateful, const std::vector<Output>& fetches, const FeedList& feeds) {
   if (stateful) return Session(graph, {.intra_op_parallelism_threads = 2}).run(fetches, feeds);
   Tensors results = interpret(fetches, feeds);
   check_sessions(graph, fetches, feeds, results);
+  check_accelerators(graph, fetches, feeds, results);
   return results;
 }
 

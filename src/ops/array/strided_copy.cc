@@ -7,6 +7,7 @@
 
 #include "base/errors.h"
 #include "ops/array/element_type.h"
+#include "ops/element_mover.h"
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -217,6 +218,7 @@ void StridedBox::add(int64_t size, int64_t to_stride, int64_t from_stride) {
 
 void copy_box(DType dtype, const StridedBox& box, void* to, const void* from, ThreadPool& pool) {
   if (box.elements() == 0) return;
+  if (ElementMover* mover = ElementMover::current(); mover && mover->holds(to)) return mover->copy_box(dtype, box, to, from);
   with_element_type(dtype, [&]<class T>(T) { copy(box, static_cast<T*>(to), static_cast<const T*>(from), pool); });
 }
 
@@ -238,9 +240,19 @@ void zero_elements(DType dtype, void* to, int64_t n, ThreadPool& pool) {
     return fill_elements(dtype, to, n, &empty, pool);
   }
   int64_t bytes = n * static_cast<int64_t>(dtype_size(dtype));
+  if (ElementMover* mover = ElementMover::current(); mover && mover->holds(to)) {
+    return mover->zero(to, static_cast<size_t>(bytes));
+  }
   pool.parallel_for(bytes, kBlockBytes, [&](int64_t begin, int64_t end) {
     std::memset(static_cast<char*>(to) + begin, 0, static_cast<size_t>(end - begin));
   });
+}
+
+constinit thread_local ElementMover* ElementMover::current_ = nullptr;
+
+Tensor place_result(DType dtype, const Shape& shape) {
+  ElementMover* mover = ElementMover::current();
+  return mover ? mover->place(dtype, shape) : Tensor(dtype, shape);
 }
 
 Strides::Strides(const Shape& shape) {

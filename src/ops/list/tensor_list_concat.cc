@@ -1,6 +1,8 @@
 #include "base/errors.h"
 #include "graph/grad_context.h"
 #include "graph/op_def.h"
+#include "ops/array/strided_copy.h"
+#include "ops/element_mover.h"
 #include "ops/list/tensor_list.h"
 #include "ops/types.h"
 #include "tensor/elements.h"
@@ -71,13 +73,13 @@ void join(KernelContext& c, const TensorList& list, const Shape& wanted, std::sp
     if (counts[i] < 0) throw invalid_argument("leading_dims[{}] is {}", i, counts[i]);
     rows = checked_add(rows, counts[i]);
   }
-  Tensor result(list.dtype(), with_leading(rows, row));
+  Tensor result = place_result(list.dtype(), with_leading(rows, row));
   auto* data = static_cast<char*>(result.mutable_raw());
   const size_t bytes = static_cast<size_t>(row.elements()) * dtype_size(list.dtype());
   for (int64_t i = 0; i < length; ++i) {
     const Tensor* tensor = list.at(i);
     const Tensor part = tensor ? *tensor : Tensor::zeros(list.dtype(), with_leading(counts[i], row));
-    copy_elements(list.dtype(), part.raw(), data, part.elements());
+    copy_elements(list.dtype(), data, part.raw(), part.elements(), c.pool());
     data += static_cast<size_t>(counts[i]) * bytes;
   }
   c.set_output(0, std::move(result));

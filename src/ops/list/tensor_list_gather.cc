@@ -1,6 +1,8 @@
 #include "base/errors.h"
 #include "graph/grad_context.h"
 #include "graph/op_def.h"
+#include "ops/array/strided_copy.h"
+#include "ops/element_mover.h"
 #include "ops/list/tensor_list.h"
 #include "ops/types.h"
 #include "tensor/elements.h"
@@ -43,13 +45,13 @@ void cpu(KernelContext& c) {
     throw invalid_argument("Tried to gather uninitialized tensors with non-fully-defined element_shape: {}",
                            element.str());
   }
-  Tensor result(list->dtype(), with_leading(c.elements(1), element));
+  Tensor result = place_result(list->dtype(), with_leading(c.elements(1), element));
   const Tensor zeros = Tensor::zeros(list->dtype(), element);
   auto* data = static_cast<char*>(result.mutable_raw());
   const size_t bytes = static_cast<size_t>(element.elements()) * dtype_size(list->dtype());
   for (size_t i = 0; i < indices.size(); ++i) {
     const Tensor* tensor = list->at(indices[i]);
-    copy_elements(list->dtype(), (tensor ? *tensor : zeros).raw(), data + i * bytes, zeros.elements());
+    copy_elements(list->dtype(), data + i * bytes, (tensor ? *tensor : zeros).raw(), zeros.elements(), c.pool());
   }
   c.set_output(0, std::move(result));
 }

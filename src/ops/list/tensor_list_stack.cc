@@ -1,6 +1,8 @@
 #include "base/errors.h"
 #include "graph/grad_context.h"
 #include "graph/op_def.h"
+#include "ops/array/strided_copy.h"
+#include "ops/element_mover.h"
 #include "ops/list/tensor_list.h"
 #include "ops/types.h"
 #include "tensor/elements.h"
@@ -44,11 +46,12 @@ void cpu(KernelContext& c) {
                                             "packing zero-size TensorArrays.)");
   }
   const Shape stacked = with_leading(length, element);
-  Tensor result = written == length ? Tensor(list->dtype(), stacked) : Tensor::zeros(list->dtype(), stacked);
+  Tensor result = place_result(list->dtype(), stacked);
+  if (written < length) zero_elements(list->dtype(), result.mutable_raw(), result.elements(), c.pool());
   auto* data = static_cast<char*>(result.mutable_raw());
   const size_t bytes = static_cast<size_t>(element.elements()) * dtype_size(list->dtype());
   list->visit([&](int64_t i, const Tensor& tensor) {
-    copy_elements(list->dtype(), tensor.raw(), data + static_cast<size_t>(i) * bytes, tensor.elements());
+    copy_elements(list->dtype(), data + static_cast<size_t>(i) * bytes, tensor.raw(), tensor.elements(), c.pool());
   });
   c.set_output(0, std::move(result));
 }

@@ -13,6 +13,15 @@ namespace {
 
 Tensor copy_in(DeviceMemory* memory, const Tensor& value) { return memory ? memory->duplicate(value) : value.copy(); }
 
+// Elements that lie in the same memory as the value.
+void copy_here(DeviceMemory* memory, const void* data, Tensor& value) {
+  if (!on_host(memory) && is_plain(value.dtype()) && memory->holds(data)) {
+    memory->copy(value.mutable_raw(), data, value.bytes(), DeviceMemory::Way::Within);
+  } else {
+    copy_elements(value.dtype(), data, value.mutable_raw(), value.elements());
+  }
+}
+
 }  // namespace
 
 // Stands between a variable and the memory of its value, so that two kinds of readers can be told apart: the variable
@@ -124,12 +133,12 @@ void VariableState::copy_from(const void* data, const Shape& shape, UpdateMode m
         old = value_;
         keep(std::move(fresh));
       }
-      copy_elements(dtype_, data, value_.mutable_raw(), value_.elements());
+      copy_here(memory_.get(), data, value_);
       return;
     }
   }
   [[maybe_unused]] RacingWrites racing;
-  copy_elements(dtype_, data, write.value().mutable_raw(), write.value().elements());
+  copy_here(memory_.get(), data, write.value());
 }
 
 bool VariableState::clear() {

@@ -1,0 +1,164 @@
+#include "devices/accelerator/accelerator_memory.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "base/errors.h"
+#include "tensor/elements.h"
+
+namespace weir::accelerator {
+namespace {
+
+constexpr size_t kStagingBytes = size_t{1} << 20;
+constexpr size_t kKeptStaging = size_t{64} << 20;
+constexpr int32_t kNothingBad = std::numeric_limits<int32_t>::max();
+
+}  // namespace
+
+class AcceleratorMemory::Block final : public Buffer {
+ public:
+  Block(char* data, size_t bytes, std::shared_ptr<AcceleratorMemory> memory)
+      : Buffer(data, bytes), memory_(std::move(memory)) {}
+  ~Block() override { memory_->allocator_.give_back(static_cast<char*>(data())); }
+
+ private:
+  std::shared_ptr<AcceleratorMemory> memory_;
+};
+
+AcceleratorMemory::AcceleratorMemory(std::string device, std::shared_ptr<Driver> driver,
+                                     const Allocator::Options& options)
+    : DeviceMemory(device, options.limit),
+      device_(std::move(device)),
+      driver_(std::move(driver)),
+      allocator_(*driver_, options) {}
+
+AcceleratorMemory::~AcceleratorMemory() {
+  // Copies may still read what is staged.
+  try {
+    driver_->wait(driver_->record());
+  } catch (...) {  // a device that is lost reads nothing
+  }
+  for (const auto* list : {&idle_, &busy_}) {
+    for (const Staging& staging : *list) driver_->unpin(staging.data);
+  }
+}
+
+Tensor AcceleratorMemory::place(DType dtype, const Shape& shape) {
+  if (!is_plain(dtype)) return Tensor(dtype, shape);
+  const size_t bytes = static_cast<size_t>(shape.elements()) * dtype_size(dtype);
+  char* data = allocator_.take(bytes);
+  if (!data) {
+    throw error(
+        Code::ResourceExhausted,
+        "OOM when allocating tensor with shape {} and type {} on {}: {} of {} are taken from the driver, and no "
+        "block of {} is free in them",
+        shape.str(), dtype_name(dtype), device_, readable_bytes(allocator_.reserved()), readable_bytes(limit()),
+        readable_bytes(static_cast<int64_t>(bytes)));
+  }
+  auto self = std::static_pointer_cast<AcceleratorMemory>(shared_from_this());
+  return Tensor(dtype, shape, new Block(data, bytes, std::move(self)), data);
+}
+
+char* AcceleratorMemory::stage(size_t bytes) {
+  bytes = (bytes + 63) / 64 * 64;
+  if (busy_.empty() || busy_.back().bytes - busy_.back().used < bytes) {
+    auto found = std::find_if(idle_.begin(), idle_.end(), [&](const Staging& s) { return s.bytes >= bytes; });
+    if (found != idle_.end()) {
+      busy_.push_back(*found);
+      idle_.erase(found);
+    } else {
+      const size_t size = std::max(bytes, kStagingBytes);
+      busy_.push_back({static_cast<char*>(driver_->pin(size)), size, 0});
+    }
+  }
+  Staging& staging = busy_.back();
+  char* data = staging.data + staging.used;
+  staging.used += bytes;
+  return data;
+}
+
+void AcceleratorMemory::copy(void* to, const void* from, size_t bytes, Way way) {
+  if (bytes == 0) return;
+  if (way == Way::FromHost) {
+    from_host_.fetch_add(1, std::memory_order_relaxed);
+    std::lock_guard lock(staging_mutex_);
+    char* staged = stage(bytes);
+    std::memcpy(staged, from, bytes);
+    driver_->copy(to, staged, bytes, way);
+  } else {
+    (way == Way::ToHost ? to_host_ : within_).fetch_add(1, std::memory_order_relaxed);
+    driver_->copy(to, from, bytes, way);
+  }
+}
+
+void AcceleratorMemory::finish() {
+  waits_.fetch_add(1, std::memory_order_relaxed);
+  std::vector<Check> checks;
+  if (check_count_.load(std::memory_order_relaxed) > 0) checks = take_checks();
+  std::vector<int32_t> found(checks.size() * 3, kNothingBad);
+  for (size_t i = 0; i < checks.size(); ++i) driver_->copy(&found[i * 3], checks[i].flag.raw(), 12, Way::ToHost);
+  // What was staged before the mark is read when the mark is reached.
+  std::vector<Staging> read;
+  EventHandle mark = nullptr;
+  {
+    std::lock_guard lock(staging_mutex_);
+    mark = driver_->record();
+    read.swap(busy_);
+  }
+  struct Return {
+    AcceleratorMemory& memory;
+    std::vector<Staging>& read;
+    ~Return() {
+      std::lock_guard lock(memory.staging_mutex_);
+      size_t kept = 0;
+      for (const Staging& s : memory.idle_) kept += s.bytes;
+      for (Staging& s : read) {
+        s.used = 0;
+        if (kept + s.bytes > kKeptStaging) {
+          memory.driver_->unpin(s.data);
+        } else {
+          kept += s.bytes;
+          memory.idle_.push_back(s);
+        }
+      }
+    }
+  } return_them{*this, read};
+  driver_->wait(mark);
+  for (size_t i = 0; i < checks.size(); ++i) {
+    const int32_t* flag = &found[i * 3];
+    if (flag[0] == kNothingBad) continue;
+    const auto value = static_cast<int64_t>((static_cast<uint64_t>(static_cast<uint32_t>(flag[2])) << 32) |
+                                            static_cast<uint32_t>(flag[1]));
+    throw checks[i].blame(flag[0], value);
+  }
+}
+
+void* AcceleratorMemory::check_later(Blame blame) {
+  Tensor flag = place(DType::Int32, {3});
+  const int32_t start[3] = {kNothingBad, 0, 0};
+  copy(flag.mutable_raw(), start, sizeof start, Way::FromHost);
+  void* data = flag.mutable_raw();
+  std::lock_guard lock(checks_mutex_);
+  checks_.push_back({std::this_thread::get_id(), std::move(flag), std::move(blame)});
+  check_count_.store(static_cast<int>(checks_.size()), std::memory_order_relaxed);
+  return data;
+}
+
+std::vector<AcceleratorMemory::Check> AcceleratorMemory::take_checks() {
+  std::vector<Check> taken;
+  std::lock_guard lock(checks_mutex_);
+  const auto self = std::this_thread::get_id();
+  auto others =
+      std::stable_partition(checks_.begin(), checks_.end(), [&](const Check& check) { return check.thread != self; });
+  std::move(others, checks_.end(), std::back_inserter(taken));
+  checks_.erase(others, checks_.end());
+  check_count_.store(static_cast<int>(checks_.size()), std::memory_order_relaxed);
+  return taken;
+}
+
+AcceleratorMemory::Counts AcceleratorMemory::counts() const {
+  return {launches_, from_host_, to_host_, within_, waits_};
+}
+
+}  // namespace weir::accelerator

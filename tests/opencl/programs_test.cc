@@ -1,0 +1,65 @@
+// Programs on the OpenCL devices of the machine (PoCL's, with WEIR_OPENCL_CPU=1): they give the CPU's results, and the
+// same bits every time. Skipped where there is no OpenCL.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+
+#include "devices/accelerator/accelerator_device.h"
+#include "tests/support/device_programs.h"
+#include "weir/weir.h"
+
+namespace weir::testing {
+namespace {
+
+using accelerator::AcceleratorDevice;
+
+class OnOpenCl : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    // Before the process looks for devices.
+    setenv("WEIR_OPENCL_CPU", "1", 1);
+    setenv("POCL_DEVICES", "pthread pthread", 0);
+  }
+  void SetUp() override {
+    if (accelerator::machine_engines().empty()) GTEST_SKIP() << "there is no OpenCL here";
+  }
+  static SessionOptions options() {
+    return {.intra_op_parallelism_threads = 2, .allow_soft_placement = true, .virtual_gpus = {.count = 0}};
+  }
+};
+
+void expect_close(const Tensor& got, const Tensor& wanted, double tolerance) {
+  ASSERT_EQ(got.shape(), wanted.shape());
+  ASSERT_EQ(got.dtype(), wanted.dtype());
+  if (got.dtype() != float32) {
+    EXPECT_EQ(std::memcmp(got.raw(), wanted.raw(), got.bytes()), 0) << got.str() << wanted.str();
+    return;
+  }
+  for (size_t i = 0; i < static_cast<size_t>(got.elements()); ++i) {
+    const double a = static_cast<double>(got.data<float>()[i]), b = static_cast<double>(wanted.data<float>()[i]);
+    ASSERT_NEAR(a, b, tolerance * std::max(1.0, std::abs(b))) << "element " << i;
+  }
+}
+
+TEST_F(OnOpenCl, ProgramsGiveTheResultsOfTheCpuAndTheSameBitsAgain) {
+  SessionOptions on_cpu = options();
+  on_cpu.device_count = {{"GPU", 0}};
+  for (const DeviceProgram& program : device_programs()) {
+    SCOPED_TRACE(program.name);
+    const auto wanted = program.run([&](Graph& g) { return std::make_unique<Session>(g, on_cpu); });
+    const auto got = program.run([&](Graph& g) { return std::make_unique<Session>(g, options()); });
+    const auto again = program.run([&](Graph& g) { return std::make_unique<Session>(g, options()); });
+    ASSERT_EQ(got.size(), wanted.size());
+    for (size_t i = 0; i < got.size(); ++i) {
+      SCOPED_TRACE(i);
+      expect_close(got[i], wanted[i], 1e-4);
+      EXPECT_EQ(std::memcmp(got[i].raw(), again[i].raw(), got[i].bytes()), 0);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace weir::testing
