@@ -14,7 +14,7 @@ class SavedModelBuilder:
     variables, and ``save``."""
 
     def __init__(self, export_dir):
-        self._export_dir = os.fspath(export_dir)
+        self._export_dir = os.fsdecode(export_dir)
         self._has_saved_variables = False
         try:
             self._impl = _weir.SavedModelBuilder(self._export_dir)

@@ -161,7 +161,10 @@ def _foreign_collections(graph, collection_list):
         collection = protos.CollectionDef()
         for item in items:
             if hasattr(item, "to_proto"):
-                collection.bytes_list.value.append(item.to_proto().SerializeToString())
+                try:
+                    collection.bytes_list.value.append(item.to_proto().SerializeToString())
+                except NotImplementedError as error:  # runners that feed arrays of the program
+                    logging.warning("An item of the collection %s is left out of the meta graph: %s", name, error)
             elif isinstance(item, str):
                 collection.bytes_list.value.append(item.encode())
             elif isinstance(item, bytes):

@@ -3,10 +3,12 @@
 import time
 
 from weir import logging, names
-from weir.core.graph import GraphKeys, get_collection
+from weir.core.graph import GraphKeys, control_dependencies, get_collection
 from weir.core.variable_scope import get_variable
+from weir.ops import state_ops
 from weir.ops.init_ops import zeros_initializer
 from weir.train.checkpoints import latest_checkpoint
+from weir.train.session_run_hook import SessionRunArgs, SessionRunHook
 
 
 def get_or_create_eval_step():
@@ -53,11 +55,80 @@ def checkpoints_iterator(checkpoint_dir, min_interval_secs=0, timeout=None, time
             time.sleep(rest)
 
 
+class StopAfterNEvalsHook(SessionRunHook):
+    """Ends an evaluation after a number of batches, and logs about ten times on the way."""
+
+    def __init__(self, num_evals, log_progress=True):
+        self._num_evals, self._evals_completed = num_evals, None
+        self._log_frequency = 1 if num_evals is None or num_evals < 20 else int(num_evals / 10)
+        self._log_progress = log_progress
+
+    def _set_evals_completed_tensor(self, updated_eval_step):
+        self._evals_completed = updated_eval_step
+
+    def before_run(self, run_context):
+        return SessionRunArgs({"evals_completed": self._evals_completed})
+
+    def after_run(self, run_context, run_values):
+        completed = int(run_values.results["evals_completed"])
+        if self._log_progress and (completed % self._log_frequency == 0 or completed == self._num_evals):
+            logging.info("Evaluation [%d/%s]", completed, self._num_evals)
+        if self._num_evals is not None and completed >= self._num_evals:
+            run_context.request_stop()
+
+
+class SummaryAtEndHook(SessionRunHook):
+    """Writes the summaries at the end of an evaluation."""
+
+    def __init__(self, log_dir=None, summary_writer=None, summary_op=None, feed_dict=None):
+        if (log_dir is None) == (summary_writer is None):
+            raise ValueError("Exactly one of log_dir and summary_writer should be provided.")
+        self._log_dir, self._summary_writer = log_dir, summary_writer
+        self._summary_op, self._feed_dict = summary_op, feed_dict
+
+    def begin(self):
+        train, summary = names.find("tf.train"), names.find("tf.summary")
+        if self._summary_writer is None:
+            self._summary_writer = summary.FileWriterCache.get(self._log_dir)
+        if self._summary_op is None:
+            self._summary_op = summary.merge_all()
+        self._global_step = train.get_or_create_global_step()
+
+    def end(self, session):
+        step = int(session.run(self._global_step))
+        self._summary_writer.add_summary(session.run(self._summary_op, self._feed_dict), step)
+        self._summary_writer.flush()
+
+
+def _with_eval_step(eval_ops, step):
+    """The operations of a batch, which count it as well."""
+    update = state_ops.assign_add(step, 1)
+    if isinstance(eval_ops, dict):
+        return {**eval_ops, "update_eval_step": update}
+    return [*eval_ops, update] if isinstance(eval_ops, (list, tuple)) else [eval_ops, update]
+
+
+def _step_after(eval_ops, step):
+    """The counter as it is when a batch has been evaluated."""
+    operations = list(eval_ops.values()) if isinstance(eval_ops, dict) else eval_ops
+    with control_dependencies(operations):
+        return step.read_value()
+
+
 def evaluate_once(checkpoint_path, master="", scaffold=None, eval_ops=None, feed_dict=None, final_ops=None,
                   final_ops_feed_dict=None, hooks=None, config=None):
     """Evaluates one checkpoint: runs ``eval_ops`` until a hook ends it, then ``final_ops``, whose values it gives."""
     monitored = names.find("tf.train")
+    eval_step = get_or_create_eval_step()
     hooks, final_hook = list(hooks or []), None
+    if eval_ops is not None:
+        eval_ops = _with_eval_step(eval_ops, eval_step)
+        counters = [hook for hook in hooks if hasattr(hook, "_set_evals_completed_tensor")]
+        if counters:
+            completed = _step_after(eval_ops, eval_step)
+            for hook in counters:
+                hook._set_evals_completed_tensor(completed)
+    logging.info("Starting evaluation at %s", time.strftime("%Y-%m-%dT%H:%M:%SZ", time.localtime()))
     if final_ops is not None:
         final_hook = monitored.FinalOpsHook(final_ops, final_ops_feed_dict)
         hooks.append(final_hook)
@@ -66,6 +137,7 @@ def evaluate_once(checkpoint_path, master="", scaffold=None, eval_ops=None, feed
     with monitored.MonitoredSession(session_creator=creator, hooks=hooks) as session:
         while eval_ops is not None and not session.should_stop():
             session.run(eval_ops, feed_dict)
+    logging.info("Finished evaluation at %s", time.strftime("%Y-%m-%dT%H:%M:%SZ", time.localtime()))
     return None if final_hook is None else final_hook.final_ops_values
 
 

@@ -1,0 +1,1 @@
+"""tf.estimator: models that are ready to be trained."""

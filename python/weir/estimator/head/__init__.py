@@ -1,0 +1,1 @@
+"""tf.estimator: heads: what is made of logits."""
