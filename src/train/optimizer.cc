@@ -6,9 +6,22 @@
 #include "nn/convert.h"
 #include "train/slots.h"
 #include "weir/ops.h"
+#include "weir/partitioned_variable.h"
 #include "weir/train.h"
 
 namespace weir::train {
+namespace {
+
+// A slot of a part of a partitioned variable is saved as the same part of a tensor. TensorFlow takes what follows the length
+// of the variable's name for the slot's own name, even where a scope stands before it; checkpoints hold what comes of that.
+void save_as_slice(const Variable& slot, const Variable& variable) {
+  std::optional<SaveSliceInfo> info = save_slice_info(variable);
+  if (!info) return;
+  info->full_name += "/" + slot.name().substr(std::min(variable.name().size() + 1, slot.name().size()));
+  set_save_slice_info(slot, *info);
+}
+
+}  // namespace
 
 Optimizer::~Optimizer() = default;
 
@@ -152,6 +165,7 @@ Variable Optimizer::make_slot(const Variable& variable, std::string_view slot_na
   };
   slot = make_variable(graph, scope.name() + "/", !given, initial_value,
                        {.trainable = false, .use_resource = variable.is_resource()});
+  save_as_slice(slot, variable);
   variables_.push_back(slot);
   return slot;
 }

@@ -61,6 +61,8 @@ def ones_like(tensor, dtype=None, name=None, optimize=True):
 
 
 def shape(input, name=None, out_type=dtypes.int32):
+    if hasattr(input, "dense_shape"):  # a sparse tensor
+        return apply("Cast", (input.dense_shape,), {"DstT": dtypes.as_dtype(out_type)}, name)
     return _weir.shape(_graph(), input, dtypes.as_dtype(out_type), name)
 
 
@@ -69,10 +71,15 @@ def shape_n(input, out_type=dtypes.int32, name=None):
 
 
 def size(input, name=None, out_type=dtypes.int32):
+    if hasattr(input, "dense_shape"):
+        sizes = apply("Cast", (input.dense_shape,), {"DstT": dtypes.as_dtype(out_type)}, None)
+        return apply("Prod", (sizes, 0), {}, name)
     return _weir.size(_graph(), input, dtypes.as_dtype(out_type), name)
 
 
 def rank(input, name=None):
+    if hasattr(input, "dense_shape"):
+        return size(input.dense_shape, name)
     return _weir.rank(_graph(), input, name)
 
 

@@ -31,7 +31,7 @@ def _checked_features(features):
 
 
 def _partitioner(config, min_slice_size=256 << 10):
-    return tf.min_max_variable_partitioner(max_partitions=config.num_ps_replicas if config else 0,
+    return tf.min_max_variable_partitioner(max_partitions=max(1, config.num_ps_replicas if config else 1),
                                            min_slice_size=min_slice_size)
 
 
