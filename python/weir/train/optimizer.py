@@ -67,12 +67,14 @@ class Optimizer:
 
     def minimize(self, loss, global_step=None, var_list=None, gate_gradients=GATE_OP, aggregation_method=None,
                  colocate_gradients_with_ops=False, name=None, grad_loss=None):
-        pairs = self.compute_gradients(loss, var_list, gate_gradients, aggregation_method, colocate_gradients_with_ops,
-                                       grad_loss)
+        # By name, as in TensorFlow: classes of programs may take them in another order, or as **kwargs.
+        pairs = self.compute_gradients(loss, var_list=var_list, gate_gradients=gate_gradients,
+                                       aggregation_method=aggregation_method,
+                                       colocate_gradients_with_ops=colocate_gradients_with_ops, grad_loss=grad_loss)
         if not any(gradient is not None for gradient, _ in pairs):
             raise ValueError("No gradients provided for any variable, check your graph for ops that do not support "
                              f"gradients, between variables {[str(v) for _, v in pairs]} and loss {loss}.")
-        return self.apply_gradients(pairs, global_step, name)
+        return self.apply_gradients(pairs, global_step=global_step, name=name)
 
     def compute_gradients(self, loss, var_list=None, gate_gradients=GATE_OP, aggregation_method=None,
                           colocate_gradients_with_ops=False, grad_loss=None):
