@@ -162,6 +162,7 @@ def assert_same_float_dtype(tensors=None, dtype=None):
     for tensor in tensors or ():
         if tensor is None:
             continue
+        tensor = getattr(tensor, "values", tensor) if hasattr(tensor, "dense_shape") else tensor  # a sparse one
         have = convert_to_tensor(tensor).dtype.base_dtype
         if expected is not None and have != expected:
             raise ValueError(f"Tensor {tensor} type {have.name} does not match expected type {expected.name}.")

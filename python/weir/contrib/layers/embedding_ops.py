@@ -4,7 +4,7 @@ from weir import logging
 from weir.core.graph import convert_to_tensor, name_scope
 from weir.core.tensor_shape import unknown_shape
 from weir.core.variables import PartitionedVariable
-from weir.ops import array_ops, check_ops, math_ops, nn_ops, sparse_ops
+from weir.ops import array_ops, check_ops, math_ops, nn_ops, sparse_functions, sparse_ops
 
 
 def _combiner(combiner):
@@ -31,15 +31,15 @@ def safe_embedding_lookup_sparse(embedding_weights, sparse_ids, sparse_weights=N
         original_shape = sparse_ids.dense_shape
         known_rank = original_shape.get_shape().as_list()[0]
         rank = array_ops.size(original_shape) if known_rank is None else known_rank
-        sparse_ids = sparse_ops.sparse_reshape(
+        sparse_ids = sparse_functions.sparse_reshape(
             sparse_ids, [math_ops.reduce_prod(array_ops.slice(original_shape, [0], [rank - 1])),
                          array_ops.gather(original_shape, rank - 1)])
         if sparse_weights is not None:
             sparse_weights = sparse_ops.SparseTensor(sparse_ids.indices, sparse_weights.values, sparse_ids.dense_shape)
         sparse_ids, sparse_weights = _valid(sparse_ids, sparse_weights, combiner)
-        sparse_ids, is_empty = sparse_ops.sparse_fill_empty_rows(sparse_ids, default_id or 0)
+        sparse_ids, is_empty = sparse_functions.sparse_fill_empty_rows(sparse_ids, default_id or 0)
         if sparse_weights is not None:
-            sparse_weights, _ = sparse_ops.sparse_fill_empty_rows(sparse_weights, 1.0)
+            sparse_weights, _ = sparse_functions.sparse_fill_empty_rows(sparse_weights, 1.0)
         result = nn_ops.embedding_lookup_sparse(embedding_weights, sparse_ids, sparse_weights, combiner=combiner,
                                                 partition_strategy=partition_strategy,
                                                 name=None if default_id is None else scope, max_norm=max_norm)

@@ -13,7 +13,7 @@ from weir.core.custom_gradients import custom_gradient
 from weir.core.graph import GraphKeys, control_dependencies, convert_to_tensor, name_scope
 from weir.core.variable_scope import get_variable, variable_scope
 from weir.layers import convolutional, core, pooling
-from weir.ops import array_ops, check_ops, conv_ops, math_ops, nn_ops, sparse_ops
+from weir.ops import array_ops, check_ops, conv_ops, math_ops, nn_ops, sparse_functions, sparse_ops
 from weir.ops.init_ops import constant_initializer, ones_initializer, zeros_initializer
 
 _IMAGES, _VOLUMES = ("NHWC", "NCHW"), ("NDHWC", "NCDHW")
@@ -399,7 +399,7 @@ def _inner_flatten(inputs, new_rank, output_collections=None, scope=None):
                                  f"Received rank {rank}, shape {inputs.get_shape()}")
             shape = array_ops.concat((inputs.dense_shape[:new_rank - 1],
                                       [math_ops.reduce_prod(inputs.dense_shape[new_rank - 1:])]), 0)
-            outputs = sparse_ops.sparse_reshape(inputs, shape)
+            outputs = sparse_functions.sparse_reshape(inputs, shape)
         else:
             outputs = _flat_tensor(convert_to_tensor(inputs), new_rank)
     return utils.collect_named_outputs(output_collections, sc, outputs)
