@@ -28,13 +28,13 @@ void set_sparse_output(InferContext& c, int first, int64_t values, int64_t rank)
   if (first + 2 < c.outputs()) c.set_output(first + 2, Shape{rank});
 }
 
-Coordinates::Coordinates(const KernelContext& c, int indices_input, int shape_input)
+Coordinates::Coordinates(const KernelContext& c, int indices_input, int shape_input, Rows allowed)
     : rows(c.input<int64_t>(indices_input)), dims(c.input<int64_t>(shape_input)), count(c.shape(indices_input)[0]),
       rank(c.shape(indices_input)[1]) {
   for (int64_t d = 0; d < rank; ++d) {
     if (dims[d] < 0) throw invalid_argument("shape {} has a size below zero", shape_text(dims, rank));
   }
-  for (int64_t i = 0; rank > 0 && i < count; ++i) {
+  for (int64_t i = 0; allowed == Rows::kInside && rank > 0 && i < count; ++i) {
     for (int64_t d = 0; d < rank; ++d) {
       if (row(i)[d] < 0 || row(i)[d] >= dims[d]) {
         throw invalid_argument("indices[{}] = {} is out of bounds: need 0 <= index < {}", i, shape_text(row(i), rank),

@@ -24,9 +24,21 @@ TEST(SparseReorder, PutsRowsInOrder) {
   check_op({.op = "SparseReorder",
             .inputs = {ints({1, 2, 0, 1, 1, 0}, {3, 2}), {3, 1, 2}, kShape},
             .outputs = {kIndices, {1, 2, 3}},
-            .bad = {{.inputs = {ints({1, 3}, {1, 2}), {3}, kShape}, .message = "out of bounds"},
-                    {.inputs = {kIndices, {3}, kShape}, .message = "Number of values"},
+            .bad = {{.inputs = {kIndices, {3}, kShape}, .message = "Number of values"},
                     {.inputs = {kIndices, {1, 2, 3}, ints({2}, {1})}, .message = "Number of dimensions"}}});
+}
+
+TEST(SparseReorder, TakesRowsOutsideAsTheyAre) {
+  check_op({.op = "SparseReorder",
+            .inputs = {ints({1, 0, 0, -1}, {2, 2}), {3, 1}, kShape},
+            .outputs = {ints({0, -1, 1, 0}, {2, 2}), {1, 3}}});
+}
+
+TEST(SparseSlice, DropsRowsOutside) {
+  check_op({.op = "SparseSlice",
+            .inputs = {ints({0, -1, 1, 0}, {2, 2}), {1, 3}, kShape, ints({0, 0}, {2}), kShape},
+            .outputs = {ints({1, 0}, {1, 2}), {3}, {2, 3}},
+            .gradient_inputs = {1}});
 }
 
 TEST(SparseReshape, KeepsTheOrderOfElements) {

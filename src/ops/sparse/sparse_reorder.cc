@@ -18,7 +18,7 @@ void infer(InferContext& c) {
 }
 
 void cpu(KernelContext& c) {
-  const Coordinates from(c, 0, 2);
+  const Coordinates from(c, 0, 2, Coordinates::Rows::kAny);
   std::vector<int64_t> order(static_cast<size_t>(from.count));
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {

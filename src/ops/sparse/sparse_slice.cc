@@ -23,7 +23,7 @@ void infer(InferContext& c) {
 }
 
 void cpu(KernelContext& c) {
-  const Coordinates from(c, 0, 2);
+  const Coordinates from(c, 0, 2, Coordinates::Rows::kAny);
   const int64_t *start = c.input<int64_t>(3), *size = c.input<int64_t>(4);
   std::vector<int64_t> dims(static_cast<size_t>(from.rank)), rows, kept;
   for (int64_t d = 0; d < from.rank; ++d) {
@@ -36,8 +36,8 @@ void cpu(KernelContext& c) {
   for (int64_t i = 0; i < from.count; ++i) {
     bool inside = true;
     for (int64_t d = 0; d < from.rank; ++d) {
-      const int64_t at = from.row(i)[d] - start[d];
-      inside = inside && at >= 0 && at < dims[static_cast<size_t>(d)];
+      const int64_t at = from.row(i)[d];
+      inside = inside && at >= start[d] && at - start[d] < dims[static_cast<size_t>(d)];
     }
     if (!inside) continue;
     kept.push_back(i);
