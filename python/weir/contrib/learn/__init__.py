@@ -1,4 +1,4 @@
-"""tf.contrib.learn: its data sets; the rest is not there yet."""
+"""tf.contrib.learn: estimators of before tf.estimator, with what belongs to them."""
 
 from weir import names as _names
 
