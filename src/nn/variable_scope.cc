@@ -68,8 +68,8 @@ VariableStore& store_of(Graph& graph) {
 }
 
 std::string join_scope(const std::string& scope, std::string_view name) {
-  if (scope.empty() || name.empty()) return scope + std::string(name);
-  return scope + "/" + std::string(name);
+  // An empty name is a scope too, as in TensorFlow: the only column of a contrib.learn model has "linear//weight".
+  return scope.empty() ? std::string(name) : scope + "/" + std::string(name);
 }
 
 VariableScope::VariableScope(std::shared_ptr<State> state, std::vector<Scope> leave)
@@ -103,7 +103,8 @@ VariableScope Graph::variable_scope(std::string_view name, const VariableScopeOp
   VariableStore& store = store_of(*this);
   std::string own_name = options.unique ? unique_scope(store, name) : std::string(name);
   std::vector<Scope> names;
-  names.push_back(!options.auxiliary_name_scope ? same_name_scope(*this)
+  const bool unnamed = own_name.empty() && !options.unique;
+  names.push_back(!options.auxiliary_name_scope || unnamed ? same_name_scope(*this)
                                                 : name_scope(options.unique ? name : own_name));
 
   auto state = std::make_shared<VariableScope::State>(*store.current);

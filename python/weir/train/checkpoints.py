@@ -4,7 +4,7 @@ import os
 
 from weir import _weir, protos
 from weir.core.stack import get_default_graph
-from weir.core.variables import Variable
+from weir.core.variables import PartitionedVariable, Variable
 from weir.ops import state_ops
 
 
@@ -68,6 +68,8 @@ def init_from_checkpoint(ckpt_dir_or_file, assignment_map):
     for source, target in assignment_map.items():
         if isinstance(target, Variable):
             pairs.append((source, target))
+        elif isinstance(target, (list, PartitionedVariable)):
+            pairs.extend((source, part) for part in target)
         elif source.endswith("/"):
             prefix = "" if source == "/" else source
             target = "" if target == "/" else target
@@ -81,11 +83,19 @@ def init_from_checkpoint(ckpt_dir_or_file, assignment_map):
     for name, variable in pairs:
         if not reader.has_tensor(name):
             raise ValueError(f"Tensor {name} is not found in {ckpt_dir_or_file} checkpoint")
-        value = reader.get_tensor(name)
+        value = _own_part(reader.get_tensor(name), variable)
         if list(value.shape) != variable.get_shape().as_list():
             raise ValueError(f"Shape of variable {variable.op.name} ({variable.get_shape()}) doesn't match with shape of "
                              f"tensor {name} ({list(value.shape)}) from checkpoint reader.")
         variable._replace_initializer(state_ops.assign(variable, value).op)
+
+
+def _own_part(value, variable):
+    """What of a value belongs to a variable, which may be a part of a partitioned one."""
+    info = getattr(variable, "_save_slice_info", None)
+    if info is None or list(value.shape) != list(info.full_shape):
+        return value
+    return value[tuple(slice(begin, begin + size) for begin, size in zip(info.var_offset, info.var_shape))]
 
 
 def latest_checkpoint(checkpoint_dir, latest_filename=None):

@@ -226,11 +226,12 @@ def run(experiment_fn, output_dir=None, schedule=None, run_config=None, hparams=
             raise ValueError("`run_config` must be `tf.contrib.learn.RunConfig` instance")
         if not run_config.model_dir:
             raise ValueError("Must specify a model directory `model_dir` in `run_config`.")
-        experiment = experiment_fn(run_config, hparams) if len(fn_args(experiment_fn)) > 1 else experiment_fn(run_config)
+        experiment = experiment_fn(**wanted(experiment_fn, {"run_config": run_config, "hparams": hparams})
+                                   or {fn_args(experiment_fn)[0]: run_config})
     else:
         if not output_dir:
             raise ValueError("Must specify an output directory")
-        experiment = experiment_fn(output_dir)
+        experiment = experiment_fn(**{fn_args(experiment_fn)[0]: output_dir})
     if not isinstance(experiment, Experiment):
         raise TypeError(f"Experiment builder did not return an Experiment instance, got {type(experiment)} instead.")
     config = experiment.estimator.config

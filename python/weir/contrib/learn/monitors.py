@@ -4,7 +4,7 @@ import copy
 import time
 
 import weir as tf
-from weir import logging
+from weir import logging, names as _names
 from weir.estimator.estimator import Estimator as _CoreEstimator
 from weir.estimator.functions import fn_args
 from weir.train.session_run_hook import SessionRunArgs, SessionRunHook
@@ -358,3 +358,6 @@ def replace_monitors_with_hooks(monitors_or_hooks, estimator):
     for monitor in own:
         monitor.set_estimator(estimator)
     return hooks + ([RunHookAdapterForMonitors(own)] if own else [])
+
+
+__getattr__, __dir__ = _names.namespace(__name__)

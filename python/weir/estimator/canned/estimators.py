@@ -20,7 +20,7 @@ class DNNEstimator(Estimator):
                  activation_fn=tf.nn.relu, dropout=None, input_layer_partitioner=None, config=None,
                  warm_start_from=None, batch_norm=False):
         def model_fn(features, labels, mode, config):
-            return models.dnn_model_fn(
+            return models._dnn_model_fn(
                 features=features, labels=labels, mode=mode, head=head, hidden_units=hidden_units,
                 feature_columns=tuple(feature_columns or []), optimizer=optimizer, activation_fn=activation_fn,
                 dropout=dropout, input_layer_partitioner=input_layer_partitioner, config=config, batch_norm=batch_norm)
@@ -53,7 +53,7 @@ class LinearEstimator(Estimator):
     def __init__(self, head, feature_columns, model_dir=None, optimizer=None, config=None, partitioner=None,
                  sparse_combiner="sum", warm_start_from=None):
         def model_fn(features, labels, mode, config):
-            return models.linear_model_fn(
+            return models._linear_model_fn(
                 features=features, labels=labels, mode=mode, head=head, feature_columns=tuple(feature_columns or []),
                 optimizer=optimizer, partitioner=partitioner, config=config, sparse_combiner=sparse_combiner)
 
@@ -88,7 +88,7 @@ class DNNLinearCombinedEstimator(Estimator):
             raise ValueError("Either linear_feature_columns or dnn_feature_columns must be defined.")
 
         def model_fn(features, labels, mode, config):
-            return models.combined_model_fn(
+            return models._combined_model_fn(
                 features=features, labels=labels, mode=mode, head=head, linear_feature_columns=linear,
                 linear_optimizer=linear_optimizer, dnn_feature_columns=deep, dnn_optimizer=dnn_optimizer,
                 dnn_hidden_units=dnn_hidden_units, dnn_activation_fn=dnn_activation_fn, dnn_dropout=dnn_dropout,
@@ -125,7 +125,7 @@ class BaselineEstimator(Estimator):
 
     def __init__(self, head, model_dir=None, optimizer="Ftrl", config=None):
         def model_fn(features, labels, mode, config):
-            return models.baseline_model_fn(features=features, labels=labels, mode=mode, head=head, optimizer=optimizer,
+            return models._baseline_model_fn(features=features, labels=labels, mode=mode, head=head, optimizer=optimizer,
                                             weight_column=head._weight_column, config=config)
 
         super().__init__(model_fn, model_dir=model_dir, config=config)

@@ -96,7 +96,7 @@ def linear_logit_fn_builder(units, feature_columns, sparse_combiner="sum"):
     return linear_logit_fn
 
 
-def dnn_model_fn(features, labels, mode, head, hidden_units, feature_columns, optimizer="Adagrad",
+def _dnn_model_fn(features, labels, mode, head, hidden_units, feature_columns, optimizer="Adagrad",
                  activation_fn=tf.nn.relu, dropout=None, input_layer_partitioner=None, config=None, batch_norm=False):
     optimizer = _optimizer(optimizer, learning_rate=0.05)
     _checked_features(features)
@@ -108,7 +108,7 @@ def dnn_model_fn(features, labels, mode, head, hidden_units, feature_columns, op
                                           logits=logits)
 
 
-def linear_model_fn(features, labels, mode, head, feature_columns, optimizer, partitioner, config,
+def _linear_model_fn(features, labels, mode, head, feature_columns, optimizer, partitioner, config,
                     sparse_combiner="sum"):
     _checked_features(features)
     with tf.variable_scope("linear", values=tuple(features.values()),
@@ -121,7 +121,7 @@ def linear_model_fn(features, labels, mode, head, feature_columns, optimizer, pa
                                           logits=logits)
 
 
-def combined_model_fn(features, labels, mode, head, linear_feature_columns=None, linear_optimizer="Ftrl",
+def _combined_model_fn(features, labels, mode, head, linear_feature_columns=None, linear_optimizer="Ftrl",
                       dnn_feature_columns=None, dnn_optimizer="Adagrad", dnn_hidden_units=None,
                       dnn_activation_fn=tf.nn.relu, dnn_dropout=None, input_layer_partitioner=None, config=None,
                       batch_norm=False, linear_sparse_combiner="sum"):
@@ -164,7 +164,7 @@ def combined_model_fn(features, labels, mode, head, linear_feature_columns=None,
                                       logits=logits)
 
 
-def baseline_model_fn(features, labels, mode, head, optimizer, weight_column=None, config=None):
+def _baseline_model_fn(features, labels, mode, head, optimizer, weight_column=None, config=None):
     """A bias, the same for all examples."""
     skipped = weight_column if weight_column is None or isinstance(weight_column, str) else weight_column.key
     sizes = [tf.shape(feature)[0] for key, feature in features.items() if key != skipped]

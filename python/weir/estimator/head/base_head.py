@@ -9,7 +9,7 @@ from weir.estimator.head import checks
 from weir.estimator.head.keys import MetricKeys
 from weir.estimator.model_fn import EstimatorSpec, ModeKeys
 
-LossSpec = collections.namedtuple("LossSpec", ["training_loss", "unreduced_loss", "weights", "processed_labels"])
+_LossSpec = collections.namedtuple("LossSpec", ["training_loss", "unreduced_loss", "weights", "processed_labels"])
 
 
 class Head(metaclass=abc.ABCMeta):
@@ -48,7 +48,7 @@ class Head(metaclass=abc.ABCMeta):
         losses, labels = self._losses(features, logits, labels)
         weights = checks.weights_of(features, self._weight_column, logits, self._weights_of_each_logit)
         total = tf.losses.compute_weighted_loss(losses, weights=weights, reduction=self._loss_reduction)
-        return LossSpec(total, losses, weights, labels)
+        return _LossSpec(total, losses, weights, labels)
 
     def loss(self, labels, logits, features=None, mode=None, regularization_losses=None):
         total = self.create_loss(features or {}, mode, logits, labels).training_loss

@@ -3,7 +3,7 @@
 import weir as tf
 from weir.estimator import export_output
 from weir.estimator.head import checks
-from weir.estimator.head.base_head import Head, LossSpec, _train_op
+from weir.estimator.head.base_head import Head, _LossSpec, _train_op
 from weir.estimator.head.class_heads import _mean
 from weir.estimator.head.keys import MetricKeys, PredictionKeys
 from weir.estimator.model_fn import EstimatorSpec, ModeKeys
@@ -104,7 +104,7 @@ class MultiHead(Head):
         specs = [head.create_loss(features, mode, parts[head.name], labels[head.name]) for head in self._heads]
         total = tf.add_n([spec.training_loss * weight for spec, weight in zip(specs, self._head_weights)])
         by_name = {head.name: spec for head, spec in zip(self._heads, specs)}
-        return LossSpec(total, {name: spec.unreduced_loss for name, spec in by_name.items()},
+        return _LossSpec(total, {name: spec.unreduced_loss for name, spec in by_name.items()},
                         {name: spec.weights for name, spec in by_name.items()},
                         {name: spec.processed_labels for name, spec in by_name.items()})
 
