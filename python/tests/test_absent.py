@@ -17,11 +17,11 @@ from weir import names
 from weir.names.absent import Absent
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(tf.__file__)))
-TRAIN = "tf.estimator.ModeKeys.TRAIN"
+TRAIN = "tf.contrib.tensor_forest.ModeKeys.TRAIN"
 
 _USES = {
     "call": lambda x: x(1, key=2),
-    "equal": lambda x: x == tf.estimator.ModeKeys.TRAIN,
+    "equal": lambda x: x == tf.contrib.tensor_forest.ModeKeys.TRAIN,
     "equal to a string": lambda x: x == "train",
     "string equal": lambda x: "train" == x,
     "not equal": lambda x: x != "train",
@@ -47,7 +47,7 @@ _USES = {
 @pytest.mark.parametrize("use", _USES.values(), ids=_USES.keys())
 def test_a_use_names_what_is_absent(use):
     with pytest.raises(NotImplementedError, match=f"{TRAIN}.* is not in Weir yet"):
-        use(tf.estimator.ModeKeys.TRAIN)
+        use(tf.contrib.tensor_forest.ModeKeys.TRAIN)
 
 
 def test_an_attribute_of_one_is_absent_too_and_says_its_own_name():
@@ -58,18 +58,18 @@ def test_an_attribute_of_one_is_absent_too_and_says_its_own_name():
 
 
 def test_the_same_name_gives_the_same_object():
-    assert tf.estimator.ModeKeys.TRAIN is tf.estimator.ModeKeys.TRAIN
-    assert tf.estimator.ModeKeys.TRAIN is not tf.estimator.ModeKeys.EVAL
-    assert names.is_absent(tf.estimator.ModeKeys) and not names.is_absent(tf.nn)
-    assert hasattr(tf, "keras") and hasattr(tf.estimator, "ModeKeys") and tf.keras is not None
+    assert tf.contrib.tensor_forest.ModeKeys.TRAIN is tf.contrib.tensor_forest.ModeKeys.TRAIN
+    assert tf.contrib.tensor_forest.ModeKeys.TRAIN is not tf.contrib.tensor_forest.ModeKeys.EVAL
+    assert names.is_absent(tf.contrib.tensor_forest.ModeKeys) and not names.is_absent(tf.nn)
+    assert hasattr(tf, "keras") and hasattr(tf.contrib.tensor_forest, "ModeKeys") and tf.keras is not None
 
 
 def test_they_can_be_keys_members_and_defaults():
-    table = {tf.estimator.ModeKeys.TRAIN: 1, tf.estimator.ModeKeys.EVAL: 2, tf.float32: 3, "tf.estimator": 4}
-    assert table[tf.estimator.ModeKeys.EVAL] == 2 and len({*table, tf.estimator.ModeKeys.TRAIN}) == 4
+    table = {tf.contrib.tensor_forest.ModeKeys.TRAIN: 1, tf.contrib.tensor_forest.ModeKeys.EVAL: 2, tf.float32: 3, "tf.contrib": 4}
+    assert table[tf.contrib.tensor_forest.ModeKeys.EVAL] == 2 and len({*table, tf.contrib.tensor_forest.ModeKeys.TRAIN}) == 4
 
-    def function(mode=tf.estimator.ModeKeys.TRAIN):
-        return mode is tf.estimator.ModeKeys.TRAIN
+    def function(mode=tf.contrib.tensor_forest.ModeKeys.TRAIN):
+        return mode is tf.contrib.tensor_forest.ModeKeys.TRAIN
 
     assert function() and not function(None)
 
@@ -86,7 +86,7 @@ def test_they_can_stand_in_annotations():
 
 
 def test_a_class_can_be_derived_from_one_and_its_objects_cannot_be_made():
-    class Hook(tf.estimator.Exporter):
+    class Hook(tf.contrib.tensor_forest.Exporter):
         setting = 3
 
         def after_run(self, context, values):
@@ -96,14 +96,14 @@ def test_a_class_can_be_derived_from_one_and_its_objects_cannot_be_made():
         pass
 
     assert Hook.setting == 3 and issubclass(More, Hook)
-    with pytest.raises(NotImplementedError, match="Hook is derived from tf.estimator.Exporter, which is not in Weir"):
+    with pytest.raises(NotImplementedError, match="Hook is derived from tf.contrib.tensor_forest.Exporter, which is not in Weir"):
         Hook()
-    with pytest.raises(NotImplementedError, match="tf.estimator.Exporter"):
+    with pytest.raises(NotImplementedError, match="tf.contrib.tensor_forest.Exporter"):
         More(a=1)
 
 
 def test_they_can_be_copied_pickled_printed_and_inspected():
-    absent = tf.estimator.ModeKeys.TRAIN
+    absent = tf.contrib.tensor_forest.ModeKeys.TRAIN
     assert copy.copy(absent) is absent and copy.deepcopy([absent])[0] is absent
     assert pickle.loads(pickle.dumps(absent)) is absent
     assert str(absent) == repr(absent) == f"<{TRAIN}: not in Weir yet>" and f"{absent}" == str(absent)
@@ -118,11 +118,11 @@ def test_libraries_that_mention_absent_names_can_be_imported():
         weir.install_as_tensorflow()
         import tensorflow as tf
         import tensorflow.keras.layers
-        import tensorflow.contrib.tpu as tpu
+        import tensorflow.contrib.tensor_forest as forest
         from tensorflow import keras
         from tensorflow.keras import backend as K
         from tensorflow.keras.layers import Dense, Layer
-        from tensorflow.contrib.tpu.python.tpu import tpu_config
+        from tensorflow.contrib.tensor_forest.python import tensor_forest
         from tensorflow.python.keras.engine import base_layer
         from tensorflow.contrib.bayesflow import monte_carlo
 
@@ -134,8 +134,8 @@ def test_libraries_that_mention_absent_names_can_be_imported():
 
         _INITIALIZERS = {"a": tf.keras.initializers.he_normal, tf.keras.layers.Dense: 1}
         print(Dense, K, tf.keras.layers is tensorflow.keras.layers)
-        for use in (Mine, lambda: tpu.TPUEstimator(1), lambda: monte_carlo.expectation(1, 2),
-                    lambda: tpu_config.TPUConfig(1)):
+        for use in (Mine, lambda: forest.client(1), lambda: monte_carlo.expectation(1, 2),
+                    lambda: tensor_forest.ForestHParams(1)):
             try:
                 use()
             except NotImplementedError as error:
@@ -147,7 +147,7 @@ def test_libraries_that_mention_absent_names_can_be_imported():
     assert result.stdout.splitlines() == [
         "<tf.keras.layers.Dense: not in Weir yet> <tf.keras.backend: not in Weir yet> True",
         "Mine is derived from tf.keras.layers.Layer, which is not in Weir yet.",
-        "tf.contrib.tpu.TPUEstimator is not in Weir yet.",
+        "tf.contrib.tensor_forest.client is not in Weir yet.",
         "tf.contrib.bayesflow.monte_carlo.expectation is not in Weir yet.",
-        "tf.contrib.tpu.python.tpu.tpu_config.TPUConfig is not in Weir yet.",
+        "tf.contrib.tensor_forest.python.tensor_forest.ForestHParams is not in Weir yet.",
     ]

@@ -56,9 +56,9 @@ def test_mnist_is_found_in_contrib():
     run(
         "import tensorflow as tf; mnist = tf.contrib.learn.datasets.mnist\n"
         "from tensorflow.contrib.learn.datasets.mnist import read_data_sets; assert read_data_sets is mnist.read_data_sets\n"
-        "from tensorflow.contrib import learn; learn.datasets.load_dataset, learn.DNNClassifier\n"
-        "try: learn.DNNClassifier()\n"
-        "except NotImplementedError as e: assert str(e) == 'tf.contrib.learn.DNNClassifier is not in Weir yet.', e"
+        "from tensorflow.contrib import learn; learn.datasets.load_dataset, learn.SVM\n"
+        "try: learn.SVM()\n"
+        "except NotImplementedError as e: assert str(e) == 'tf.contrib.learn.SVM is not in Weir yet.', e"
     )
 
 

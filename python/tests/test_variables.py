@@ -58,3 +58,13 @@ def test_a_variable_without_elements_is_initialized(session):
     tf.Variable(1.0, name="full")
     assert session.run(tf.report_uninitialized_variables()).tolist() == [b"full"]
     assert session.run(empty).shape == (0, 3)
+
+
+def test_an_empty_name_is_a_scope_as_in_tensorflow():
+    with tf.variable_scope("linear"):
+        with tf.variable_scope(None, default_name=""):
+            assert tf.get_variable("w", [1]).op.name == "linear//w"
+        with tf.variable_scope(""):
+            assert tf.get_variable("v", [1]).op.name == "linear//v"
+    with tf.variable_scope(""):
+        assert tf.get_variable("z", [1]).op.name == "z"

@@ -47,7 +47,7 @@ def test_a_function_of_one_operation_has_the_file_of_the_operation():
 
 
 def test_what_is_absent_and_what_is_nothing_have_exit_codes():
-    assert run("tf.contrib.tpu.TPUEstimator") == (["tf.contrib.tpu.TPUEstimator: absent"], 1)
+    assert run("tf.contrib.tensor_forest.ForestHParams") == (["tf.contrib.tensor_forest.ForestHParams: absent"], 1)
     assert run("tf.no_such_name") == (["tf.no_such_name: no name of TensorFlow"], 2)
     found, code = run("tf.nn.relu", "tf.keras.layers.Dense")
     assert len(found) == 3 and code == 1
