@@ -2,6 +2,7 @@
 
 file(GLOB_RECURSE WEIR_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cc)
 list(FILTER WEIR_SOURCES EXCLUDE REGEX "_test\\.cc$")
+list(FILTER WEIR_SOURCES EXCLUDE REGEX "/src/distributed/grpc/")  # libweir_grpc: Grpc.cmake
 
 # src/io/graph_html.cc includes its page as a string literal.
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/io/graph_page.html)

@@ -44,8 +44,20 @@ add_custom_command(TARGET weir_python POST_BUILD
     ${Python_EXECUTABLE} -m nanobind.stubgen -q -m weir._weir -o ${WEIR_PYTHON_DIR}/_weir.pyi)
 add_dependencies(weir_python weir_descriptors)
 
+# Servers and clusters: the extension looks for libweir_grpc in the folder lib beside itself (beside itself Python would take it
+# for a module). A wheel has it when gRPC was there.
+if(TARGET weir_grpc)
+  add_custom_command(TARGET weir_grpc POST_BUILD
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${WEIR_PYTHON_DIR}/lib
+    COMMAND ${CMAKE_COMMAND} -E copy_if_different $<TARGET_FILE:weir_grpc> ${WEIR_PYTHON_DIR}/lib)
+  add_dependencies(weir_python weir_grpc)
+endif()
+
 if(SKBUILD)
   install(TARGETS weir_python LIBRARY DESTINATION . COMPONENT python)
+  if(TARGET weir_grpc)
+    install(TARGETS weir_grpc LIBRARY DESTINATION lib COMPONENT python)
+  endif()
   install(DIRECTORY ${WEIR_PYTHON_DIR}/ DESTINATION . COMPONENT python
     FILES_MATCHING PATTERN "*.pyi" PATTERN "_descriptors.bin")
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/data/mnist DESTINATION data COMPONENT python)

@@ -9,12 +9,15 @@
 #include <string>
 #include <vector>
 
+#include "weir/device.h"
 #include "weir/export.h"
 #include "weir/graph.h"
 #include "weir/session_options.h"
 #include "weir/tensor.h"
 
 namespace weir {
+
+class RemoteSession;
 
 // What a traced run did: when each node ran, on which thread, and how much memory its outputs took.
 class WEIR_API RunTrace {
@@ -30,6 +33,7 @@ class WEIR_API RunTrace {
   std::vector<Event> events;
   int64_t wall_start_us = 0;  // since the epoch
   int64_t arena_bytes = 0;
+  std::string remote_stats = {};  // of a session on a server, instead of events: StepStats of all its tasks, serialised
 
   std::string step_stats() const;    // TensorFlow's StepStats message, serialised
   std::string chrome_trace() const;  // JSON for chrome://tracing
@@ -132,6 +136,14 @@ class WEIR_API Session {
   // step has ended. Returns without waiting for long steps; the destructor closes too, and waits for them. What the
   // session keeps for itself is freed when the last run has ended; what it shares (SessionOptions::resources) stays.
   void close();
+  // A run in pieces, for sessions on a server: what is fed, fetched and run is said first, and then comes bit by bit.
+  std::string partial_run_setup(const CallableSpec& spec);
+  std::vector<Tensor> partial_run(const std::string& handle, const std::vector<Output>& fetches, const Feeds& feeds = {},
+                                  const RunOptions& options = {});
+
+  // Those that the session uses, of all its tasks.
+  std::vector<DeviceInfo> devices() const;
+
   // Takes out what these containers hold (none: the default one), for all who share them, and closes.
   void reset(const std::vector<std::string>& containers = {});
 
@@ -141,7 +153,9 @@ class WEIR_API Session {
   struct Impl;
 
  private:
-  std::unique_ptr<Impl> impl_;
+  Graph* graph_;
+  std::unique_ptr<Impl> impl_;             // null when there is...
+  std::unique_ptr<RemoteSession> remote_;  // ...a server that runs the session
 };
 
 }  // namespace weir

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "weir/resources.h"
 
@@ -30,6 +31,12 @@ struct VirtualGpuOptions {
   bool allow_growth = false;   // TensorFlow's; memory is taken when it is needed in either case, up to the limit
 };
 
+// What a client shows to servers, and servers to each other: see docs/cluster.md, "Security". Files are PEM.
+struct ClusterCredentials {
+  std::string ca_file = {}, certificate_file = {}, key_file = {};  // mutual TLS, when all three are given
+  std::string token = {};                                          // a secret that all tasks and clients share
+};
+
 struct SessionOptions {
   int intra_op_parallelism_threads = 0;            // threads of one kernel, the calling one included; 0: one a core
   int inter_op_parallelism_threads = 0;            // branches of a plan that may run at once; 0: the runtime decides
@@ -41,6 +48,13 @@ struct SessionOptions {
   VirtualGpuOptions virtual_gpus = {};
   bool direct_convolutions = false;           // never Winograd's method: a little more exact, and slower
   std::shared_ptr<Resources> resources = {};  // where variables are kept; null: the session has its own
+
+  // A session on a server: docs/cluster.md.
+  std::string target = {};                       // "grpc://host:port"; empty: in this process
+  std::vector<std::string> device_filters = {};  // tasks that the session uses: {"/job:ps", "/job:worker/task:1"}; none: all
+  bool isolate_session_state = false;            // variables are the session's own, not the servers'
+  ClusterCredentials credentials = {};
+  std::string task = {};  // of a server's own sessions: what its devices are called, "/job:worker/replica:0/task:1"
 };
 
 }  // namespace weir

@@ -48,6 +48,7 @@
 #include "weir/schedules.h"
 #include "weir/seq2seq.h"
 #include "weir/sequence_ops.h"
+#include "weir/server.h"
 #include "weir/session.h"
 #include "weir/set_ops.h"
 #include "weir/space_ops.h"

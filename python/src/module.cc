@@ -50,6 +50,7 @@ NB_MODULE(_weir, m) {
   bind_ops(m);
   bind_devices(m);
   bind_session(m);
+  bind_server(m);
   bind_variables(m);
   bind_composed(m);
   bind_layer_calls(m);

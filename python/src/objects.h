@@ -197,6 +197,7 @@ void bind_parts(nb::module_& m);
 void bind_ops(nb::module_& m);
 void bind_devices(nb::module_& m);
 void bind_session(nb::module_& m);
+void bind_server(nb::module_& m);
 void bind_variables(nb::module_& m);
 void bind_composed(nb::module_& m);
 void bind_layer_calls(nb::module_& m);

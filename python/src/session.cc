@@ -212,7 +212,13 @@ void add_feed(std::vector<Feed>& feeds, GraphObject& graph, nb::handle key, nb::
 
 struct SessionObject {
   SessionObject(nb::pointer_and_handle<GraphObject> g, const SessionOptions& options)
-      : graph(g.h.ptr()), session(std::make_unique<Session>(*g.p, options)) {
+      : graph(g.h.ptr()) {
+    try {
+      Unlocked unlocked;  // a server may be long in coming
+      session = std::make_unique<Session>(*g.p, options);
+    } catch (const Error& error) {
+      raise_run_error(error, g.p);
+    }
     Py_INCREF(graph);
   }
   ~SessionObject() {
@@ -368,6 +374,40 @@ nb::object run(SessionObject& self, nb::handle fetches, nb::handle feed_dict, nb
   return wanted.build(values);
 }
 
+std::string partial_run_setup(SessionObject& self, nb::handle fetches, nb::handle feeds) {
+  GraphObject& graph = runnable_graph(self);
+  Fetches wanted(graph, fetches);
+  CallableSpec spec{.feeds = {}, .fetches = wanted.outputs, .targets = wanted.targets};
+  for (nb::handle key : nb::iter(feeds)) {
+    Output by_name;
+    spec.feeds.push_back(feed_target(graph, key, by_name));
+  }
+  std::string handle;
+  RunOptions options;
+  execute(self, options, [&] { handle = self.session->partial_run_setup(spec); });
+  return handle;
+}
+
+nb::object partial_run(SessionObject& self, const std::string& handle, nb::handle fetches, nb::handle feed_dict) {
+  GraphObject& graph = runnable_graph(self);
+  Fetches wanted(graph, fetches);
+  const std::vector<Feed> feeds = to_feeds(graph, feed_dict);
+  std::vector<Tensor> values;
+  RunOptions options;
+  execute(self, options, [&] { values = self.session->partial_run(handle, wanted.outputs, feeds, options); });
+  return wanted.build(values);
+}
+
+nb::list list_devices(SessionObject& self) {
+  self.require_usable();
+  std::vector<DeviceInfo> devices;
+  RunOptions options;
+  execute(self, options, [&] { devices = self.session->devices(); });
+  nb::list list;
+  for (const DeviceInfo& d : devices) list.append(nb::make_tuple(d.name, d.type, d.memory_limit, d.description));
+  return list;
+}
+
 // The table of the quickest of some steps, which was disturbed least; the one before them makes the plan.
 std::string profile(SessionObject& self, nb::handle fetches, nb::handle feed_dict, int steps) {
   if (steps < 1) raise(PyExc_ValueError, "steps must be at least 1, but is " + std::to_string(steps) + ".");
@@ -484,6 +524,23 @@ SessionOptions to_session_options(nb::dict given) {
     gpus.memory_fraction = to_double(given["gpu_memory_fraction"], "gpu_memory_fraction");
   number("gpu_memory_limit", gpus.memory_limit);
   number("allow_growth", gpus.allow_growth);
+  if (given.contains("target")) options.target = to_name(given["target"]);
+  if (given.contains("device_filters")) {
+    for (nb::handle filter : nb::iter(given["device_filters"])) options.device_filters.push_back(to_name(filter));
+  }
+  number("isolate_session_state", options.isolate_session_state);
+  if (given.contains("credentials")) {
+    const nb::dict secrets = nb::cast<nb::dict>(given["credentials"]);
+    ClusterCredentials& c = options.credentials;
+    const std::pair<const char*, std::string*> fields[] = {
+        {"ca_file", &c.ca_file}, {"certificate_file", &c.certificate_file}, {"key_file", &c.key_file}, {"token", &c.token}};
+    for (auto [name, value] : secrets) {
+      const std::string key = to_name(name);
+      auto field = std::find_if(std::begin(fields), std::end(fields), [&](const auto& f) { return key == f.first; });
+      if (field == std::end(fields)) raise(PyExc_ValueError, "credentials have no '" + key + "'");
+      *field->second = to_name(value);
+    }
+  }
   if (given.contains("optimize") && !to_bool(given["optimize"])) options.passes = PassOptions::none();
   return options;
 }
@@ -509,6 +566,9 @@ void bind_session(nb::module_& m) {
            "Runs a few steps and gives the table of the quickest: each node's time, share, rate and kernel.")
       .def("_make_callable", &make_callable, nb::arg("fetches").none(), nb::arg("feed_list").none(),
            nb::rv_policy::take_ownership)
+      .def("_partial_run_setup", &partial_run_setup, nb::arg("fetches").none(), nb::arg("feeds"))
+      .def("_partial_run", &partial_run, nb::arg("handle"), nb::arg("fetches").none(), nb::arg("feed_dict").none())
+      .def("_list_devices", &list_devices)
       .def_prop_ro("graph", [](const SessionObject& s) { return nb::borrow(s.graph); })
       .def_prop_ro("_closed", [](const SessionObject& s) { return s.closed; })
       .def("_close",

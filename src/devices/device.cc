@@ -10,6 +10,13 @@ Device::Device(std::string type, int index, bool wraps_kernels)
   name_ = spec_.str();
 }
 
+void Device::belong_to(const DeviceSpec& task) {
+  spec_.job = task.job;
+  spec_.replica = task.replica;
+  spec_.task = task.task;
+  name_ = spec_.str();
+}
+
 Tensor Device::allocate(DType dtype, const Shape& shape, std::string_view holder) const {
   return memory() ? memory()->allocate(dtype, shape, holder) : Tensor(dtype, shape);
 }

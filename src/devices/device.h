@@ -44,6 +44,9 @@ class Device {
   // "virtual GPU on 2 cores"
   virtual std::string description() const = 0;
 
+  // Before anybody looks: the device is that of a server's task.
+  void belong_to(const DeviceSpec& task);
+
   bool shares_memory_with(const Device& other) const { return this == &other || (!memory() && !other.memory()); }
   // Elements in this device's memory. Throws ResourceExhausted.
   Tensor allocate(DType dtype, const Shape& shape, std::string_view holder) const;

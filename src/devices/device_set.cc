@@ -80,15 +80,19 @@ DeviceSet::DeviceSet(const SessionOptions& options) {
   auto asked = options.device_count.find("CPU");
   const int cpus = asked == options.device_count.end() ? 1 : std::max(1, asked->second);
   if (cpus > kMostDevices) throw invalid_argument("device_count['CPU'] is {}; at most {} are made", cpus, kMostDevices);
+  auto add = [&](auto device) {
+    if (!options.task.empty()) device->belong_to(DeviceSpec::parse(options.task));
+    devices_.push_back(std::move(device));
+  };
   for (int i = 0; i < cpus; ++i) {
     // The cores that do not divide evenly go to the first ones.
     const int share = std::max(1, cores / cpus + (i < cores % cpus ? 1 : 0));
-    devices_.push_back(std::make_shared<CpuDevice>(i, share));
+    add(std::make_shared<CpuDevice>(i, share));
   }
   const int gpus = virtual_gpus(options);
   for (int i = 0; i < gpus; ++i) {
     const int share = std::max(1, cores / gpus + (i < cores % gpus ? 1 : 0));
-    devices_.push_back(std::make_shared<VirtualGpu>(i, share, gpu_memory_limit(options.virtual_gpus, gpus)));
+    add(std::make_shared<VirtualGpu>(i, share, gpu_memory_limit(options.virtual_gpus, gpus)));
   }
   if (gpus == 0 && more_devices.empty()) add_machine_gpus(options, devices_);
   devices_.insert(devices_.end(), more_devices.begin(), more_devices.end());

@@ -98,8 +98,8 @@ void for_each_callee(const proto::FunctionDef& function, const Visit& visit) {
 
 class Importer {
  public:
-  Importer(Graph& graph, const proto::GraphDef& message, const ImportOptions& options)
-      : graph_(graph), message_(message), options_(options) {}
+  Importer(Graph& graph, const proto::GraphDef& message, const ImportOptions& options, bool extends = false)
+      : graph_(graph), message_(message), options_(options), extends_(extends) {}
 
   ImportResult run() {
     check_versions();
@@ -122,6 +122,24 @@ class Importer {
     ImportResult result = return_elements();
     rollback.commit();
     return result;
+  }
+
+  // After run(): tensors of the file that have become other tensors.
+  ImportAliases aliases() const {
+    ImportAliases found;
+    for (const auto& [name, index] : plan_.by_name) {
+      if (!plan_.nodes[static_cast<size_t>(index)].removed && added_[static_cast<size_t>(index)]) continue;
+      for (int port : {0, 1}) {
+        const ImportSource source = plan_.resolve({.node = index, .port = port});
+        if (!source || source.node == index || source.port == kControlPort) continue;
+        if (source.mapped < 0) {
+          const Operation op = added_[static_cast<size_t>(source.node)];
+          if (!op || source.port >= op.outputs()) continue;
+        }
+        found.emplace(name + ":" + std::to_string(port), output_of(source));
+      }
+    }
+    return found;
   }
 
  private:
@@ -386,6 +404,10 @@ class Importer {
       std::string other = entry.substr(5);
       const auto& nodes = function ? function->nodes : plan_.by_name;
       auto it = nodes.find(other);
+      if (it == nodes.end() && !function && extends_ && graph_.find(other)) {
+        placed.push_back(entry);
+        continue;
+      }
       if (it == nodes.end() && !function) throw invalid_argument("'{}' is not in the graph", other);
       if (it == nodes.end() || plan_.nodes[static_cast<size_t>(it->second)].removed) continue;
       placed.push_back("loc:@" + full_name(plan_.nodes[static_cast<size_t>(it->second)].name));
@@ -434,6 +456,7 @@ class Importer {
   Graph& graph_;
   const proto::GraphDef& message_;
   const ImportOptions& options_;
+  const bool extends_;  // nodes may stand beside those that the graph has
   std::string prefix_;  // "" or "import/"
   ImportPlan plan_;
   MappedNames mapped_;
@@ -447,6 +470,12 @@ class Importer {
 
 ImportResult import_graph(Graph& graph, const proto::GraphDef& message, const ImportOptions& options) {
   return Importer(graph, message, options).run();
+}
+
+void extend_graph(Graph& graph, const proto::GraphDef& message, const ImportOptions& options, ImportAliases* aliases) {
+  Importer importer(graph, message, options, /*extends=*/true);
+  importer.run();
+  if (aliases) *aliases = importer.aliases();
 }
 
 }  // namespace weir

@@ -4,6 +4,7 @@
 #include "devices/device.h"
 #include "graph/bodies.h"
 #include "runtime/plan_cache.h"
+#include "runtime/remote_session.h"
 #include "runtime/run_count.h"
 #include "runtime/session_functions.h"
 
@@ -165,20 +166,32 @@ struct Session::Impl {
   }
 };
 
-Session::Session(Graph& graph, const SessionOptions& options) : impl_(std::make_unique<Impl>(graph, options)) {}
+Session::Session(Graph& graph, const SessionOptions& options) : graph_(&graph) {
+  if (options.target.empty()) {
+    impl_ = std::make_unique<Impl>(graph, options);
+  } else {
+    remote_ = connect_session(graph, options);
+  }
+}
 Session::~Session() {
+  if (remote_) return;
   impl_->close();
   impl_->runs.await_end();
 }
-Graph& Session::graph() const { return impl_->graph; }
-void Session::close() { impl_->close(); }
+Graph& Session::graph() const { return *graph_; }
+void Session::close() {
+  if (remote_) return remote_->close();
+  impl_->close();
+}
 void Session::reset(const std::vector<std::string>& containers) {
+  if (remote_) return remote_->reset(containers);
   impl_->resources.named->reset(containers);
   close();
 }
 
 void Session::run_into(std::span<const Output> fetches, std::span<const Feed> feeds, std::span<const Operation> targets,
                        const RunOptions& options, std::span<Tensor> results) {
+  if (remote_) return remote_->run(fetches, feeds, targets, options, results);
   Impl::Running running(*impl_);
   if (impl_->closed.stop_requested()) throw Error(Code::Cancelled, "the session has been closed");
   Signature& s = impl_->signature(fetches, feeds, targets);
@@ -211,23 +224,33 @@ void Session::run(const Operation& target, const Feeds& feeds, const RunOptions&
 }
 
 struct Session::Callable::Impl {
-  Impl(Session::Impl& s, std::unique_ptr<Signature> owned) : session(s), signature(std::move(owned)) {
-    session.plans->enter(*signature);
+  explicit Impl(std::shared_ptr<RemoteSession::Callable> r) : remote(std::move(r)) {}
+  Impl(Session::Impl& s, std::unique_ptr<Signature> owned) : session(&s), signature(std::move(owned)) {
+    session->plans->enter(*signature);
   }
-  ~Impl() { session.plans->leave(*signature); }
-  Session::Impl& session;
-  std::unique_ptr<Signature> signature;
+  ~Impl() {
+    if (session) session->plans->leave(*signature);
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  std::shared_ptr<RemoteSession::Callable> remote = {};
+  Session::Impl* session = nullptr;
+  std::unique_ptr<Signature> signature = {};
 };
 
 Session::Callable Session::make_callable(const CallableSpec& spec) {
+  if (remote_) return Callable(std::make_shared<Callable::Impl>(remote_->make_callable(spec)));
   auto signature = impl_->make_signature(spec.fetches, spec.feeds, spec.targets);
   return Callable(std::make_shared<Callable::Impl>(*impl_, std::move(signature)));
 }
 
-size_t Session::Callable::fetches() const { return impl_->signature->fetches.size(); }
+size_t Session::Callable::fetches() const {
+  return impl_->remote ? impl_->remote->fetches() : impl_->signature->fetches.size();
+}
 
 void Session::Callable::call(std::span<const Tensor> feeds, std::span<Tensor> results,
                              const RunOptions& options) const {
+  if (impl_->remote) return impl_->remote->call(feeds, results, options);
   Signature& s = *impl_->signature;
   if (feeds.size() != s.feeds.size() || results.size() != s.fetches.size()) {
     throw invalid_argument("{} feeds and {} results are given; {} and {} are wanted", feeds.size(), results.size(),
@@ -241,8 +264,28 @@ void Session::Callable::call(std::span<const Tensor> feeds, std::span<Tensor> re
     values = on_heap.data();
   }
   for (size_t i = 0; i < feeds.size(); ++i) values[i] = &feeds[i];
-  Session::Impl::Running running(impl_->session);
-  impl_->session.run(s, {values, feeds.size()}, results, options);
+  Session::Impl::Running running(*impl_->session);
+  impl_->session->run(s, {values, feeds.size()}, results, options);
+}
+
+std::vector<DeviceInfo> Session::devices() const {
+  if (remote_) return remote_->devices();
+  std::vector<DeviceInfo> list;
+  for (int i = 0; i < impl_->devices.size(); ++i) list.push_back(impl_->devices[i].info());
+  return list;
+}
+
+std::string Session::partial_run_setup(const CallableSpec& spec) {
+  if (remote_) return remote_->partial_run_setup(spec);
+  throw error(Code::Unimplemented, "partial runs are for sessions on a server (SessionOptions::target)");
+}
+
+std::vector<Tensor> Session::partial_run(const std::string& handle, const std::vector<Output>& fetches, const Feeds& feeds,
+                                         const RunOptions& options) {
+  if (!remote_) throw error(Code::Unimplemented, "partial runs are for sessions on a server (SessionOptions::target)");
+  std::vector<Tensor> results(fetches.size());
+  remote_->partial_run(handle, fetches, feeds.span(), results, options);
+  return results;
 }
 
 }  // namespace weir

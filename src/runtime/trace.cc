@@ -57,6 +57,7 @@ void Plan::run_traced(const Step& step, Frame& frame, char* arena, const RunCont
 }
 
 std::string RunTrace::step_stats() const {
+  if (!remote_stats.empty()) return remote_stats;
   proto::StepStats stats;
   std::map<std::string, proto::DeviceStepStats*> devices;
   auto stats_of = [&](const std::string& name) {

@@ -14,6 +14,8 @@ def session_options(config):
         "allow_soft_placement": config.allow_soft_placement,
         "log_device_placement": config.log_device_placement,
         "device_count": dict(config.device_count),
+        "device_filters": list(config.device_filters),
+        "isolate_session_state": config.isolate_session_state,
         **_gpu_options(config.gpu_options),
     }
 

@@ -21,11 +21,16 @@ _CPU_MEMORY_LIMIT = 256 << 20  # what TensorFlow says of every CPU, whatever the
 _HOST = "/job:localhost/replica:0/task:0"
 
 
-def session_devices(options):
-    """The devices of a session with these options (see session.py)."""
+def device_list(rows):
+    """Rows of the extension, (name, kind, memory limit, description), as a program sees devices."""
     return [_DeviceAttributes(name, kind, limit or _CPU_MEMORY_LIMIT,
                               physical_device_desc="" if kind == "CPU" else description)
-            for name, kind, limit, description in _weir.list_local_devices(options)]
+            for name, kind, limit, description in rows]
+
+
+def session_devices(options):
+    """The devices of a session with these options (see session.py)."""
+    return device_list(_weir.list_local_devices(options))
 
 
 def list_local_devices(session_config=None):

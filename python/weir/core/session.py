@@ -5,7 +5,7 @@ import weakref
 from weir import _weir, nest
 from weir.core import stack
 from weir.core.config import session_options
-from weir.core.devices import session_devices
+from weir.core.devices import device_list
 from weir.core.graph import Graph, IndexedSlices
 from weir.core.values import IndexedSlicesValue
 from weir.errors import NotFoundError
@@ -14,11 +14,13 @@ from weir.errors import NotFoundError
 def _check_target(target):
     if not isinstance(target, (str, bytes, type(None))):
         raise TypeError(f"target must be a string, but got {type(target)}")
-    if target not in ("", b"", None, "local"):
-        if str(target).startswith("grpc://"):
-            raise NotImplementedError(f"Sessions on other machines ({target!r}) are not in Weir yet.")
+    text = target.decode() if isinstance(target, bytes) else target
+    if text in ("", None, "local"):
+        return ""
+    if not text.startswith("grpc://"):
         raise NotFoundError(None, None, "No session factory registered for the given session options: "
-                            f"{{target: {str(target)!r}}}")
+                            f"{{target: {text!r}}}")
+    return text
 
 
 _open_sessions = weakref.WeakSet()  # for Session.reset
@@ -28,17 +30,21 @@ _run = _weir.Session.run
 class BaseSession(_weir.Session):
     """Runs a graph and keeps its variables.
 
-    ``direct_convolutions=True``, which is Weir's own, does without Winograd's method: a little more exact, and slower.
+    ``target`` is a server's: "grpc://host:port" (docs/cluster.md). Weir's own: ``direct_convolutions=True`` does without
+    Winograd's method, a little more exact, and slower; ``credentials``, {"token": ..., "ca_file": ...}, are what a server asks for.
     """
 
-    def __init__(self, target="", graph=None, config=None, *, direct_convolutions=False):
+    def __init__(self, target="", graph=None, config=None, *, direct_convolutions=False, credentials=None):
         if graph is None:
             graph = stack.get_default_graph()
         elif not isinstance(graph, Graph):
             raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
-        _check_target(target)
-        super().__init__(graph, {**session_options(config), "direct_convolutions": direct_convolutions})
-        self._config, self._target = config, ""
+        target = _check_target(target)
+        options = {**session_options(config), "direct_convolutions": direct_convolutions, "target": target}
+        if credentials:
+            options["credentials"] = dict(credentials)
+        super().__init__(graph, options)
+        self._config, self._target = config, target
         _open_sessions.add(self)
 
     sess_str = property(lambda self: self._target)
@@ -90,13 +96,20 @@ class BaseSession(_weir.Session):
 
         return call
 
-    def partial_run(self, handle, fetches, feed_dict=None):
-        raise NotImplementedError("partial_run is not in Weir yet.")
+    def partial_run_setup(self, fetches, feeds=None):
+        """A handle for partial_run: what will be fetched and fed, bit by bit. For sessions on a server."""
+        if not self._target:
+            raise NotImplementedError("partial_run is for sessions on a server: tf.Session(server.target).")
+        return self._partial_run_setup(fetches, list(feeds or []))
 
-    partial_run_setup = partial_run
+    def partial_run(self, handle, fetches, feed_dict=None):
+        """More values of a partial run, given more feeds; each is fed and fetched once."""
+        if not self._target:
+            raise NotImplementedError("partial_run is for sessions on a server: tf.Session(server.target).")
+        return self._partial_run(handle, fetches, feed_dict)
 
     def list_devices(self):
-        return session_devices(session_options(self._config))
+        return device_list(self._list_devices())
 
 
 class Session(BaseSession):
@@ -126,10 +139,13 @@ class Session(BaseSession):
 
         For "" these are all of this process, as in TensorFlow.
         """
-        _check_target(target)
+        target = _check_target(target)
         containers = [name.decode() if isinstance(name, bytes) else name for name in containers or []]
+        if target:
+            # Whoever has a session there finds it closed, this one too.
+            Session(target, graph=Graph(), config=config)._reset(containers)
         for session in list(_open_sessions):
-            if not session._closed:
+            if not session._closed and session._target == target and not target:
                 session._reset(containers)
 
 

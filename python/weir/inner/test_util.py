@@ -195,7 +195,3 @@ def NHWCToNCHW(input_tensor):
 def NCHWToNHWC(input_tensor):
     rank = input_tensor.shape.ndims if hasattr(input_tensor, "shape") else len(input_tensor)
     return _permuted(input_tensor, [0, *range(2, rank), 1])
-
-
-def create_local_cluster(*args, **kwargs):
-    raise NotImplementedError("Servers are not in Weir yet.")

@@ -1,0 +1,129 @@
+#include "distributed/cluster.h"
+
+#include <charconv>
+
+#include "base/errors.h"
+#include "distributed/wire.h"
+#include "proto/worker.pb.h"
+
+namespace weir::distributed {
+
+Jobs jobs_from_proto(const proto::ClusterDef& cluster) {
+  Jobs jobs;
+  for (const proto::JobDef& job : cluster.job()) {
+    for (const auto& [task, address] : job.tasks()) jobs[job.name()][task] = address;
+  }
+  return jobs;
+}
+
+void jobs_to_proto(const Jobs& jobs, proto::ClusterDef& cluster) {
+  for (const auto& [name, tasks] : jobs) {
+    proto::JobDef& job = *cluster.add_job();
+    job.set_name(name);
+    for (const auto& [task, address] : tasks) (*job.mutable_tasks())[task] = address;
+  }
+}
+
+std::string task_name(const std::string& job, int task) { return fmt::format("/job:{}/replica:0/task:{}", job, task); }
+std::string task_name(const DeviceSpec& spec) {
+  return fmt::format("/job:{}/replica:{}/task:{}", *spec.job, spec.replica.value_or(0), *spec.task);
+}
+
+std::string rendezvous_key(const std::string& send_device, uint64_t incarnation, const std::string& recv_device,
+                           const std::string& name) {
+  return fmt::format("{};{:016x};{};{};0:0", send_device, incarnation, recv_device, name);
+}
+
+ParsedKey parse_key(const std::string& key) {
+  const size_t first = key.find(';');
+  const size_t second = first == std::string::npos ? first : key.find(';', first + 1);
+  if (second == std::string::npos) throw invalid_argument("Invalid rendezvous key: '{}'", key);
+  const DeviceSpec device = DeviceSpec::parse(std::string_view(key).substr(0, first));
+  ParsedKey parsed;
+  const char* begin = key.data() + first + 1;
+  const char* end = key.data() + second;
+  const auto read = std::from_chars(begin, end, parsed.incarnation, 16);
+  if (!device.job || !device.task || read.ec != std::errc() || read.ptr != end) {
+    throw invalid_argument("Invalid rendezvous key: '{}'", key);
+  }
+  parsed.send_task = task_name(device);
+  return parsed;
+}
+
+Peer::Peer(std::string name, std::string address, std::shared_ptr<Transport> transport, ConnectOptions options)
+    : name_(std::move(name)), address_(std::move(address)), transport_(std::move(transport)), options_(std::move(options)) {}
+
+std::shared_ptr<Channel> Peer::channel() {
+  std::lock_guard lock(mutex_);
+  if (!channel_) channel_ = transport_->connect(address_, options_);
+  return channel_;
+}
+
+void Peer::explain(Reply& reply, const std::string& doing) const {
+  if (reply.code == Code::Ok) return;
+  if (reply.lost) {
+    reply.error = fmt::format("the task {} at {} is lost, or was never there, while {}: {}", name_, address_, doing,
+                              reply.error.empty() ? "no answer" : reply.error);
+  } else if (reply.code == Code::DeadlineExceeded) {
+    reply.error = fmt::format("the task {} at {} did not answer in time, while {}: {}", name_, address_, doing, reply.error);
+  } else {
+    reply.error = fmt::format("From {} at {}, {}:\n{}", name_, address_, doing, reply.error);
+  }
+}
+
+Reply Peer::call(const char* method, Message request, const CallOptions& options, const std::string& doing) {
+  Reply reply = channel()->call(kWorkerService + method, std::move(request), options);
+  explain(reply, doing);
+  return reply;
+}
+
+void Peer::begin(const char* method, Message request, const CallOptions& options, std::string doing,
+                 std::function<void(Reply)> done) {
+  channel()->begin(kWorkerService + method, std::move(request), options,
+                   [self = shared_from_this(), doing = std::move(doing), done = std::move(done)](Reply reply) {
+                     self->explain(reply, doing);
+                     done(std::move(reply));
+                   });
+}
+
+std::vector<proto::DeviceAttributes> Peer::devices(const CallOptions& options) {
+  const Reply reply = call("GetStatus", encode(proto::GetStatusRequest()), options, "asked for its devices");
+  if (reply.code != Code::Ok) throw Error(reply.code, reply.error);
+  proto::GetStatusResponse response;
+  decode(reply.body, response);
+  for (const auto& device : response.device_attributes()) {
+    if (!device.physical_device_desc().starts_with(kWeirDevice)) continue;
+    weir_ = true;
+    std::lock_guard lock(mutex_);
+    if (!options_.keep_alive) {
+      options_.keep_alive = true;
+      channel_ = nullptr;  // calls that are under way keep it
+    }
+    break;
+  }
+  return {response.device_attributes().begin(), response.device_attributes().end()};
+}
+
+Peers::Peers(const Jobs& jobs, const std::string& own, const std::shared_ptr<Transport>& transport,
+             const ConnectOptions& options) {
+  for (const auto& [job, tasks] : jobs) {
+    for (const auto& [task, address] : tasks) {
+      const std::string name = task_name(job, task);
+      if (name != own) peers_.push_back(std::make_shared<Peer>(name, address, transport, options));
+    }
+  }
+}
+
+Peer* Peers::find(const std::string& task) const {
+  for (const auto& peer : peers_) {
+    if (peer->name() == task) return peer.get();
+  }
+  return nullptr;
+}
+
+Peer& Peers::at(const std::string& task) const {
+  if (Peer* peer = find(task)) return *peer;
+  throw not_found("the cluster has no task {}", task);
+}
+
+}  // namespace weir::distributed

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "distributed/transport.h"
+#include "proto/cluster.pb.h"
+#include "proto/device_attributes.pb.h"
+#include "weir/device.h"
+
+namespace weir::distributed {
+
+// Services and their methods are TensorFlow's.
+inline const std::string kMasterService = "/tensorflow.MasterService/", kWorkerService = "/tensorflow.WorkerService/";
+// In the description of devices: how a task says that it is Weir's.
+inline const std::string kWeirDevice = "weir: ";
+
+// Jobs, and the addresses of their tasks.
+using Jobs = std::map<std::string, std::map<int, std::string>>;
+Jobs jobs_from_proto(const proto::ClusterDef& cluster);
+void jobs_to_proto(const Jobs& jobs, proto::ClusterDef& cluster);
+
+// "/job:worker/replica:0/task:1"
+std::string task_name(const std::string& job, int task);
+std::string task_name(const DeviceSpec& spec);  // REQUIRES: it has a job and a task
+// The device that stands for a task in keys.
+inline std::string host_device(const std::string& task) { return task + "/device:CPU:0"; }
+
+// What two parts of a step call a value: who sends it, which life of his, who gets it, and its name.
+std::string rendezvous_key(const std::string& send_device, uint64_t incarnation, const std::string& recv_device,
+                           const std::string& name);
+struct ParsedKey {
+  std::string send_task;
+  uint64_t incarnation = 0;
+};
+ParsedKey parse_key(const std::string& key);  // throws InvalidArgument
+
+// Another task of the cluster. Calls that are under way keep it.
+class Peer : public std::enable_shared_from_this<Peer> {
+ public:
+  Peer(std::string name, std::string address, std::shared_ptr<Transport> transport, ConnectOptions options);
+  const std::string& name() const { return name_; }
+  const std::string& address() const { return address_; }
+  // Calls a method of its worker service. What came of it has the task, its address and `doing` in its error.
+  Reply call(const char* method, Message request, const CallOptions& options, const std::string& doing);
+  void begin(const char* method, Message request, const CallOptions& options, std::string doing,
+             std::function<void(Reply)> done);
+  // Whether it is a server of Weir's, as its devices say; asked once it has answered.
+  bool is_weir() const { return weir_; }
+  // Its devices now. Throws Unavailable.
+  std::vector<proto::DeviceAttributes> devices(const CallOptions& options);
+
+ private:
+  std::shared_ptr<Channel> channel();
+  void explain(Reply& reply, const std::string& doing) const;
+
+  const std::string name_, address_;
+  const std::shared_ptr<Transport> transport_;
+  ConnectOptions options_;
+  std::mutex mutex_;
+  std::shared_ptr<Channel> channel_;  // guarded by mutex_
+  std::atomic<bool> weir_ = false;
+};
+
+// All tasks but this one, by name.
+class Peers {
+ public:
+  Peers(const Jobs& jobs, const std::string& own, const std::shared_ptr<Transport>& transport, const ConnectOptions& options);
+  Peer* find(const std::string& task) const;
+  Peer& at(const std::string& task) const;  // throws NotFound
+  const std::vector<std::shared_ptr<Peer>>& all() const { return peers_; }
+
+ private:
+  std::vector<std::shared_ptr<Peer>> peers_;
+};
+
+}  // namespace weir::distributed

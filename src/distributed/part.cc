@@ -1,0 +1,197 @@
+#include "distributed/part.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/errors.h"
+#include "distributed/cluster.h"
+#include "graph/graph_def.h"
+
+namespace weir::distributed {
+namespace {
+
+const std::string kStepName = "_weir_step";
+
+const proto::AttrValue& attr(const proto::NodeDef& node, const std::string& name) {
+  auto found = node.attr().find(name);
+  if (found == node.attr().end()) throw invalid_argument("node '{}' has no attribute {}", node.name(), name);
+  return found->second;
+}
+
+proto::AttrValue& set_attr(proto::NodeDef& node, const std::string& name) { return (*node.mutable_attr())[name]; }
+
+std::string key_of(const proto::NodeDef& node) {
+  return rendezvous_key(attr(node, "send_device").s(), static_cast<uint64_t>(attr(node, "send_device_incarnation").i()),
+                        attr(node, "recv_device").s(), attr(node, "tensor_name").s());
+}
+
+bool at_master(const proto::NodeDef& node) {
+  auto found = node.attr().find("client_terminated");
+  return found != node.attr().end() && found->second.b();
+}
+
+bool is_send(const proto::NodeDef& node) { return node.op() == "_Send" || node.op() == "_HostSend"; }
+bool is_recv(const proto::NodeDef& node) { return node.op() == "_Recv" || node.op() == "_HostRecv"; }
+
+// Where a node of a function runs is the affair of whoever calls it; only the kind of device is its own.
+void strip_task(proto::NodeDef& node) {
+  if (node.device().empty()) return;
+  DeviceSpec spec = DeviceSpec::parse(node.device());
+  spec.job.reset();
+  spec.replica.reset();
+  spec.task.reset();
+  node.set_device(spec.str());
+}
+
+// Turns TensorFlow's nodes into Weir's, which have the number of the step as an input.
+class Rewriter {
+ public:
+  Rewriter(const proto::GraphDef& given, bool partial) : given_(given), partial_(partial) {}
+
+  proto::GraphDef graph;
+  std::map<std::string, std::string> feeds, fetches;
+  bool uses_step = false;
+
+  void run() {
+    *graph.mutable_versions() = given_.versions();
+    *graph.mutable_library() = given_.library();
+    for (auto& function : *graph.mutable_library()->mutable_function()) {
+      for (auto& node : *function.mutable_node_def()) strip_task(node);
+    }
+    for (const proto::NodeDef& node : given_.node()) {
+      if (is_recv(node)) {
+        add_recv(node);
+      } else if (is_send(node)) {
+        add_send(node);
+      } else {
+        *graph.add_node() = node;
+      }
+    }
+    if (!uses_step) return;
+    proto::NodeDef& step = *graph.add_node();
+    step.set_name(kStepName);
+    step.set_op("Placeholder");
+    set_attr(step, "dtype").set_type(proto::DT_INT64);
+    set_attr(step, "shape").mutable_shape();
+  }
+
+ private:
+  void add_recv(const proto::NodeDef& node) {
+    const std::string key = key_of(node);
+    proto::NodeDef& made = *graph.add_node();
+    made.set_name(node.name());
+    made.set_device(node.device());
+    const auto& type = attr(node, "tensor_type");
+    if (at_master(node) && !partial_) {
+      made.set_op("Placeholder");
+      set_attr(made, "dtype") = type;
+      set_attr(made, "shape").mutable_shape()->set_unknown_rank(true);
+      feeds[key] = node.name() + ":0";
+      return;
+    }
+    made.set_op("_StepRecv");
+    made.add_input(kStepName);
+    for (const std::string& input : node.input()) {
+      if (input.starts_with("^")) made.add_input(input);
+    }
+    set_attr(made, "T") = type;
+    set_attr(made, "key").set_s(key);
+    auto shape = node.attr().find(kShapeAttr);
+    if (shape != node.attr().end()) set_attr(made, "shape") = shape->second;
+    uses_step = true;
+  }
+
+  void add_send(const proto::NodeDef& node) {
+    const std::string key = key_of(node);
+    if (node.input_size() < 1) throw invalid_argument("node '{}' has nothing to send", node.name());
+    if (at_master(node) && !partial_) {
+      const std::string& input = node.input(0);
+      fetches[key] = input.find(':') == std::string::npos ? input + ":0" : input;
+      return;
+    }
+    proto::NodeDef& made = *graph.add_node();
+    made.set_name(node.name());
+    made.set_device(node.device());
+    made.set_op("_StepSend");
+    made.add_input(kStepName);
+    for (const std::string& input : node.input()) made.add_input(input);
+    set_attr(made, "T") = attr(node, "T");
+    set_attr(made, "key").set_s(key);
+    uses_step = true;
+  }
+
+  const proto::GraphDef& given_;
+  const bool partial_;
+};
+
+// What nobody of the part reads or waits for: running these runs everything.
+std::vector<Operation> ends_of(const Graph& graph) {
+  std::set<const Node*> read;
+  std::vector<Operation> ends;
+  for (const Operation& op : graph.operations()) {
+    for (int i = 0; i < op.inputs(); ++i) read.insert(op.input(i).node());
+    for (const Operation& control : op.control_inputs()) read.insert(control.node());
+  }
+  for (const Operation& op : graph.operations()) {
+    if (!op.node()->body && !read.contains(op.node()) && op.node()->op->role != Role::Placeholder) ends.push_back(op);
+  }
+  return ends;
+}
+
+}  // namespace
+
+Part::Part(const proto::GraphDef& graph, const SessionOptions& options, bool partial) {
+  Rewriter rewriter(graph, partial);
+  rewriter.run();
+  import_graph(graph_, rewriter.graph, {});
+  if (rewriter.uses_step) step_ = graph_.output(kStepName + ":0");
+  feeds_ = std::move(rewriter.feeds);
+  fetches_ = std::move(rewriter.fetches);
+  for (const auto& [key, name] : fetches_) graph_.output(name);  // throws for what is not there
+  targets_ = ends_of(graph_);
+  session_ = std::make_unique<Session>(graph_, options);
+}
+
+std::shared_ptr<const Part::Variant> Part::variant(const std::vector<std::pair<std::string, Tensor>>& sends,
+                                                   const std::vector<std::string>& receives) {
+  auto same = [&](const std::shared_ptr<const Variant>& v) {
+    return v->receives == receives && v->sends.size() == sends.size() &&
+           std::equal(sends.begin(), sends.end(), v->sends.begin(),
+                      [](const auto& send, const std::string& key) { return send.first == key; });
+  };
+  std::lock_guard lock(mutex_);
+  auto known = std::find_if(variants_.begin(), variants_.end(), same);
+  if (known != variants_.end()) return *known;
+  CallableSpec spec{.targets = targets_};
+  std::vector<std::string> send_keys;
+  if (step_) spec.feeds.push_back(step_);
+  for (const auto& [key, value] : sends) {
+    auto feed = feeds_.find(key);
+    if (feed == feeds_.end()) throw invalid_argument("the part receives nothing under the key '{}'", key);
+    spec.feeds.push_back(graph_.output(feed->second));
+    send_keys.push_back(key);
+  }
+  for (const std::string& key : receives) {
+    auto fetch = fetches_.find(key);
+    if (fetch == fetches_.end()) throw invalid_argument("the part sends nothing under the key '{}'", key);
+    spec.fetches.push_back(graph_.output(fetch->second));
+  }
+  constexpr size_t kMostVariants = 64;
+  if (variants_.size() >= kMostVariants) variants_.erase(variants_.begin());
+  auto made = std::make_shared<const Variant>(Variant{send_keys, receives, session_->make_callable(spec)});
+  variants_.push_back(made);
+  return made;
+}
+
+std::vector<Tensor> Part::run(int64_t step, const std::vector<std::pair<std::string, Tensor>>& sends,
+                              const std::vector<std::string>& receives, const RunOptions& options) {
+  const std::shared_ptr<const Variant> chosen = variant(sends, receives);
+  std::vector<Tensor> feeds, results(receives.size());
+  feeds.reserve(sends.size() + 1);
+  if (step_) feeds.emplace_back(step);
+  for (const auto& [key, value] : sends) feeds.push_back(value);
+  chosen->callable.call(feeds, results, options);
+  return results;
+}
+
+}  // namespace weir::distributed

@@ -1,0 +1,197 @@
+#include "distributed/worker.h"
+
+#include <random>
+
+#include "base/errors.h"
+#include "base/resource_manager.h"
+#include "distributed/part.h"
+#include "distributed/status.h"
+#include "distributed/wire.h"
+#include "proto/worker.pb.h"
+
+namespace weir::distributed {
+namespace {
+
+uint64_t random_incarnation() {
+  std::random_device source;
+  return (static_cast<uint64_t>(source()) << 32 | source()) | 1;
+}
+
+// While it lives, one more is counted.
+class Counted {
+ public:
+  explicit Counted(std::atomic<int64_t>& count) : count_(count) { ++count_; }
+  ~Counted() { --count_; }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+
+ private:
+  std::atomic<int64_t>& count_;
+};
+
+}  // namespace
+
+Worker::Worker(WorkerOptions options, std::shared_ptr<Peers> peers)
+    : options_(std::move(options)),
+      incarnation_(random_incarnation()),
+      peers_(std::move(peers)),
+      steps_(make_resource<StepTable>(options_.task, incarnation_,
+                                      [this](int64_t step, const std::string& key, const std::stop_token& stop,
+                                             StepTable::Done done) { fetch(step, key, stop, std::move(done)); })),
+      shared_resources_(make_session(false)->resources) {
+  sessions_[""] = std::make_shared<WorkerSession>(WorkerSession{shared_resources_, false});
+}
+
+Worker::~Worker() { stop(); }
+
+std::vector<proto::DeviceAttributes> Worker::devices() const {
+  std::vector<proto::DeviceAttributes> list;
+  SessionOptions options = options_.session;
+  for (const DeviceInfo& info : list_local_devices(options)) {
+    proto::DeviceAttributes& device = list.emplace_back();
+    device.set_name(info.name);
+    device.set_device_type(info.type);
+    device.set_memory_limit(info.memory_limit > 0 ? info.memory_limit : int64_t{256} << 20);
+    device.set_incarnation(incarnation_);
+    device.set_physical_device_desc(kWeirDevice + info.description);
+    device.mutable_locality();
+  }
+  return list;
+}
+
+std::shared_ptr<Worker::WorkerSession> Worker::make_session(bool isolated) {
+  auto session = std::make_shared<WorkerSession>();
+  session->isolated = isolated;
+  session->resources = std::make_shared<Resources>();
+  session->resources->manager()->find_or_make<ops::Rendezvous>(
+      ops::Rendezvous::kContainer, ops::Rendezvous::kName, [this] { return ResourcePtr<ops::Rendezvous>(steps_); });
+  return session;
+}
+
+void Worker::create_session(const std::string& handle, bool isolate_state) {
+  if (handle.empty()) throw invalid_argument("Session must have a handle.");
+  auto session = isolate_state ? make_session(true) : std::make_shared<WorkerSession>(WorkerSession{shared_resources_});
+  std::lock_guard lock(mutex_);
+  if (!sessions_.emplace(handle, std::move(session)).second) {
+    throw error(Code::AlreadyExists, "the session {} is known already", handle);
+  }
+}
+
+void Worker::delete_session(const std::string& handle) {
+  if (handle.empty()) return;
+  std::vector<std::shared_ptr<Part>> parts;
+  {
+    std::lock_guard lock(mutex_);
+    sessions_.erase(handle);
+    for (auto at = graphs_.begin(); at != graphs_.end();) {
+      if (at->second.session == handle) {
+        parts.push_back(std::move(at->second.part));
+        at = graphs_.erase(at);
+      } else {
+        ++at;
+      }
+    }
+  }
+  for (const auto& part : parts) part->close();
+}
+
+std::shared_ptr<Worker::WorkerSession> Worker::find_session(const std::string& handle) const {
+  std::lock_guard lock(mutex_);
+  auto found = sessions_.find(handle);
+  if (found == sessions_.end()) {
+    throw error(Code::Aborted,
+                "Session handle is not found: {}. Possibly this worker (\"{}\") just restarted.", handle, options_.task);
+  }
+  return found->second;
+}
+
+std::shared_ptr<Resources> Worker::resources(const std::string& session) const { return find_session(session)->resources; }
+
+std::string Worker::register_graph(const std::string& session, const proto::GraphDef& graph, bool soft_placement,
+                                   bool partial) {
+  check_graph_allowed(graph, options_);
+  // Masters older than 1.4 tell nobody of their sessions.
+  const auto owner = find_session(session);
+  SessionOptions options = options_.session;
+  options.resources = owner->resources;
+  options.allow_soft_placement = soft_placement;
+  auto part = std::make_shared<Part>(graph, options, partial);
+  std::lock_guard lock(mutex_);
+  std::string handle = fmt::format("{:016x}", ++next_graph_);
+  graphs_[handle] = {session, std::move(part)};
+  return handle;
+}
+
+void Worker::deregister_graph(const std::string& handle) {
+  std::shared_ptr<Part> part;
+  std::lock_guard lock(mutex_);
+  auto found = graphs_.find(handle);
+  if (found == graphs_.end()) throw error(Code::Aborted, "Graph handle is not found: {}", handle);
+  part = std::move(found->second.part);  // runs that are under way keep it
+  graphs_.erase(found);
+}
+
+std::vector<Tensor> Worker::run(const Run& run) {
+  std::shared_ptr<Part> part;
+  {
+    std::lock_guard lock(mutex_);
+    auto found = graphs_.find(run.graph);
+    if (found == graphs_.end()) {
+      throw error(Code::Aborted, "Graph handle is not found: {}. Possibly, this worker just restarted.", run.graph);
+    }
+    part = found->second.part;
+  }
+  if (stopping_.stop_requested()) throw error(Code::Unavailable, "the task {} is stopping", options_.task);
+  Counted running(running_);
+  ++runs_;
+  std::stop_source source;
+  auto stop = [&] { source.request_stop(); };
+  std::stop_callback by_master(run.stop, stop), by_server(stopping_.get_token(), stop);
+  try {
+    return part->run(run.step, run.sends, run.receives,
+                     {.timeout = run.timeout, .stop = source.get_token(), .trace = run.trace});
+  } catch (...) {
+    const std::exception_ptr failed = std::current_exception();
+    steps_->abort(run.step, failed);
+    throw;
+  }
+}
+
+void Worker::fetch(int64_t step, const std::string& key, const std::stop_token& stop, StepTable::Done done) {
+  Peer& peer = peers_->at(parse_key(key).send_task);
+  proto::RecvTensorRequest request;
+  request.set_step_id(step);
+  request.set_rendezvous_key(key);
+  peer.begin("RecvTensor", encode(request), {.stop = stop}, fmt::format("asked for the value '{}'", key),
+             [this, done = std::move(done)](Reply reply) {
+               Tensor value;
+               std::exception_ptr failed;
+               try {
+                 if (reply.code != Code::Ok) throw error_from_text(reply.code, reply.error, nullptr);
+                 bytes_in_ += static_cast<int64_t>(reply.body.size());
+                 proto::RecvTensorResponse rest;
+                 decode_with_tensors(reply.body, 1, false, rest, [&](std::string, Tensor tensor) { value = std::move(tensor); });
+                 if (rest.is_dead()) throw error(Code::Unimplemented, "a value of a branch that did not run has come");
+                 if (!value.valid()) throw error(Code::Internal, "an answer without a value has come");
+               } catch (...) {
+                 failed = std::current_exception();
+               }
+               done(std::move(value), failed);
+             });
+}
+
+void Worker::reset(const std::vector<std::string>& containers) {
+  for (const std::string& name : containers) {
+    if (name == ops::Rendezvous::kContainer) throw invalid_argument("the container '{}' is the server's own", name);
+  }
+  shared_resources_->reset(containers);
+}
+
+void Worker::stop() { stopping_.request_stop(); }
+
+Worker::Counts Worker::counts() const {
+  std::lock_guard lock(mutex_);
+  return {.sessions = sessions_.size() - 1, .graphs = graphs_.size(), .runs = runs_, .running = running_, .bytes_in = bytes_in_};
+}
+
+}  // namespace weir::distributed

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "distributed/cluster.h"
+#include "distributed/step_table.h"
+#include "proto/graph.pb.h"
+#include "weir/session.h"
+
+namespace weir::distributed {
+
+struct WorkerOptions {
+  std::string task = {};  // "/job:worker/replica:0/task:1"
+  SessionOptions session = {};  // threads and devices of the task
+  size_t max_graph_nodes = 0;   // of a part, or of a session's graph; 0: no limit
+  bool untrusted_clients = false;
+};
+
+// Throws PermissionDenied for a graph that the options do not allow.
+void check_graph_allowed(const proto::GraphDef& graph, const WorkerOptions& options);
+
+// The part of a graph that runs in this task.
+class Part;
+
+// What a task does for the masters of sessions: keeps parts of graphs, runs them, and hands values over. Thread-safe.
+class Worker {
+ public:
+  Worker(WorkerOptions options, std::shared_ptr<Peers> peers);
+  ~Worker();
+
+  const WorkerOptions& options() const { return options_; }
+  uint64_t incarnation() const { return incarnation_; }
+  std::vector<proto::DeviceAttributes> devices() const;
+
+  // Sessions. Those without a handle share everything. Throws AlreadyExists; InvalidArgument for one that there is not.
+  void create_session(const std::string& handle, bool isolate_state);
+  void delete_session(const std::string& handle);
+  // What a session keeps its variables in.
+  std::shared_ptr<Resources> resources(const std::string& session) const;
+
+  // Throws InvalidArgument for graphs that do not work.
+  std::string register_graph(const std::string& session, const proto::GraphDef& graph, bool soft_placement, bool partial);
+  void deregister_graph(const std::string& handle);
+
+  struct Run {
+    std::string graph = {};
+    int64_t step = 0;
+    std::vector<std::pair<std::string, Tensor>> sends = {};  // values of the master, by key
+    std::vector<std::string> receives = {};                  // keys of values for the master
+    std::chrono::milliseconds timeout{0};
+    std::stop_token stop = {};
+    RunTrace* trace = nullptr;
+  };
+  // The values of `receives`. A step that fails takes the waits of its other parts here with it.
+  std::vector<Tensor> run(const Run& run);
+
+  StepTable& steps() { return *steps_; }
+  void cleanup(int64_t step) { steps_->forget(step); }
+  void reset(const std::vector<std::string>& containers);
+  // Refuses further runs and ends those that are under way.
+  void stop();
+  std::stop_token stopping() const { return stopping_.get_token(); }
+
+  struct Counts {
+    size_t sessions = 0, graphs = 0;
+    int64_t runs = 0, running = 0, bytes_in = 0;
+  };
+  Counts counts() const;
+
+ private:
+  struct WorkerSession {
+    std::shared_ptr<Resources> resources;
+    bool isolated = false;
+  };
+  std::shared_ptr<WorkerSession> make_session(bool isolated);
+  std::shared_ptr<WorkerSession> find_session(const std::string& handle) const;
+  void fetch(int64_t step, const std::string& key, const std::stop_token& stop, StepTable::Done done);
+
+  const WorkerOptions options_;
+  const uint64_t incarnation_;
+  const std::shared_ptr<Peers> peers_;
+  const ResourcePtr<StepTable> steps_;
+  const std::shared_ptr<Resources> shared_resources_;
+  std::stop_source stopping_;
+  std::atomic<int64_t> runs_ = 0, running_ = 0, bytes_in_ = 0;
+
+  mutable std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<WorkerSession>> sessions_;  // both guarded by mutex_
+  struct Registered {
+    std::string session;
+    std::shared_ptr<Part> part;
+  };
+  std::map<std::string, Registered> graphs_;
+  int64_t next_graph_ = 0;
+};
+
+}  // namespace weir::distributed
