@@ -219,6 +219,7 @@ void bind_operation(nb::module_& m) {
   auto operation = nb::borrow<nb::class_<OperationObject>>(m.attr("Operation"));
   operation.def_prop_ro("name", [](const OperationObject& o) { return o.part.name(); })
       .def_prop_ro("type", [](const OperationObject& o) { return o.part.type(); })
+      .def_prop_ro("_index", [](const OperationObject& o) { return o.part.node()->id; })
       .def_prop_ro("device", [](const OperationObject& o) { return o.part.device(); })
       .def_prop_ro("graph", [](const OperationObject& o) { return nb::borrow(o.graph); })
       .def_prop_ro("inputs",

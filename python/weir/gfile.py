@@ -90,8 +90,11 @@ class GFile:
             raise errors.PermissionDeniedError(None, None, "File isn't open for writing")
         if self._file is None:
             path = _path(self._name)
+            mode = self._reopen_mode
+            if mode == "r+" and writing and not os.path.exists(path):
+                mode = "w+"  # TensorFlow makes the file
             with _Translated(path):
-                self._file = open(path, self._reopen_mode + "b")
+                self._file = open(path, mode + "b")
             self._reopen_mode = self._reopen_mode.replace("w", "a")
         return self._file
 

@@ -276,7 +276,7 @@ class TestCase(unittest.TestCase):
         bad = np.logical_not(np.isclose(a, b, rtol=rtol, atol=atol, equal_nan=True))
         x, y = a[bad] if a.ndim else a, b[bad] if b.ndim else b
         self.fail(
-            f"{msg or ''}\nnot close where = {_format(np.argwhere(bad)) if a.ndim else 'everywhere'}\n"
+            f"{msg or ''}\nNot equal to tolerance rtol={rtol}, atol={atol}\nnot close where = {_format(np.argwhere(bad)) if a.ndim else 'everywhere'}\n"
             f"not close lhs = {_format(x)}\nnot close rhs = {_format(y)}\n"
             f"not close dif = {_format(np.abs(x - y))}\nnot close tol = {_format(atol + rtol * np.abs(y))}\n"
             f"dtype = {a.dtype}, shape = {a.shape}; {int(np.sum(bad))} of {bad.size} differ"
@@ -479,7 +479,9 @@ def _numbers(array):
 def _theoretical_jacobian(x, x_values, y, y_shape, extra_feed):
     """[numbers of x, numbers of y]: column by column of what tf.gradients builds."""
     dy = weir.placeholder(y.dtype.base_dtype, shape=y_shape)
-    dx = weir.gradients(y, x, grad_ys=dy)[0]
+    # A scalar may be said to have shape [1].
+    fits = y.shape.is_compatible_with(y_shape)
+    dx = weir.gradients(y, x, grad_ys=dy if fits else weir.reshape(dy, weir.shape(y)))[0]
     seed = np.zeros(y_shape, y.dtype.base_dtype.as_numpy_dtype)
     seed_numbers = _numbers(seed)
     jacobian = np.zeros((_numbers(x_values).size, seed_numbers.size), x_values.real.dtype)

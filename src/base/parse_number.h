@@ -1,6 +1,7 @@
 #pragma once
 
 #include <charconv>
+#include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -17,6 +18,15 @@ bool parse_number(std::string_view text, T& number) {
   while (!text.empty() && space(text.front())) text.remove_prefix(1);
   while (!text.empty() && space(text.back())) text.remove_suffix(1);
   if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
+  if constexpr (std::is_floating_point_v<T>) {
+    if (text.starts_with("0x") || text.starts_with("0X")) {  // a whole number
+      uint64_t whole = 0;
+      const char* const end_of_text = text.data() + text.size();
+      const auto [stop, error] = std::from_chars(text.data() + 2, end_of_text, whole, 16);
+      number = static_cast<T>(whole);
+      return stop == end_of_text && error == std::errc();
+    }
+  }
   const char* const all = text.data() + text.size();
   const auto [end, failure] = std::from_chars(text.data(), all, number);
   if (end != all || text.empty()) return false;

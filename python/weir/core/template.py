@@ -1,5 +1,6 @@
 """make_template: a function whose variables are made by its first call and shared by the others."""
 
+from weir.core.stack import get_default_graph
 from weir.core.variable_scope import AUTO_REUSE, variable_scope
 
 
@@ -27,7 +28,13 @@ class Template:
             return self._run(args, kwargs)
 
     def _run(self, args, kwargs):
+        graph = get_default_graph()
+        before = len(graph.get_collection("trainable_variables"))
         result = self._func(*args, **kwargs)
+        if self._called and len(graph.get_collection("trainable_variables")) != before:
+            new = [v.name for v in graph.get_collection("trainable_variables")[before:]]
+            raise ValueError("Trainable variable created when calling a template after the first time, perhaps you used "
+                             f"tf.Variable when you meant tf.get_variable: {new}")
         self._called = True
         return result
 

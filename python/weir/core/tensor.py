@@ -156,6 +156,14 @@ class Operation(_weir.Operation):
         file, line = self._line
         return [(file, line, "<module>", "")]
 
+    @property
+    def _id(self):
+        """Its number in the order in which the operations of the graph were made."""
+        return self._index
+
+    _id_value = _id
+    _original_op = None  # the operation that it is the gradient of
+
     def _as_graph_element(self):
         return None
 

@@ -287,7 +287,11 @@ class TensorShape:
 
     def __ne__(self, other):
         equal = self.__eq__(other)
-        return equal if equal is NotImplemented else not equal
+        if equal is NotImplemented:
+            return equal
+        if self._dims is None or TensorShape(other)._dims is None:
+            raise ValueError("The inequality of unknown TensorShapes is undefined.")
+        return not equal
 
     def __hash__(self):
         return hash(self._dims)

@@ -206,7 +206,8 @@ class VariableScope:
         if not any_keyword and "constraint" not in accepted:
             del wanted["constraint"]  # getters of before there were any
         wanted["trainable"] = True if trainable is None else trainable
-        return getter(_true_getter, name=full_name, **wanted)
+        with name_scope(None):  # names of variables do not depend on scopes of names
+            return getter(_true_getter, name=full_name, **wanted)
 
     def _dtype_of(self, dtype, initializer):
         if dtype is not None:
@@ -377,6 +378,8 @@ class _VariableStore:
     _vars = property(lambda self: stack.get_default_graph()._shared_variables)
 
     def get_variable(self, name, *args, **kwargs):
+        if kwargs.get("reuse") is None and len(args) < 5:  # nobody asked to check: what is there is given
+            kwargs["reuse"] = name in self._vars
         return _true_getter(name, *args, **kwargs)
 
 

@@ -2,7 +2,7 @@
 
 from weir import _weir
 from weir.core import dtypes
-from weir.core.graph import Tensor, convert_to_tensor, name_scope
+from weir.core.graph import IndexedSlices, Tensor, convert_to_tensor, name_scope
 from weir.core.op_functions import apply
 from weir.core.stack import get_default_graph as _graph
 from weir.core.tensor_shape import Dimension, TensorShape, as_shape
@@ -60,9 +60,19 @@ def ones_like(tensor, dtype=None, name=None, optimize=True):
     return _weir.ones_like(_graph(), tensor, None if dtype is None else dtypes.as_dtype(dtype), name)
 
 
+def _dense_shape(input, out_type, name):
+    """The tensor of a sparse tensor's sizes in a type, or None for what is dense."""
+    sizes = getattr(input, "dense_shape", None)
+    if sizes is None or not hasattr(input, "indices") or isinstance(input, IndexedSlices):
+        return None
+    sizes = convert_to_tensor(sizes, dtype=None if isinstance(sizes, Tensor) else dtypes.int64)
+    return _weir.cast(_graph(), sizes, dtypes.as_dtype(out_type), name)
+
+
 def shape(input, name=None, out_type=dtypes.int32):
-    if hasattr(input, "dense_shape"):  # a sparse tensor
-        return apply("Cast", (input.dense_shape,), {"DstT": dtypes.as_dtype(out_type)}, name)
+    sizes = _dense_shape(input, out_type, name)
+    if sizes is not None:
+        return sizes
     return _weir.shape(_graph(), input, dtypes.as_dtype(out_type), name)
 
 
@@ -71,15 +81,16 @@ def shape_n(input, out_type=dtypes.int32, name=None):
 
 
 def size(input, name=None, out_type=dtypes.int32):
-    if hasattr(input, "dense_shape"):
-        sizes = apply("Cast", (input.dense_shape,), {"DstT": dtypes.as_dtype(out_type)}, None)
+    sizes = _dense_shape(input, out_type, None)
+    if sizes is not None:
         return apply("Prod", (sizes, 0), {}, name)
     return _weir.size(_graph(), input, dtypes.as_dtype(out_type), name)
 
 
 def rank(input, name=None):
-    if hasattr(input, "dense_shape"):
-        return size(input.dense_shape, name)
+    sizes = _dense_shape(input, dtypes.int32, None)
+    if sizes is not None:
+        return size(sizes, name)
     return _weir.rank(_graph(), input, name)
 
 
@@ -398,6 +409,8 @@ def reverse(tensor, axis=None, name=None, dims=None):
     axis = dims if axis is None else axis
     if isinstance(axis, (list, tuple)) and axis and all(isinstance(a, bool) for a in axis):
         axis = [i for i, reversed_ in enumerate(axis) if reversed_]
+    elif getattr(axis, "dtype", None) is not None and dtypes.as_dtype(axis.dtype).base_dtype == dtypes.bool:
+        return apply("Reverse", (tensor, axis), {}, name)
     return apply("ReverseV2", (tensor, axis), {}, name)
 
 

@@ -13,6 +13,14 @@ def _static(tensor):
     return _weir.constant_value(tensor)
 
 
+def _holds(symbol, left, right):
+    """Whether a comparison of arrays holds everywhere; None where the shapes do not fit: the operation says it better."""
+    try:
+        return bool(_NUMPY[symbol](left, right).all())
+    except ValueError:
+        return None
+
+
 def _compare(claim, symbol, function):
     """assert_<claim>(x, y): fails unless ``function(x, y)`` holds everywhere."""
     public = f"assert_{claim}"
@@ -24,7 +32,8 @@ def _compare(claim, symbol, function):
             typed = isinstance(y, (Tensor, _weir.Variable))
             y = convert_to_tensor(y, name="y", dtype=None if typed else x.dtype.base_dtype)
             left, right = _static(x), _static(y)
-            if left is not None and right is not None and not _NUMPY[symbol](left, right).all():
+            holds = None if left is None or right is None else _holds(symbol, left, right)
+            if holds is False:
                 raise errors.InvalidArgumentError(
                     None, None, f"{message}\nCondition x {symbol} y did not hold.\nx = {left}\ny = {right}")
             if data is None:
@@ -92,7 +101,7 @@ def _check_rank(x, ranks, holds_static, condition, words, data, summarize, messa
         ranks = [convert_to_tensor(rank, name="rank") for rank in ranks]
         for rank in ranks:
             if not rank.dtype.base_dtype.is_integer:
-                raise TypeError(f"Rank must be an integer, got {rank.dtype.name}")
+                raise TypeError(f"Rank {rank.name} must be of type {dtypes.int32!r}, not {rank.dtype.name}")
             if rank.shape.ndims not in (None, 0):
                 raise ValueError("Rank must be a scalar")
         values = [_static(rank) for rank in ranks]
@@ -150,7 +159,7 @@ def assert_integer(x, message=None, name=None):
 
 
 def assert_proper_iterable(values):
-    if isinstance(values, (Tensor, _weir.Variable, str, bytes)) or hasattr(values, "__array__"):
+    if isinstance(values, (Tensor, SparseTensor, _weir.Variable, str, bytes)) or hasattr(values, "__array__"):
         raise TypeError("Expected argument \"values\" to be a \"proper\" iterable.  Found: %s" % type(values))
     if not hasattr(values, "__iter__"):
         raise TypeError("Expected argument \"values\" to be iterable.  Found: %s" % type(values))

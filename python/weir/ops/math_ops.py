@@ -11,6 +11,8 @@ simple.install(globals(), simple.MATH)
 
 
 def abs(x, name=None):
+    if hasattr(x, "_map_values"):  # a sparse tensor
+        return x._map_values(abs, name=name)
     return _weir.abs(_graph(), x, name)
 
 
@@ -25,6 +27,8 @@ def pow(x, y, name=None):
 def cast(x, dtype, name=None):
     if isinstance(x, IndexedSlices):
         return IndexedSlices(cast(x.values, dtype), x.indices, x.dense_shape)
+    if hasattr(x, "_map_values"):  # a sparse tensor
+        return x._map_values(cast, dtype, name=name)
     dtype = dtypes.as_dtype(dtype).base_dtype
     if isinstance(x, (Tensor, _weir.Variable)):
         return _weir.cast(_graph(), x, dtype, name)
@@ -94,6 +98,17 @@ def div_no_nan(x, y, name=None):
     with name_scope(name, "div_no_nan", [x, y]) as scope:
         x = convert_to_tensor(x, name="x")
         return apply("DivNoNan", (x, convert_to_tensor(y, name="y", dtype=x.dtype.base_dtype)), {}, scope)
+
+
+def conj(x, name=None):
+    """The complex conjugate; real numbers are their own."""
+    x = convert_to_tensor(x, name="x")
+    dtype = x.dtype.base_dtype
+    if dtype.is_complex or dtype == dtypes.as_dtype("variant"):
+        return apply("Conj", (x,), {}, name)
+    if dtype.is_floating or dtype.is_integer:
+        return x
+    raise TypeError(f"Expected numeric or variant tensor, got dtype {dtype!r}")
 
 
 def real(input, name=None):

@@ -95,6 +95,8 @@ def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None
     else:
         keep_prob = convert_to_tensor(keep_prob, x.dtype.base_dtype, name="keep_prob")
         keep_prob.shape.assert_has_rank(0)
+        if _weir.constant_value(keep_prob) == 1:
+            return x
     if isinstance(noise_shape, (list, tuple)) and any(size is None for size in noise_shape):
         sizes = convert_to_tensor(x).shape
         if sizes.ndims == len(noise_shape):

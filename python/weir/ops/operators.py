@@ -25,10 +25,15 @@ def install():
         text = getattr(x, "dtype", None) is not None and x.dtype.base_dtype == dtypes.as_dtype("string")
         return apply("Add" if text else "AddV2", (first, second), {}, "add")
 
+    def multiply(x, y):
+        if hasattr(y, "_with_dense"):  # a sparse tensor, which knows how
+            return NotImplemented
+        return apply("Mul", (x, y), {}, "mul")
+
     table = {
         "__add__": add_operator, "__radd__": lambda x, y: add_operator(x, y, True),
         "__sub__": binary("Sub", "sub"), "__rsub__": binary("Sub", "sub", True),
-        "__mul__": binary("Mul", "mul"), "__rmul__": binary("Mul", "mul", True),
+        "__mul__": multiply, "__rmul__": binary("Mul", "mul", True),
         "__truediv__": through(math_ops.truediv, "truediv"), "__rtruediv__": through(math_ops.truediv, "truediv", True),
         "__div__": through(math_ops.div, "div"), "__rdiv__": through(math_ops.div, "div", True),
         "__floordiv__": through(math_ops.floordiv, "floordiv"),

@@ -56,7 +56,7 @@ MATH = {
     "erf": "Erf", "erfc": "Erfc", "lgamma": "Lgamma", "digamma": "Digamma",
     "is_nan": "IsNan", "is_inf": "IsInf", "is_finite": "IsFinite",
     "negative": "Neg", "reciprocal": "Reciprocal", "logical_not": "LogicalNot",
-    "conj": "Conj", "add": "Add", "subtract": "Sub", "multiply": "Mul",
+    "add": "Add", "subtract": "Sub", "multiply": "Mul",
     "realdiv": "RealDiv", "truncatediv": "TruncateDiv", "truncatemod": "TruncateMod",
     "floormod": "FloorMod", "mod": "FloorMod",
     "maximum": "Maximum", "minimum": "Minimum", "atan2": "Atan2",
@@ -100,11 +100,15 @@ def either(name, value, old_name, old_value):
     return old_value
 
 
+# Zero stays zero, so these take sparse tensors, too.
+_OF_SPARSE = {"square", "sqrt", "sign", "tanh", "sin", "asin", "tan", "atan", "sinh", "erf", "negative"}
+
+
 def install(namespace, rows):
     """Defines the functions of ``rows`` in a module; each is made when first called, so that import stays quick."""
     for name, row in rows.items():
         op, renamed = (row, {}) if isinstance(row, str) else row
-        namespace.setdefault(name, _Lazy(name, op, renamed))
+        namespace.setdefault(name, (_LazyOfSparse if name in _OF_SPARSE else _Lazy)(name, op, renamed))
 
 
 class _Lazy:
@@ -139,3 +143,16 @@ class _Lazy:
 
     def __repr__(self):
         return f"<function {self.__name__}: operation {self._op}>"
+
+
+class _LazyOfSparse(_Lazy):
+    """... of the values of a sparse tensor, too."""
+
+    __slots__ = ()
+
+    def __call__(self, x=None, *args, **kwargs):
+        if x is None:
+            return super().__call__(*args, **kwargs)
+        if hasattr(x, "_map_values"):
+            return x._map_values(self._made(), *args, **kwargs)
+        return super().__call__(x, *args, **kwargs)

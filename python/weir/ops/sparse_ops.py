@@ -25,8 +25,16 @@ class _SparseShape(TensorShape):
     def eval(self, feed_dict=None, session=None):
         return self._tensor.eval(feed_dict, session)
 
+    dtype = property(lambda self: self._tensor.dtype)
+    op = property(lambda self: self._tensor.op)
+    name = property(lambda self: self._tensor.name)
+    graph = property(lambda self: self._tensor.graph)
+
     def _as_graph_element(self):
         return self._tensor
+
+    def _feed_parts(self, value):
+        return [(self._tensor, value)]
 
 
 class SparseTensor:
@@ -80,6 +88,10 @@ class SparseTensor:
     def _feed_parts(self, value):
         indices, values, *rest = value
         return [(self._indices, indices), (self._values, values)] + [(self._dense_shape, shape) for shape in rest]
+
+    def _map_values(self, function, *args, **kwargs):
+        """The function of the values, at the same places."""
+        return SparseTensor(self._indices, function(self._values, *args, **kwargs), self._dense_shape)
 
     # With a dense tensor, which broadcasts.
 

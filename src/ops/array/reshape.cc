@@ -37,12 +37,15 @@ void infer(InferContext& c) {
   }
   if (open == 1) {
     if (known == 0 ? elements != 0 : elements % known != 0) {
-      throw invalid_argument("{} elements of shape {} do not fill the shape {}", elements, from.str(), to.str());
+      throw invalid_argument("Dimension size must be evenly divisible by {} but is {}: shape {} does not fill {}", known,
+                             elements, from.str(), to.str());
     }
     to.set_dim(last_open, known == 0 ? 0 : elements / known);
   } else if (open == 0 && known != elements) {
-    throw invalid_argument("cannot reshape a tensor of {} elements, shape {}, to shape {} ({} elements)", elements,
-                           from.str(), to.str(), known);
+    throw invalid_argument(
+        "Cannot reshape a tensor with {} elements, shape {}, to shape {} ({} elements). Input to reshape is a tensor with {} "
+        "values, but the requested shape has {}",
+        elements, from.str(), to.str(), known, elements, known);
   }
   c.set_output(0, to);
 }

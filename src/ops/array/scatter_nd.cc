@@ -7,6 +7,16 @@
 namespace weir::ops {
 namespace {
 
+// Each index has its update.
+void check_outer(const Shape& indices, const Shape& updates) {
+  const int outer = indices.rank() - 1;
+  bool fits = updates.rank() >= outer;
+  for (int i = 0; fits && i < outer; ++i) fits = Shape{indices[i]}.compatible(Shape{updates[i]});
+  if (fits) return;
+  throw invalid_argument("The outer {} dimensions of indices.shape={} must match the outer {} dimensions of updates.shape={}",
+                         outer, indices.str(), outer, updates.str());
+}
+
 void infer(InferContext& c) {
   c.require_min_rank(0, 1);
   const Shape &indices = c.input(0), &updates = c.input(1);
@@ -20,8 +30,11 @@ void infer(InferContext& c) {
     for (int i = 0; i < indices.rank() - 1; ++i) expected.append(indices[i]);
     for (int i = static_cast<int>(indices[-1]); i < to.rank(); ++i) expected.append(to[i]);
     if (!updates.compatible(expected)) {
-      throw invalid_argument("updates must have shape {} for indices {} and shape {}; they have {}", expected.str(),
-                             indices.str(), to.str(), updates.str());
+      check_outer(indices, updates);
+      throw invalid_argument(
+          "The inner {} dimensions of output.shape={} must match the inner dimensions of updates.shape={}: updates must "
+          "have shape {}",
+          to.rank() - static_cast<int>(indices[-1]), to.str(), updates.str(), expected.str());
     }
   }
   c.set_output(0, to);

@@ -26,13 +26,20 @@ struct State {
 
 State prepare(PrepareContext& c) { return {c.attr<bool>("validate_indices")}; }
 
+// "[1, 0]", where an element goes.
+std::string coordinates(const KernelContext& c, int64_t i, int64_t depth) {
+  std::string text = "[";
+  for (int64_t d = 0; d < depth; ++d) text += (d ? ", " : "") + std::to_string(int_at(c, 0, i * depth + d));
+  return text + "]";
+}
+
 void cpu(KernelContext& c) {
   const Shape &indices = c.shape(0), &to = c.output_shape();
   const int64_t count = indices.rank() == 0 ? 1 : indices[0];
   const int64_t depth = indices.rank() < 2 ? 1 : indices[1];
   if (depth != to.rank()) throw invalid_argument("{} coordinates for a tensor of shape {}", depth, to.str());
   if (c.shape(2).rank() == 1 && c.elements(2) != count) {
-    throw invalid_argument("{} values for {} indices", c.elements(2), count);
+    throw invalid_argument("sparse_values has incorrect shape {}, should be [] or [{}]", c.shape(2).str(), count);
   }
   // Indices without coordinates take no memory, however many there are: the second tells all that the others could.
   const int64_t writes = depth == 0 && c.shape(2).rank() == 0 ? std::min<int64_t>(count, 2) : count;
@@ -45,12 +52,14 @@ void cpu(KernelContext& c) {
       for (int d = 0; d < depth; ++d) {
         const int64_t x = int_at(c, 0, i * depth + d);
         if (x < 0 || x >= to[d]) {
-          throw invalid_argument("sparse_indices[{}] is out of bounds: {} is not in [0, {})", i, x, to[d]);
+          throw invalid_argument("indices[{}] = {} is out of bounds: need 0 <= index < {}", i, coordinates(c, i, depth),
+                                 to.str());
         }
         at += x * strides[d];
       }
       if (c.state<State>().validate && at <= last) {
-        throw invalid_argument("sparse_indices[{}] is {}", i, at == last ? "repeated" : "out of order");
+        throw invalid_argument("indices[{}] = {} is {}", i, coordinates(c, i, depth),
+                               at == last ? "repeated" : "out of order");
       }
       last = at;
       c.output<T>()[at] = c.input<T>(2)[c.shape(2).rank() == 0 ? 0 : i];

@@ -58,12 +58,25 @@ OpDef unpack_op() {
 }  // namespace weir::ops
 
 namespace weir {
+namespace {
+
+// As Python shows a shape, because programs look for it: "(?, 3)".
+std::string python_text(const Shape& shape) {
+  if (!shape.has_rank()) return "<unknown>";
+  std::string text = "(";
+  for (int i = 0; i < shape.rank(); ++i) {
+    text += (i ? ", " : "") + (shape[i] == kUnknown ? std::string("?") : std::to_string(shape[i]));
+  }
+  return text + (shape.rank() == 1 ? ",)" : ")");
+}
+
+}  // namespace
 
 std::vector<Output> unstack(const In& value, int64_t num, int64_t axis, std::string_view name) {
   if (num < 0 && value.output()) {
     const Shape& shape = value.output().shape();
     if (shape.has_rank()) num = shape[ops::packed_axis(axis, shape.rank())];
-    if (num < 0) throw invalid_argument("Cannot infer num from shape {}", shape.str());
+    if (num < 0) throw invalid_argument("Cannot infer num from shape {}", python_text(shape));
   }
   return ops::all_outputs(
       NodeBuilder("Unpack", ops::name_or(name, "unstack")).input(value).attr("num", num).attr("axis", axis).build());

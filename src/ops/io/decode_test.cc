@@ -139,7 +139,7 @@ TEST(SerializeTensor, IsReadBackByParseTensor) {
          bad = parse_tensor(g.constant(Tensor("xx")), int32);
   expect_error([&] { session.run(wrong); }, Code::InvalidArgument,
                "Type mismatch between parsed tensor (float) and dtype (int32)");
-  expect_error([&] { session.run(bad); }, Code::InvalidArgument, "Cannot parse tensor from proto");
+  expect_error([&] { session.run(bad); }, Code::InvalidArgument, "Could not parse `serialized` as TensorProto");
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ void parse(KernelContext& c) {
   proto::TensorProto message;
   if (bytes.size() > static_cast<size_t>(std::numeric_limits<int>::max()) ||
       !message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) || message.dtype() == proto::DT_INVALID) {
-    throw invalid_argument("Cannot parse tensor from proto: {} bytes are no TensorProto", bytes.size());
+    throw invalid_argument("Could not parse `serialized` as TensorProto: '{}'",
+                           bytes.size() > 64 ? fmt::format("{} bytes", bytes.size()) : std::string(bytes));
   }
   const auto dtype = static_cast<DType>(message.dtype());
   const auto wanted = c.node().attr<DType>("out_type");

@@ -71,10 +71,10 @@ TEST(SparseSegmentOps, ReduceChosenRows) {
   check_op({.op = "SparseSegmentSum",
             .inputs = {data, {2, 0, 0}, {0, 0, 2}},
             .outputs = {{{6, 8}, {0, 0}, {1, 2}}},
-            .bad = {{.inputs = {ramp({2, 2}), {2}, {0}}, .message = "indices[0] = 2 is out of range [0, 2)"},
+            .bad = {{.inputs = {ramp({2, 2}), {2}, {0}}, .message = "indices[0] == 2 out of range [0, 2)"},
                     {.inputs = {ramp({2, 2}), {-1}, {0}}, .message = "out of range"},
                     {.inputs = {ramp({2, 2}), {0, 1}, {1, 0}}, .message = "increasing"},
-                    {.inputs = {ramp({2, 2}), {0, 1}, {-1, 0}}, .message = "segment id -1"},
+                    {.inputs = {ramp({2, 2}), {0, 1}, {-1, 0}}, .message = "Segment id -1"},
                     {.inputs = {ramp({2, 2}), {0}, {-1}}, .message = "segment ids must be >= 0"},
                     {.inputs = {ramp({2, 2}), {0, 1}, {0}}, .message = "[2]"},
                     {.inputs = {3, {0}, {0}}, .message = "rank"}}});
@@ -95,7 +95,7 @@ TEST(SparseSegmentOps, ReduceChosenRows) {
   check_op({.op = "SparseSegmentMeanGrad",
             .inputs = {{{2, 4}, {1, 1}}, {2, 0, 0}, {0, 0, 1}, 4},
             .outputs = {{{2, 3}, {0, 0}, {1, 2}, {0, 0}}},
-            .bad = {{.inputs = {ramp({1, 2}), {0}, {1}, 3}, .message = "segment id 1 is out of range [0, 1)"},
+            .bad = {{.inputs = {ramp({1, 2}), {0}, {1}, 3}, .message = "Segment id 1 out of range [0, 1)"},
                     {.inputs = {ramp({1, 2}), {3}, {0}, 3}, .message = "indices[0] = 3 is out of range [0, 3)"},
                     {.inputs = {ramp({1, 2}), {0}, {0}, -1}, .message = "output_dim0 is -1"}}});
   check_op({.op = "SparseSegmentSqrtNGrad",
@@ -108,7 +108,7 @@ TEST(SparseSegmentOps, GiveAsManySegmentsAsTheyAreTold) {
   check_op({.op = "SparseSegmentSumWithNumSegments",
             .inputs = {data, {2, 0, 0}, {0, 0, 2}, 4},
             .outputs = {{{6, 8}, {0, 0}, {1, 2}, {0, 0}}},
-            .bad = {{.inputs = {ramp({2, 2}), {1}, {3}, 3}, .message = "segment id 3 is out of range [0, 3)"},
+            .bad = {{.inputs = {ramp({2, 2}), {1}, {3}, 3}, .message = "Segment id 3 out of range [0, 3)"},
                     {.inputs = {ramp({2, 2}), {1}, {0}, -1}, .message = "num_segments is -1"}}});
   check_op({.op = "SparseSegmentMeanWithNumSegments",
             .inputs = {data, {2, 0, 0}, {1, 1, 2}, 3},

@@ -44,7 +44,7 @@ void infer_sparse_segments_grad(InferContext& c) {
 
 int64_t sparse_row(const KernelContext& c, int64_t i, int64_t rows) {
   const int64_t row = int_at(c, 1, i);
-  if (row < 0 || row >= rows) throw invalid_argument("indices[{}] = {} is out of range [0, {})", i, row, rows);
+  if (row < 0 || row >= rows) throw invalid_argument("indices[{}] == {} out of range [0, {})", i, row, rows);
   return row;
 }
 
@@ -53,7 +53,10 @@ int64_t segment_end(const KernelContext& c, int64_t begin, int64_t segments) {
   int64_t end = begin + 1;
   while (end < c.elements(2) && int_at(c, 2, end) == id) ++end;
   if (end < c.elements(2) && int_at(c, 2, end) < id) throw invalid_argument("segment ids are not increasing");
-  if (id < 0 || id >= segments) throw invalid_argument("segment id {} is out of range [0, {})", id, segments);
+  if (id < 0 || id >= segments) {
+    throw invalid_argument("Segment id {} out of range [0, {}), possibly because 'segment_ids' input is not sorted.", id,
+                           segments);
+  }
   return end;
 }
 

@@ -29,7 +29,7 @@ void infer(InferContext& c) {
   const bool adjoint_a = c.attr<bool>("adjoint_a"), adjoint_b = c.attr<bool>("adjoint_b");
   const int64_t inner_a = a[adjoint_a ? 0 : 1], inner_b = b[adjoint_b ? 1 : 0];
   if (inner_a != kUnknown && inner_b != kUnknown && inner_a != inner_b) {
-    throw invalid_argument("inner dimensions differ: {} x {}", a.str(), b.str());
+    throw invalid_argument("Dimensions must be equal: inner dimensions differ: {} x {}", a.str(), b.str());
   }
   c.set_output(0, Shape{a[adjoint_a ? 1 : 0], b[adjoint_b ? 0 : 1]});
 }

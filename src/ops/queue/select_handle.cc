@@ -14,7 +14,7 @@ void infer(InferContext& c) {
 void cpu(KernelContext& c) {
   const int32_t index = c.scalar<int32_t>(0);
   if (index < 0 || index >= c.inputs() - 1) {
-    throw invalid_argument("indices = {} is not in [0, {})", index, c.inputs() - 1);
+    throw invalid_argument("Index must be in the range [0, {1}) but got {0}", index, c.inputs() - 1);
   }
   c.forward_ref(1 + index, 0);
 }

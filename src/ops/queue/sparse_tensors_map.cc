@@ -124,8 +124,9 @@ void take(KernelContext& c) {
   for (int64_t i = 0; i < c.elements(0); ++i) {
     parts.push_back(c.state<State>().map->take(c.input<int64_t>(0)[i]));
     if (parts.back().shape.size() != parts[0].shape.size()) {
-      throw invalid_argument("Inconsistent rank across SparseTensors: {} and {}", parts[0].shape.size(),
-                             parts.back().shape.size());
+      throw invalid_argument(
+          "Inconsistent rank across SparseTensors: rank prior to SparseTensor[{}] was: {} but rank of SparseTensor[{}] is: {}",
+          i, parts[0].shape.size(), i, parts.back().shape.size());
     }
     count += parts.back().values.elements();
   }

@@ -1,0 +1,127 @@
+"""Small things that TensorFlow's own tests look at: words of messages, names of nodes, arguments of other kinds."""
+
+import numpy as np
+import pytest
+
+import weir as tf
+from weir.core.op_functions import RawOps
+from weir.file_io import FileIO
+
+raw = RawOps()
+
+
+def _sparse():
+    return tf.SparseTensor([[0, 1], [1, 0]], [1.5, -2.0], [2, 2])
+
+
+@pytest.mark.parametrize("function, values", [
+    (tf.abs, [1.5, 2]), (tf.square, [2.25, 4]), (tf.negative, [-1.5, 2]), (tf.sign, [1, -1]),
+    (lambda x: tf.cast(x, tf.int32), [1, -2]), (tf.to_int64, [1, -2]),
+    (lambda x: tf.constant([[1.0, 2.0], [3.0, 4.0]]) * x, [3, -6]),
+])
+def test_functions_of_elements_take_sparse_tensors(sess, function, values):
+    result = sess.run(function(_sparse()))
+    assert result.values.tolist() == values and result.indices.tolist() == [[0, 1], [1, 0]]
+
+
+def test_sparse_tensors_have_shape_size_and_rank(sess):
+    for sparse in (_sparse(), tf.SparseTensorValue([[0, 1]], [1.0], [2, 2])):
+        assert sess.run(tf.shape(sparse)).tolist() == [2, 2]
+        assert sess.run([tf.size(sparse), tf.rank(sparse)]) == [4, 2]
+    assert _sparse().shape.dtype == tf.int64
+
+
+def test_functions_of_one_argument_take_it_by_name(sess):
+    assert sess.run(tf.square(x=3.0)) == 9 and tf.tanh(1.0, name="t").op.name == "t"
+
+
+def test_the_conjugate_of_real_numbers_is_themselves():
+    x = tf.constant([1, 2])
+    assert tf.conj(x) is x and tf.conj(tf.constant(1j)).op.type == "Conj"
+    with pytest.raises(TypeError, match="Expected numeric"):
+        tf.conj(tf.constant("a"))
+
+
+@pytest.mark.parametrize("make, words", [
+    (lambda: raw.SparseSegmentSum(data=tf.ones([4, 2]), indices=[0, 9], segment_ids=[0, 0]),
+     r"indices\[1\] == 9 out of range \[0, 4\)"),
+    (lambda: raw.SparseSegmentSumWithNumSegments(data=tf.ones([4, 2]), indices=[0], segment_ids=[3], num_segments=2),
+     r"Segment id 3 out of range \[0, 2\), possibly because 'segment_ids' input is not sorted"),
+    (lambda: raw.SparseToDense(sparse_indices=[[1], [7]], output_shape=[5], sparse_values=[1, 2], default_value=0),
+     r"indices\[1\] = \[7\] is out of bounds: need 0 <= index < \[5\]"),
+    (lambda: raw.SparseToDense(sparse_indices=[[1], [1]], output_shape=[5], sparse_values=[1, 2], default_value=0),
+     r"indices\[1\] = \[1\] is repeated"),
+    (lambda: raw.SparseToDense(sparse_indices=[[2], [1]], output_shape=[5], sparse_values=[1, 2], default_value=0),
+     r"indices\[1\] = \[1\] is out of order"),
+    (lambda: raw.SparseToDense(sparse_indices=[[1], [2]], output_shape=[5], sparse_values=[1, 2, 3], default_value=0),
+     r"sparse_values has incorrect shape \[3\], should be \[\] or \[2\]"),
+    (lambda: raw.ParseTensor(serialized="bogus", out_type=tf.float32), "Could not parse `serialized` as TensorProto: 'bogus'"),
+    (lambda: tf.scatter_nd([[0], [1]], tf.ones([3, 2]), [4, 2]), r"The outer 1 dimensions of indices\.shape=\[2,1\]"),
+    (lambda: tf.scatter_nd([[0], [1]], tf.ones([2, 3]), [4, 2]), r"The inner 1 dimensions of output\.shape=\[4,2\]"),
+    (lambda: tf.reshape(tf.ones([4]), [3, -1]), "must be evenly divisible by 3"),
+    (lambda: tf.reshape(tf.ones([4]), [3, 7]), "is a tensor with 4 values, but the requested shape has 21"),
+    (lambda: tf.unstack(tf.placeholder(tf.float32, [None, 2])), r"Cannot infer num from shape \(\?, 2\)"),
+    (lambda: tf.assert_equal([1, 2, 3], [1, 2]), "must be"),
+])
+def test_messages_are_tensorflows(sess, make, words):
+    with pytest.raises((ValueError, tf.errors.InvalidArgumentError), match=words):
+        sess.run(make())
+
+
+def test_numbers_in_text_may_be_hexadecimal(sess):
+    assert sess.run(tf.string_to_number(["0xF", "0X10"])).tolist() == [15, 16]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="could not correctly convert string"):
+        sess.run(tf.string_to_number(["0x"]))
+
+
+def test_dropout_that_keeps_everything_is_its_argument():
+    x = tf.zeros([3])
+    assert tf.nn.dropout(x, tf.constant(1.0)) is x
+
+
+def test_a_custom_getter_is_called_outside_of_scopes_of_names():
+    def getter(inner, name, *args, **kwargs):
+        first = inner(f"{name}/0", *args, **kwargs)
+        with tf.name_scope("getter"):
+            return first + 1.0
+
+    with tf.variable_scope("scope", custom_getter=getter):
+        assert tf.get_variable("v", [2]).name == "getter/add:0"
+
+
+def test_the_store_of_variables_gives_what_it_has():
+    from weir.core.variable_scope import _get_default_variable_store
+
+    store = _get_default_variable_store()
+    assert store.get_variable("v", [1]) is store.get_variable("v", [1])
+
+
+def test_a_template_makes_its_variables_in_its_first_call():
+    template = tf.make_template("t", lambda: tf.Variable(1.0))
+    template()
+    with pytest.raises(ValueError, match="after the first time"):
+        template()
+
+
+def test_operations_are_numbered_in_the_order_of_their_making():
+    first, second = tf.constant(1).op, tf.constant(2).op
+    assert first._id < second._id
+
+
+def test_shapes_that_nobody_knows_are_not_unequal():
+    with pytest.raises(ValueError, match="inequality of unknown"):
+        tf.TensorShape(None) != tf.TensorShape([2])  # noqa: B015
+    assert tf.TensorShape([1]) != tf.TensorShape([2])
+
+
+def test_files_opened_for_reading_and_writing_are_made(tmp_path):
+    with FileIO(str(tmp_path / "file"), "r+") as file:
+        file.write("text")
+        file.seek(0)
+        assert file.read() == "text"
+
+
+def test_a_scalar_may_be_said_to_have_one_element_in_gradient_checks(sess):
+    x = tf.constant([1.0, 2.0])
+    theory, numeric = tf.test.compute_gradient(x, [2], tf.reduce_sum(x * x) + 1.0, [1])
+    np.testing.assert_allclose(theory, numeric, 1e-2)
