@@ -1,0 +1,624 @@
+"""Distributions of numbers."""
+
+import math
+
+import numpy as np
+
+import weir as tf
+from weir.distributions.distribution import (FULLY_REPARAMETERIZED, NOT_REPARAMETERIZED, Distribution, RegisterKL, _checked,
+                                             _new_seed, _tensors)
+
+
+class _Scalar(Distribution):
+    """A distribution whose parameters broadcast to the batch."""
+
+    def _setup(self, parameters, tensors, validate_args, allow_nan_stats, name, reparameterized=True):
+        self._batch_of = tuple(tensors)
+        super().__init__(dtype=tensors[0].dtype.base_dtype, validate_args=validate_args, allow_nan_stats=allow_nan_stats,
+                         reparameterization_type=FULLY_REPARAMETERIZED if reparameterized else NOT_REPARAMETERIZED,
+                         parameters=parameters, graph_parents=list(tensors), name=name)
+
+    def _samples_shape(self, n):
+        return tf.concat([[n], self.batch_shape_tensor()], 0)
+
+    def _spread(self, tensor):
+        """A parameter in the shape of the batch."""
+        return tensor * tf.ones(self.batch_shape_tensor(), dtype=self.dtype)
+
+    def _uniform(self, n, seed):
+        # Of the open interval: its logarithm is taken.
+        return tf.random_uniform(self._samples_shape(n), minval=np.finfo(self.dtype.as_numpy_dtype).tiny, maxval=1.0,
+                                 dtype=self.dtype, seed=seed)
+
+
+class _LocScale(_Scalar):
+    def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name=None):
+        parameters = dict(locals())
+        name = name or type(self).__name__
+        with tf.name_scope(name, values=[loc, scale]) as scope:
+            self._loc, self._scale = _tensors(loc, scale, names=("loc", "scale"))
+            self._loc, self._scale = _checked(validate_args, [self._loc, self._scale],
+                                              lambda: [tf.assert_positive(self._scale)])
+        parameters.pop("__class__", None)
+        self._setup(parameters, [self._loc, self._scale], validate_args, allow_nan_stats, scope)
+
+    loc = property(lambda self: self._loc)
+    scale = property(lambda self: self._scale)
+
+    @staticmethod
+    def _param_shapes(sample_shape):
+        return {name: tf.convert_to_tensor(sample_shape, dtype=tf.int32) for name in ("loc", "scale")}
+
+    def _z(self, x):
+        return (x - self._loc) / self._scale
+
+    def _mean(self):
+        return self._spread(self._loc)
+
+    _mode = _median = _mean
+
+
+class Normal(_LocScale):
+    def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name="Normal"):
+        super().__init__(loc, scale, validate_args, allow_nan_stats, name)
+
+    # The names of before TensorFlow 1.0.
+    mu = property(lambda self: self._loc)
+    sigma = property(lambda self: self._scale)
+
+    def _sample_n(self, n, seed=None):
+        drawn = tf.random_normal(self._samples_shape(n), mean=0.0, stddev=1.0, dtype=self.dtype, seed=seed)
+        return drawn * self._scale + self._loc
+
+    def _log_prob(self, x):
+        return -0.5 * tf.square(self._z(x)) - (0.5 * math.log(2.0 * math.pi) + tf.log(self._scale))
+
+    def _cdf(self, x):
+        return 0.5 * tf.erfc(-self._z(x) / math.sqrt(2.0))
+
+    def _survival_function(self, x):
+        return 0.5 * tf.erfc(self._z(x) / math.sqrt(2.0))
+
+    def _log_cdf(self, x):
+        return _log_ndtr(self._z(x))
+
+    def _log_survival_function(self, x):
+        return _log_ndtr(-self._z(x))
+
+    def _entropy(self):
+        return 0.5 * math.log(2.0 * math.pi * math.e) + tf.log(self._spread(self._scale))
+
+    def _quantile(self, p):
+        return _ndtri(p) * self._scale + self._loc
+
+    def _stddev(self):
+        return self._spread(self._scale)
+
+
+def _log_ndtr(x):
+    """The logarithm of the normal distribution function, exact in both tails."""
+    low = -10.0 if x.dtype == tf.float32 else -20.0
+    safe = tf.maximum(x, low)
+    middle = tf.log(0.5 * tf.erfc(-safe / math.sqrt(2.0)))
+    far = tf.minimum(x, low)
+    square = 1.0 / tf.square(far)
+    series = 1.0 - square * (1.0 - 3.0 * square * (1.0 - 5.0 * square))
+    tail = -0.5 * tf.square(far) - tf.log(-far) - 0.5 * math.log(2.0 * math.pi) + tf.log(series)
+    return tf.where(x > low, middle, tail)
+
+
+_NDTRI = (  # Acklam's rational approximation: (numerator, denominator) in the middle and in the tails
+    ([-3.969683028665376e+01, 2.209460984245205e+02, -2.759285104469687e+02, 1.383577518672690e+02,
+      -3.066479806614716e+01, 2.506628277459239e+00],
+     [-5.447609879822406e+01, 1.615858368580409e+02, -1.556989798598866e+02, 6.680131188771972e+01,
+      -1.328068155288572e+01, 1.0]),
+    ([-7.784894002430293e-03, -3.223964580411365e-01, -2.400758277161838e+00, -2.549732539343734e+00,
+      4.374664141464968e+00, 2.938163982698783e+00],
+     [7.784695709041462e-03, 3.224671290700398e-01, 2.445134137142996e+00, 3.754408661907416e+00, 1.0]))
+
+
+def _ndtri(p):
+    """The inverse of the normal distribution function; one step of Newton after a rational approximation."""
+    def polynomial(coefficients, x):
+        value = tf.zeros_like(x)
+        for c in coefficients:
+            value = value * x + c
+        return value
+
+    smaller = tf.minimum(p, 1.0 - p)
+    q = tf.clip_by_value(p, 0.02425, 1 - 0.02425) - 0.5
+    middle = q * polynomial(_NDTRI[0][0], q * q) / polynomial(_NDTRI[0][1], q * q)
+    t = tf.sqrt(-2.0 * tf.log(tf.maximum(tf.minimum(smaller, 0.02425), np.finfo(p.dtype.as_numpy_dtype).tiny)))
+    tail = polynomial(_NDTRI[1][0], t) / polynomial(_NDTRI[1][1], t)
+    x = tf.where(smaller < 0.02425, tf.where(p < 0.5, tail, -tail), middle)
+    error = 0.5 * tf.erfc(-x / math.sqrt(2.0)) - p
+    x = x - error * math.sqrt(2.0 * math.pi) * tf.exp(0.5 * x * x)
+    infinite = np.inf * tf.ones_like(p)
+    return tf.where(tf.equal(p, 0.0), -infinite, tf.where(tf.equal(p, 1.0), infinite, x))
+
+
+class NormalWithSoftplusScale(Normal):
+    def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name="NormalWithSoftplusScale"):
+        with tf.name_scope(name, values=[scale]):
+            positive = tf.nn.softplus(scale, name="softplus_scale")
+        super().__init__(loc, positive, validate_args, allow_nan_stats, name)
+
+
+class Laplace(_LocScale):
+    def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name="Laplace"):
+        super().__init__(loc, scale, validate_args, allow_nan_stats, name)
+
+    def _sample_n(self, n, seed=None):
+        tiny = np.nextafter(self.dtype.as_numpy_dtype(-1.0), self.dtype.as_numpy_dtype(0.0))
+        drawn = tf.random_uniform(self._samples_shape(n), minval=float(tiny), maxval=1.0, dtype=self.dtype, seed=seed)
+        return self._loc - self._scale * tf.sign(drawn) * tf.log1p(-tf.abs(drawn))
+
+    def _log_prob(self, x):
+        return -tf.abs(self._z(x)) - (math.log(2.0) + tf.log(self._scale))
+
+    def _cdf(self, x):
+        z = self._z(x)
+        return 0.5 + 0.5 * tf.sign(z) * (1.0 - tf.exp(-tf.abs(z)))
+
+    def _entropy(self):
+        return math.log(2.0) + 1.0 + tf.log(self._spread(self._scale))
+
+    def _stddev(self):
+        return math.sqrt(2.0) * self._spread(self._scale)
+
+
+class LaplaceWithSoftplusScale(Laplace):
+    def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name="LaplaceWithSoftplusScale"):
+        super().__init__(loc, tf.nn.softplus(scale, name="softplus_scale"), validate_args, allow_nan_stats, name)
+
+
+class Logistic(_LocScale):
+    def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name="Logistic"):
+        super().__init__(loc, scale, validate_args, allow_nan_stats, name)
+
+    def _sample_n(self, n, seed=None):
+        drawn = self._uniform(n, seed)
+        return (tf.log(drawn) - tf.log1p(-drawn)) * self._scale + self._loc
+
+    def _log_prob(self, x):
+        z = self._z(x)
+        return -z - 2.0 * tf.nn.softplus(-z) - tf.log(self._scale)
+
+    def _cdf(self, x):
+        return tf.sigmoid(self._z(x))
+
+    def _log_cdf(self, x):
+        return -tf.nn.softplus(-self._z(x))
+
+    def _survival_function(self, x):
+        return tf.sigmoid(-self._z(x))
+
+    def _log_survival_function(self, x):
+        return -tf.nn.softplus(self._z(x))
+
+    def _entropy(self):
+        return 2.0 + tf.log(self._spread(self._scale))
+
+    def _stddev(self):
+        return self._spread(self._scale) * math.pi / math.sqrt(3.0)
+
+
+class Cauchy(_LocScale):
+    def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name="Cauchy"):
+        super().__init__(loc, scale, validate_args, allow_nan_stats, name)
+
+    def _sample_n(self, n, seed=None):
+        return self._quantile(tf.random_uniform(self._samples_shape(n), 0.0, 1.0, dtype=self.dtype, seed=seed))
+
+    def _log_prob(self, x):
+        return -tf.log1p(tf.square(self._z(x))) - (math.log(math.pi) + tf.log(self._scale))
+
+    def _cdf(self, x):
+        return tf.atan(self._z(x)) / math.pi + 0.5
+
+    def _quantile(self, p):
+        return self._loc + self._scale * tf.tan(math.pi * (p - 0.5))
+
+    def _entropy(self):
+        return math.log(4 * math.pi) + tf.log(self._spread(self._scale))
+
+    def _mean(self):
+        if self.allow_nan_stats:
+            return tf.fill(self.batch_shape_tensor(), self.dtype.as_numpy_dtype(np.nan))
+        raise ValueError("`mean` is undefined for Cauchy distribution.")
+
+    _stddev = _mean
+
+    def _mode(self):
+        return self._spread(self._loc)
+
+
+class HalfNormal(_Scalar):
+    def __init__(self, scale, validate_args=False, allow_nan_stats=True, name="HalfNormal"):
+        parameters = {key: value for key, value in locals().items() if key not in ("self", "__class__")}
+        self._scale, = _tensors(scale, names=("scale",))
+        self._setup(parameters, [self._scale], validate_args, allow_nan_stats, name)
+
+    scale = property(lambda self: self._scale)
+
+    def _sample_n(self, n, seed=None):
+        return tf.abs(tf.random_normal(self._samples_shape(n), dtype=self.dtype, seed=seed) * self._scale)
+
+    def _prob(self, x):
+        density = (math.sqrt(2.0 / math.pi) / self._scale) * tf.exp(-0.5 * tf.square(x / self._scale))
+        return density * tf.cast(x >= 0, self.dtype)
+
+    def _cdf(self, x):
+        return tf.erf(tf.maximum(x, 0.0) / self._scale / math.sqrt(2.0))
+
+    def _quantile(self, p):
+        return self._scale * _ndtri(0.5 * (p + 1.0))
+
+    def _entropy(self):
+        return 0.5 * tf.log(math.pi * self._scale ** 2.0 / 2.0) + 0.5
+
+    def _mean(self):
+        return self._scale * math.sqrt(2.0) / math.sqrt(math.pi)
+
+    def _mode(self):
+        return tf.zeros(self.batch_shape_tensor(), self.dtype)
+
+    def _variance(self):
+        return self._scale ** 2.0 * (1.0 - 2.0 / math.pi)
+
+
+class Uniform(_Scalar):
+    """Numbers from ``low`` to below ``high``."""
+
+    def __init__(self, low=0.0, high=1.0, validate_args=False, allow_nan_stats=True, name="Uniform"):
+        parameters = {key: value for key, value in locals().items() if key not in ("self", "__class__")}
+        with tf.name_scope(name, values=[low, high]) as scope:
+            self._low, self._high = _tensors(low, high, names=("low", "high"))
+            self._low, self._high = _checked(validate_args, [self._low, self._high], lambda: [
+                tf.assert_less(self._low, self._high, message="uniform not defined when low >= high.")])
+        self._setup(parameters, [self._low, self._high], validate_args, allow_nan_stats, scope)
+
+    low = a = property(lambda self: self._low)
+    high = b = property(lambda self: self._high)
+
+    def range(self, name="range"):
+        with self._scope(name):
+            return self._high - self._low
+
+    def _sample_n(self, n, seed=None):
+        drawn = tf.random_uniform(self._samples_shape(n), dtype=self.dtype, seed=seed)
+        return self._low + (self._high - self._low) * drawn
+
+    def _prob(self, x):
+        width = self._high - self._low
+        inside = tf.logical_and(x >= self._low + tf.zeros_like(x), x < self._high + tf.zeros_like(x))
+        value = tf.where(inside, tf.ones_like(x) / width, tf.zeros_like(x) + tf.zeros_like(width))
+        return tf.where(tf.is_nan(x + tf.zeros_like(width)), x + tf.zeros_like(width), value)
+
+    def _cdf(self, x):
+        return tf.clip_by_value((x - self._low) / (self._high - self._low), 0.0, 1.0)
+
+    def _entropy(self):
+        return tf.log(self._high - self._low)
+
+    def _mean(self):
+        return (self._low + self._high) / 2.0
+
+    def _variance(self):
+        return tf.square(self._high - self._low) / 12.0
+
+    def _stddev(self):
+        return (self._high - self._low) / math.sqrt(12.0)
+
+
+class Gamma(_Scalar):
+    def __init__(self, concentration, rate, validate_args=False, allow_nan_stats=True, name="Gamma"):
+        parameters = {key: value for key, value in locals().items() if key not in ("self", "__class__")}
+        with tf.name_scope(name, values=[concentration, rate]) as scope:
+            self._concentration, self._rate = _tensors(concentration, rate, names=("concentration", "rate"))
+            self._concentration, self._rate = _checked(validate_args, [self._concentration, self._rate], lambda: [
+                tf.assert_positive(self._concentration), tf.assert_positive(self._rate)])
+        self._setup(parameters, [self._concentration, self._rate], validate_args, allow_nan_stats, scope)
+
+    concentration = alpha = property(lambda self: self._concentration)
+    rate = beta = property(lambda self: self._rate)
+
+    def _sample_n(self, n, seed=None):
+        return tf.random_gamma(shape=[n], alpha=self._spread(self._concentration), beta=self._spread(self._rate),
+                               dtype=self.dtype, seed=seed)
+
+    def _log_prob(self, x):
+        return ((self._concentration - 1.0) * tf.log(x) - self._rate * x
+                - (tf.lgamma(self._concentration) - self._concentration * tf.log(self._rate)))
+
+    def _cdf(self, x):
+        return tf.igamma(self._spread(self._concentration) + tf.zeros_like(x), self._rate * x)
+
+    def _entropy(self):
+        return (self._concentration - tf.log(self._rate) + tf.lgamma(self._concentration)
+                + (1.0 - self._concentration) * tf.digamma(self._concentration))
+
+    def _mean(self):
+        return self._concentration / self._rate
+
+    def _variance(self):
+        return self._concentration / tf.square(self._rate)
+
+    def _stddev(self):
+        return tf.sqrt(self._concentration) / self._rate
+
+    def _mode(self):
+        mode = (self._concentration - 1.0) / self._rate
+        return _or_nan(self, self._concentration > 1.0, mode, "mode not defined when any concentration <= 1")
+
+
+def _or_nan(distribution, defined, value, message):
+    """A moment where it is defined, and NaN or an error where it is not."""
+    defined = tf.logical_and(defined, tf.ones_like(value, dtype=tf.bool))
+    if distribution.allow_nan_stats:
+        return tf.where(defined, value, tf.fill(tf.shape(value), value.dtype.as_numpy_dtype(np.nan)))
+    with tf.control_dependencies([tf.Assert(tf.reduce_all(defined), [message])]):
+        return tf.identity(value)
+
+
+class GammaWithSoftplusConcentrationRate(Gamma):
+    def __init__(self, concentration, rate, validate_args=False, allow_nan_stats=True,
+                 name="GammaWithSoftplusConcentrationRate"):
+        super().__init__(tf.nn.softplus(concentration), tf.nn.softplus(rate), validate_args, allow_nan_stats, name)
+
+
+class Exponential(Gamma):
+    def __init__(self, rate, validate_args=False, allow_nan_stats=True, name="Exponential"):
+        rate, = _tensors(rate, names=("rate",))
+        super().__init__(tf.ones([], dtype=rate.dtype), rate, validate_args, allow_nan_stats, name)
+        self._parameters = {"rate": rate, "validate_args": validate_args, "allow_nan_stats": allow_nan_stats,
+                            "name": name}
+
+    def _sample_n(self, n, seed=None):
+        return -tf.log(self._uniform(n, seed)) / self._rate
+
+    def _log_prob(self, x):
+        return tf.log(self._rate) - self._rate * x
+
+
+class ExponentialWithSoftplusRate(Exponential):
+    def __init__(self, rate, validate_args=False, allow_nan_stats=True, name="ExponentialWithSoftplusRate"):
+        super().__init__(tf.nn.softplus(rate), validate_args, allow_nan_stats, name)
+
+
+class Chi2(Gamma):
+    def __init__(self, df, validate_args=False, allow_nan_stats=True, name="Chi2"):
+        self._df, = _tensors(df, names=("df",))
+        super().__init__(0.5 * self._df, tf.constant(0.5, dtype=self._df.dtype), validate_args, allow_nan_stats, name)
+        self._parameters = {"df": df, "validate_args": validate_args, "allow_nan_stats": allow_nan_stats, "name": name}
+
+    df = property(lambda self: self._df)
+
+
+class Chi2WithAbsDf(Chi2):
+    def __init__(self, df, validate_args=False, allow_nan_stats=True, name="Chi2WithAbsDf"):
+        super().__init__(tf.floor(tf.abs(df, name="abs_df")), validate_args, allow_nan_stats, name)
+
+
+class InverseGamma(_Scalar):
+    def __init__(self, concentration, rate, validate_args=False, allow_nan_stats=True, name="InverseGamma"):
+        parameters = {key: value for key, value in locals().items() if key not in ("self", "__class__")}
+        self._concentration, self._rate = _tensors(concentration, rate, names=("concentration", "rate"))
+        self._setup(parameters, [self._concentration, self._rate], validate_args, allow_nan_stats, name)
+
+    concentration = property(lambda self: self._concentration)
+    rate = property(lambda self: self._rate)
+
+    def _sample_n(self, n, seed=None):
+        return 1.0 / tf.random_gamma(shape=[n], alpha=self._spread(self._concentration), beta=self._spread(self._rate),
+                                     dtype=self.dtype, seed=seed)
+
+    def _log_prob(self, x):
+        return (-(1.0 + self._concentration) * tf.log(x) - self._rate / x
+                - (tf.lgamma(self._concentration) - self._concentration * tf.log(self._rate)))
+
+    def _cdf(self, x):
+        return tf.igammac(self._spread(self._concentration) + tf.zeros_like(x), self._rate / x)
+
+    def _entropy(self):
+        return (self._concentration + tf.log(self._rate) + tf.lgamma(self._concentration)
+                - (1.0 + self._concentration) * tf.digamma(self._concentration))
+
+    def _mean(self):
+        return _or_nan(self, self._concentration > 1.0, self._rate / (self._concentration - 1.0),
+                       "mean undefined when any concentration <= 1")
+
+    def _variance(self):
+        value = tf.square(self._rate) / tf.square(self._concentration - 1.0) / (self._concentration - 2.0)
+        return _or_nan(self, self._concentration > 2.0, value, "variance undefined when any concentration <= 2")
+
+    def _mode(self):
+        return self._rate / (1.0 + self._concentration)
+
+
+class Beta(_Scalar):
+    def __init__(self, concentration1=None, concentration0=None, validate_args=False, allow_nan_stats=True, name="Beta"):
+        parameters = {key: value for key, value in locals().items() if key not in ("self", "__class__")}
+        with tf.name_scope(name, values=[concentration1, concentration0]) as scope:
+            self._a, self._b = _tensors(concentration1, concentration0, names=("concentration1", "concentration0"))
+            self._a, self._b = _checked(validate_args, [self._a, self._b], lambda: [
+                tf.assert_positive(self._a, message="Concentration parameter must be positive."),
+                tf.assert_positive(self._b, message="Concentration parameter must be positive.")])
+            self._total = self._a + self._b
+        self._setup(parameters, [self._a, self._b], validate_args, allow_nan_stats, scope)
+
+    concentration1 = a = property(lambda self: self._a)
+    concentration0 = b = property(lambda self: self._b)
+    total_concentration = property(lambda self: self._total)
+
+    def _sample_n(self, n, seed=None):
+        one = tf.random_gamma(shape=[n], alpha=self._spread(self._a), dtype=self.dtype, seed=seed)
+        other = tf.random_gamma(shape=[n], alpha=self._spread(self._b), dtype=self.dtype, seed=_new_seed(seed, "beta"))
+        return one / (one + other)
+
+    def _log_prob(self, x):
+        return (self._a - 1.0) * tf.log(x) + (self._b - 1.0) * tf.log1p(-x) - self._log_beta()
+
+    def _log_beta(self):
+        return tf.lgamma(self._a) + tf.lgamma(self._b) - tf.lgamma(self._total)
+
+    def _cdf(self, x):
+        return tf.betainc(self._spread(self._a) + tf.zeros_like(x), self._spread(self._b) + tf.zeros_like(x),
+                          x + tf.zeros(self.batch_shape_tensor(), self.dtype))
+
+    def _entropy(self):
+        return (self._log_beta() - (self._a - 1.0) * tf.digamma(self._a) - (self._b - 1.0) * tf.digamma(self._b)
+                + (self._total - 2.0) * tf.digamma(self._total))
+
+    def _mean(self):
+        return self._a / self._total
+
+    def _variance(self):
+        mean = self._a / self._total
+        return mean * (1.0 - mean) / (1.0 + self._total)
+
+    def _mode(self):
+        return _or_nan(self, tf.logical_and(self._a > 1.0, self._b > 1.0), (self._a - 1.0) / (self._total - 2.0),
+                       "Mode undefined for concentration <= 1.")
+
+
+class BetaWithSoftplusConcentration(Beta):
+    def __init__(self, concentration1, concentration0, validate_args=False, allow_nan_stats=True,
+                 name="BetaWithSoftplusConcentration"):
+        super().__init__(tf.nn.softplus(concentration1), tf.nn.softplus(concentration0), validate_args, allow_nan_stats,
+                         name)
+
+
+class Kumaraswamy(Beta):
+    """Like Beta, with a distribution function that has an inverse."""
+
+    def __init__(self, concentration1=None, concentration0=None, validate_args=False, allow_nan_stats=True,
+                 name="Kumaraswamy"):
+        super().__init__(concentration1, concentration0, validate_args, allow_nan_stats, name)
+
+    def _sample_n(self, n, seed=None):
+        return self._quantile(self._uniform(n, seed))
+
+    def _quantile(self, p):
+        return (1.0 - (1.0 - p) ** (1.0 / self._b)) ** (1.0 / self._a)
+
+    def _cdf(self, x):
+        return 1.0 - (1.0 - x ** self._a) ** self._b
+
+    def _log_prob(self, x):
+        return tf.log(self._a) + tf.log(self._b) + (self._a - 1) * tf.log(x) + (self._b - 1) * tf.log1p(-x ** self._a)
+
+    def _moment_of(self, order):
+        power = 1.0 + order / self._a
+        return tf.exp(tf.log(self._b) + tf.lgamma(power) + tf.lgamma(self._b) - tf.lgamma(power + self._b))
+
+    def _mean(self):
+        return self._moment_of(1)
+
+    def _variance(self):
+        return self._moment_of(2) - tf.square(self._moment_of(1))
+
+    def _mode(self):
+        mode = ((self._a - 1) / (self._a * self._b - 1)) ** (1 / self._a)
+        return _or_nan(self, tf.logical_and(self._a > 1.0, self._b > 1.0), mode, "Mode undefined for concentration <= 1.")
+
+    def _entropy(self):
+        harmonic = tf.digamma(self._b + 1) + 0.5772156649015329
+        return (1 - 1.0 / self._a) + (1 - 1.0 / self._b) * harmonic + tf.log(self._a) + tf.log(self._b)
+
+
+class StudentT(_Scalar):
+    def __init__(self, df, loc, scale, validate_args=False, allow_nan_stats=True, name="StudentT"):
+        parameters = {key: value for key, value in locals().items() if key not in ("self", "__class__")}
+        with tf.name_scope(name, values=[df, loc, scale]) as scope:
+            self._df, self._loc, self._scale = _tensors(df, loc, scale, names=("df", "loc", "scale"))
+        self._setup(parameters, [self._df, self._loc, self._scale], validate_args, allow_nan_stats, scope)
+
+    df = property(lambda self: self._df)
+    loc = property(lambda self: self._loc)
+    scale = property(lambda self: self._scale)
+
+    def _sample_n(self, n, seed=None):
+        normal = tf.random_normal(self._samples_shape(n), dtype=self.dtype, seed=seed)
+        df = self._spread(self._df)
+        gamma = tf.random_gamma([n], 0.5 * df, beta=0.5, dtype=self.dtype, seed=_new_seed(seed, "student_t"))
+        return normal * tf.rsqrt(gamma / df) * self._scale + self._loc
+
+    def _log_prob(self, x):
+        y = (x - self._loc) / self._scale
+        return (-0.5 * (self._df + 1.0) * tf.log1p(y * y / self._df)
+                - (tf.log(tf.abs(self._scale)) + 0.5 * tf.log(self._df) + 0.5 * math.log(math.pi)
+                   + tf.lgamma(0.5 * self._df) - tf.lgamma(0.5 * (self._df + 1.0))))
+
+    def _cdf(self, x):
+        y = (x - self._loc) / tf.abs(self._scale)
+        df = self._df + tf.zeros_like(y)
+        half = 0.5 * tf.betainc(0.5 * df, 0.5 * tf.ones_like(df), df / (y * y + df))
+        return tf.where(y < 0.0, half, 1.0 - half)
+
+    def _entropy(self):
+        half, more = 0.5 * self._df, 0.5 * (self._df + 1.0)
+        beta = tf.lgamma(half) + math.lgamma(0.5) - tf.lgamma(half + 0.5)
+        return (tf.log(tf.abs(self._scale)) + 0.5 * tf.log(self._df) + beta
+                + more * (tf.digamma(more) - tf.digamma(half)) + tf.zeros(self.batch_shape_tensor(), self.dtype))
+
+    def _mean(self):
+        return _or_nan(self, self._spread(self._df) > 1.0, self._spread(self._loc), "mean not defined for components of df <= 1")
+
+    def _variance(self):
+        df = self._spread(self._df)
+        value = tf.square(self._spread(self._scale)) * df / tf.maximum(df - 2.0, 1e-30)
+        value = tf.where(df > 2.0, value, tf.fill(tf.shape(value), self.dtype.as_numpy_dtype(np.inf)))
+        return _or_nan(self, df > 1.0, value, "variance not defined for components of df <= 1")
+
+    def _mode(self):
+        return self._spread(self._loc)
+
+
+class StudentTWithAbsDfSoftplusScale(StudentT):
+    def __init__(self, df, loc, scale, validate_args=False, allow_nan_stats=True, name="StudentTWithAbsDfSoftplusScale"):
+        super().__init__(tf.floor(tf.abs(df)), loc, tf.nn.softplus(scale), validate_args, allow_nan_stats, name)
+
+
+@RegisterKL(Normal, Normal)
+def _kl_normals(a, b, name=None):
+    with tf.name_scope(name, "kl_normal_normal", [a.loc, b.loc]):
+        ratio = tf.square(a.scale) / tf.square(b.scale)
+        return tf.square(a.loc - b.loc) / (2.0 * tf.square(b.scale)) + 0.5 * (ratio - 1.0 - tf.log(ratio))
+
+
+@RegisterKL(Gamma, Gamma)
+def _kl_gammas(a, b, name=None):
+    with tf.name_scope(name, "kl_gamma_gamma"):
+        return ((a.concentration - b.concentration) * tf.digamma(a.concentration) + tf.lgamma(b.concentration)
+                - tf.lgamma(a.concentration) + b.concentration * tf.log(a.rate) - b.concentration * tf.log(b.rate)
+                + a.concentration * (b.rate / a.rate - 1.0))
+
+
+@RegisterKL(Beta, Beta)
+def _kl_betas(a, b, name=None):
+    with tf.name_scope(name, "kl_beta_beta"):
+        return (b._log_beta() - a._log_beta() - tf.digamma(a._a) * (b._a - a._a) - tf.digamma(a._b) * (b._b - a._b)
+                + tf.digamma(a._total) * (b._total - a._total))
+
+
+@RegisterKL(Laplace, Laplace)
+def _kl_laplaces(a, b, name=None):
+    with tf.name_scope(name, "kl_laplace_laplace"):
+        distance = tf.abs(a.loc - b.loc)
+        ratio = a.scale / b.scale
+        return -tf.log(ratio) - 1.0 + distance / b.scale + ratio * tf.exp(-distance / a.scale)
+
+
+@RegisterKL(Uniform, Uniform)
+def _kl_uniforms(a, b, name=None):
+    with tf.name_scope(name, "kl_uniform_uniform"):
+        inside = tf.logical_and(b.low <= a.low, a.high <= b.high)
+        value = tf.log(b.high - b.low) - tf.log(a.high - a.low)
+        return tf.where(inside, value, tf.fill(tf.shape(value), value.dtype.as_numpy_dtype(np.inf)))
+
+
+@RegisterKL(HalfNormal, HalfNormal)
+def _kl_half_normals(a, b, name=None):
+    with tf.name_scope(name, "kl_half_normal_half_normal"):
+        return tf.log(b.scale) - tf.log(a.scale) + (a.scale ** 2 - b.scale ** 2) / (2 * b.scale ** 2)
