@@ -147,7 +147,18 @@ def test_libraries_that_mention_absent_names_can_be_imported():
     assert result.stdout.splitlines() == [
         "<tf.keras.layers.Dense: not in Weir yet> <tf.keras.backend: not in Weir yet> True",
         "Mine is derived from tf.keras.layers.Layer, which is not in Weir yet.",
-        "tf.contrib.tensor_forest.client is not in Weir yet.",
+        "tf.contrib.tensor_forest.client is not in Weir yet, and is left out: forests of decision trees are scikit-learn's subject, "
+        "sklearn.ensemble.RandomForestClassifier for one.",
         "tf.contrib.bayesflow.monte_carlo.expectation is not in Weir yet.",
-        "tf.contrib.tensor_forest.python.tensor_forest.ForestHParams is not in Weir yet.",
+        "tf.contrib.tensor_forest.python.tensor_forest.ForestHParams is not in Weir yet, and is left out: forests of decision trees are scikit-learn's subject, "
+        "sklearn.ensemble.RandomForestClassifier for one.",
     ]
+
+
+def test_what_is_left_out_says_what_to_do_instead():
+    with pytest.raises(NotImplementedError, match="Build the graph once and run it"):
+        tf.contrib.eager.Variable(1.0)
+    with pytest.raises(NotImplementedError, match="build the graph once"):
+        tf.enable_eager_execution()
+    with pytest.raises(NotImplementedError, match="tf.py_func"):
+        tf.load_op_library("word2vec_ops.so")

@@ -11,9 +11,20 @@ from types import ModuleType
 _known = {}  # one stand-in for each name, so that `is`, dictionaries and typing.Union see the same one again
 
 
+# What is left out for good, and what to do instead.
+_LEFT_OUT = {
+    "tf.keras.": "not in Weir itself: tf.keras is the package Keras, pip install keras==2.3.1",
+    "tf.contrib.eager": "left out: Weir runs graphs, as TensorFlow 1 does by default. Build the graph once and run it in a "
+                        "tf.Session",
+    "tf.contrib.tensor_forest": "not in Weir yet, and is left out: forests of decision trees are scikit-learn's subject, "
+                                "sklearn.ensemble.RandomForestClassifier for one",
+}
+
+
 def _explained(name):
-    if name.startswith("tf.keras."):
-        return f"{name} is not in Weir itself: tf.keras is the package Keras, pip install keras==2.3.1."
+    for prefix, reason in _LEFT_OUT.items():
+        if name.startswith(prefix):
+            return f"{name} is {reason}."
     return f"{name} is not in Weir yet."
 
 
