@@ -48,7 +48,8 @@ def build(tf, raw, op, case, dtype, name, dynamic, input_names):
         if isinstance(value, op_cases.V):
             initial = fed(value.value, True)
             differentiated.pop()
-            resource = 'Resource' in op or 'VariableOp' in op or op in ('VariableShape', 'VarIsInitializedOp')
+            resource = ('Resource' in op or 'VariableOp' in op or op.startswith('Stateful')
+                        or op in ('VariableShape', 'VarIsInitializedOp', 'RngSkip'))
             variable = (raw.VarHandleOp if resource else raw.VariableV2)(
                 shape=value.value.shape, dtype=initial.dtype, shared_name='%s_%d' % (name, len(after)))
             assign = (raw.AssignVariableOp(resource=variable, value=initial) if resource

@@ -11,7 +11,29 @@ void infer(InferContext& c) { infer_space_batch(c, false); }
 void cpu(KernelContext& c) { move_blocks(c, false); }
 void gradient(GradContext& c) { c.set_input_grad(0, space_to_batch_nd(c.output_grad(), c.input(1), c.input(2))); }
 
+void infer_square(InferContext& c) { infer_square_blocks(c, false); }
+int64_t prepare_square(PrepareContext& c) { return c.attr<int64_t>("block_size"); }
+void cpu_square(KernelContext& c) { move_square_blocks(c, c.state<int64_t>(), false); }
+void gradient_square(GradContext& c) {
+  c.set_input_grad(0, NodeBuilder("SpaceToBatch")
+                          .input(c.output_grad())
+                          .input(c.input(1))
+                          .attr("block_size", c.attr<int64_t>("block_size"))
+                          .output());
+}
+
 }  // namespace
+
+OpDef batch_to_space_op() {
+  return {.name = "BatchToSpace",
+          .inputs = "input:T; crops:Tidx",
+          .outputs = "output:T",
+          .attrs = "T:type; block_size:int>=2; Tidx:type{int32,int64}=int32",
+          .host = "crops",
+          .infer = infer_square,
+          .gradient = gradient_square,
+          .cpu = {.select = kernel_moving<cpu_square>, .prepare = prepared<prepare_square>}};
+}
 
 OpDef batch_to_space_nd_op() {
   return {.name = "BatchToSpaceND",

@@ -27,4 +27,13 @@ OpDef placeholder_op() {
           .role = Role::Placeholder};
 }
 
+// The name of a few weeks.
+OpDef placeholder_v2_op() {
+  OpDef row = placeholder_op();
+  row.name = "PlaceholderV2";
+  row.attrs = "dtype:type; shape:shape";
+  row.flags = "deprecated@23";
+  return row;
+}
+
 }  // namespace weir::ops

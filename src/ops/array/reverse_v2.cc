@@ -32,9 +32,8 @@ void infer(InferContext& c) {
 
 void gradient(GradContext& c) { c.set_input_grad(0, reverse(c.output_grad(), c.input(1))); }
 
-void cpu(KernelContext& c) {
+void reverse_axes(KernelContext& c, uint64_t reversed) {
   const Shape& shape = c.shape(0);
-  uint64_t reversed = axis_set([&](int64_t i) { return int_at(c, 1, i); }, c.elements(1), shape.rank());
   Strides strides(shape);
   DType dtype = c.dtype(0);
   if (c.elements(0) == 0) return;
@@ -49,7 +48,45 @@ void cpu(KernelContext& c) {
   copy_box(dtype, box, c.raw_output(), offset(dtype, c.raw_input(0), start), c.pool());
 }
 
+void cpu(KernelContext& c) {
+  reverse_axes(c, axis_set([&](int64_t i) { return int_at(c, 1, i); }, c.elements(1), c.shape(0).rank()));
+}
+
+// The form of TensorFlow 0.x: a truth value for each dimension.
+void infer_old(InferContext& c) {
+  c.require_rank(1, 1);
+  const Shape &x = c.input(0), &dims = c.input(1);
+  if (x.has_rank() && dims.has_rank() && dims[0] != kUnknown && dims[0] != x.rank()) {
+    throw invalid_argument("reverse dims.dim_size must equal the input's rank: {} and {}", dims[0], x.rank());
+  }
+  if (x.has_rank() && x.rank() > 8) {
+    throw invalid_argument("reverse does not work on tensors with more than 8 dimensions");
+  }
+  c.set_output(0, x);
+}
+
+void gradient_old(GradContext& c) {
+  c.set_input_grad(0, NodeBuilder("Reverse").input(c.output_grad()).input(c.input(1)).output());
+}
+
+void cpu_old(KernelContext& c) {
+  uint64_t reversed = 0;
+  for (int64_t i = 0; i < c.elements(1); ++i) reversed |= static_cast<uint64_t>(c.input<bool>(1)[i]) << i;
+  reverse_axes(c, reversed);
+}
+
 }  // namespace
+
+OpDef reverse_old_op() {
+  return {.name = "Reverse",
+          .inputs = "tensor:T; dims:bool",
+          .outputs = "output:T",
+          .attrs = "T:type{uint8,int8,uint16,int16,int32,int64,bool,half,float,double,complex64,complex128,string}",
+          .host = "dims",
+          .infer = infer_old,
+          .gradient = gradient_old,
+          .cpu = {.select = kernel_moving<cpu_old>}};
+}
 
 OpDef reverse_v2_op() {
   return {.name = "ReverseV2",

@@ -1,3 +1,5 @@
+#include <complex>
+
 #include "base/errors.h"
 #include "graph/grad_context.h"
 #include "graph/graph_impl.h"
@@ -6,6 +8,9 @@
 #include "weir/ops.h"
 
 namespace weir::ops {
+
+OpDef transpose_op();
+
 namespace {
 
 void infer(InferContext& c) {
@@ -45,7 +50,34 @@ void cpu(KernelContext& c) {
   copy_box(c.dtype(0), box, c.raw_output(), c.raw_input(0), c.pool());
 }
 
+void conjugate_gradient(GradContext& c) {
+  c.set_input_grad(
+      0, NodeBuilder("ConjugateTranspose").input(c.output_grad()).input(invert_permutation(c.input(1))).output());
+}
+
+template <class T>
+void conjugate(KernelContext& c) {
+  auto* y = c.output<std::complex<T>>();
+  c.pool().parallel_for(c.output_elements(), 16384, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) y[i] = std::conj(y[i]);
+  });
+}
+
+void conjugate_cpu(KernelContext& c) {
+  cpu(c);
+  if (c.dtype(0) == DType::Complex64) conjugate<float>(c);
+  if (c.dtype(0) == DType::Complex128) conjugate<double>(c);
+}
+
 }  // namespace
+
+OpDef conjugate_transpose_op() {
+  OpDef row = transpose_op();
+  row.name = "ConjugateTranspose";
+  row.gradient = conjugate_gradient;
+  row.cpu = {.select = kernel_moving<conjugate_cpu>};
+  return row;
+}
 
 OpDef transpose_op() {
   return {.name = "Transpose",

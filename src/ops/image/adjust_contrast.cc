@@ -72,7 +72,43 @@ struct Cpu {
   }
 };
 
+// The form of TensorFlow 0.5: any type of number in, floats within bounds out.
+struct Bounded {
+  template <class T>
+  static void run(KernelContext& c) {
+    const auto& [images, pixels, channels] = c.state<State>();
+    const int64_t image = pixels * channels;
+    const auto factor = c.scalar<float>(1), low = c.scalar<float>(2), high = c.scalar<float>(3);
+    auto* sums = static_cast<float*>(c.scratch());
+    float* means = sums + images * image;
+    for (int64_t i = 0; i < images; ++i) {
+      const T* in = c.input<T>(0) + i * image;
+      float* out = c.output<float>() + i * image;
+      channel_means(in, pixels, channels, sums + i * image, means + i * channels);
+      for (int64_t j = 0; j < image; ++j) {
+        const float mean = means[i * channels + j % channels];
+        out[j] = std::max(low, std::min(high, (static_cast<float>(in[j]) - mean) * factor + mean));
+      }
+    }
+  }
+};
+
 }  // namespace
+
+OpDef adjust_contrast_op() {
+  return {.name = "AdjustContrast",
+          .inputs = "images:T; contrast_factor:float; min_value:float; max_value:float",
+          .outputs = "output:float",
+          .attrs = "T:type{uint8,int8,int16,int32,int64,float,double}",
+          .flags = "deprecated@2",
+          .infer = [](InferContext& c) {
+            infer(c);
+            c.require_scalar(2);
+            c.require_scalar(3);
+          },
+          .cpu = {.select = kernel_for<Types<uint8_t, int8_t, int16_t, int32_t, int64_t, float, double>, Bounded>,
+                  .prepare = prepared<prepare>}};
+}
 
 OpDef adjust_contrast_v2_op() {
   return {.name = "AdjustContrastv2",

@@ -8,7 +8,7 @@
   row(resize_bicubic) row(resize_bicubic_grad) row(resize_area) row(scale_and_translate) row(scale_and_translate_grad) \
   row(crop_and_resize) row(crop_and_resize_grad_image) row(crop_and_resize_grad_boxes) \
   row(extract_glimpse) row(extract_image_patches) row(random_crop) \
-  row(rgb_to_hsv) row(hsv_to_rgb) row(adjust_hue) row(adjust_saturation) row(adjust_contrast_v2) \
+  row(rgb_to_hsv) row(hsv_to_rgb) row(adjust_hue) row(adjust_saturation) row(adjust_contrast_v2) row(adjust_contrast) \
   row(draw_bounding_boxes) row(draw_bounding_boxes_v2) \
   row(sample_distorted_bounding_box) row(sample_distorted_bounding_box_v2) \
   row(non_max_suppression) row(non_max_suppression_v2) row(non_max_suppression_v3) row(non_max_suppression_v4) \

@@ -7,6 +7,7 @@
   row(tensor_list_set_item) row(tensor_list_get_item) row(tensor_list_stack) row(tensor_list_from_tensor) \
   row(tensor_list_gather) row(tensor_list_scatter) row(tensor_list_scatter_v2) \
   row(tensor_list_scatter_into_existing_list) row(tensor_list_concat) row(tensor_list_concat_v2) \
-  row(tensor_list_split)
+  row(tensor_list_split) \
+  row(tensor_list_concat_lists) row(tensor_list_push_back_batch)
 // clang-format on
 WEIR_OP_TABLE(list_ops, ROWS)

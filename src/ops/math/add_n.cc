@@ -99,6 +99,19 @@ OpDef add_n_op() {
           .elementwise = ElementwiseBody::Kind::Sum};
 }
 
+// The same with a shape that is said beforehand, so that TensorFlow can add up what comes first.
+OpDef accumulate_n_v2_op() {
+  OpDef row = add_n_op();
+  row.name = "AccumulateNV2";
+  row.attrs = "N:int>=1; T:numbertype; shape:shape";
+  row.infer = [](InferContext& c) {
+    infer::merged(c);
+    c.set_output(0, c.output(0).merged(c.attr<Shape>("shape")));
+  };
+  row.cpu = {.select = kernel_for<NumberTypes, Cpu>, .in_place = 0b11};
+  return row;
+}
+
 }  // namespace weir::ops
 
 namespace weir {

@@ -17,6 +17,11 @@ inline constexpr std::string_view kConv3dAttrs =
     "T:type{half,bfloat16,float,double}; strides:list(int)>=5; padding:string{SAME,VALID}; "
     "data_format:string{NDHWC,NCDHW}='NDHWC'; dilations:list(int)=[1, 1, 1, 1, 1]";
 
+// Of the two backprops before version 2.
+inline constexpr std::string_view kOldConv3dAttrs =
+    "T:type{half,float,double}; strides:list(int)>=5; padding:string{SAME,VALID}; "
+    "dilations:list(int)=[1, 1, 1, 1, 1]";
+
 // A node of one of the three with the attributes of the one that is differentiated.
 template <class... Inputs>
 Output conv3d_node(const GradContext& c, std::string_view op, const Inputs&... inputs) {

@@ -76,7 +76,27 @@ struct Cpu {
   }
 };
 
+// The older form takes an input for its shape.
+void infer_old(InferContext& c) {
+  const VolumeGeometry g = conv3d_geometry(c.input(0), c.input(1), c.attrs());
+  if (!g.output().compatible(c.input(2))) {
+    throw invalid_argument("a convolution of {} with {} gives {}; the gradient has shape {}", c.input(0).str(),
+                           c.input(1).str(), g.output().str(), c.input(2).str());
+  }
+  c.set_output(0, g.input());
+}
+
 }  // namespace
+
+OpDef conv3d_backprop_input_op() {
+  return {.name = "Conv3DBackpropInput",
+          .inputs = "input:T; filter:T; out_backprop:T",
+          .outputs = "output:T",
+          .attrs = kOldConv3dAttrs,
+          .flags = "deprecated@10",
+          .infer = infer_old,
+          .cpu = {.select = kernel_for<Types<Half, float, double>, Cpu>, .prepare = prepared<prepare>}};
+}
 
 OpDef conv3d_backprop_input_v2_op() {
   return {.name = "Conv3DBackpropInputV2",

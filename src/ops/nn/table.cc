@@ -11,7 +11,10 @@
   row(max_pool) row(max_pool_grad) row(max_pool_grad_grad) row(avg_pool) row(avg_pool_grad) \
   row(max_pool_v2) row(max_pool_grad_v2) row(max_pool_grad_grad_v2) \
   row(max_pool_with_argmax) row(max_pool_grad_with_argmax) row(max_pool_grad_grad_with_argmax) \
-  row(conv3d) row(conv3d_backprop_input_v2) row(conv3d_backprop_filter_v2) \
+  row(conv3d) row(conv3d_backprop_input_v2) row(conv3d_backprop_filter_v2) row(conv3d_backprop_input) row(conv3d_backprop_filter) \
+  row(dilation2d) row(dilation2d_backprop_input) row(dilation2d_backprop_filter) row(fractional_avg_pool) \
+  row(fractional_max_pool) row(fractional_avg_pool_grad) row(fractional_max_pool_grad) row(fused_pad_conv2d) \
+  row(fused_resize_and_pad_conv2d) \
   row(max_pool3d) row(max_pool3d_grad) row(max_pool3d_grad_grad) row(avg_pool3d) row(avg_pool3d_grad) \
   row(data_format_dim_map) row(data_format_vec_permute) \
   row(batch_norm_with_global_normalization) row(batch_norm_with_global_normalization_grad) \

@@ -21,7 +21,9 @@ Shape rank_5(const Shape& shape, const char* what) {
   return shape.merged(Shape::unknown_dims(5));
 }
 
-bool channels_last(const AttrMap& attrs) { return attrs.get<std::string>("data_format") == "NDHWC"; }
+bool channels_last(const AttrMap& attrs) {
+  return !attrs.has("data_format") || attrs.get<std::string>("data_format") == "NDHWC";
+}
 
 Shape make_volume(const VolumeGeometry& g, int64_t Window::*size, int64_t channels) {
   const int64_t d = g.windows[0].*size, h = g.windows[1].*size, w = g.windows[2].*size;

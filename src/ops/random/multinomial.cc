@@ -5,6 +5,7 @@
 #include "graph/graph_impl.h"
 #include "ops/array/array_util.h"
 #include "ops/random/generator.h"
+#include "ops/random/stateless_seed.h"
 #include "ops/random/word_stream.h"
 #include "weir/ops.h"
 
@@ -59,28 +60,15 @@ void cpu(KernelContext& c) {
   sample<T, Out>(c, WordStream(c.state<GeneratorRef>().generator->philox.reserve_outputs(words)));
 }
 
-// The stream that two seeds alone decide: they are a block under a fixed key, and what that becomes is key and counter.
 template <class T, class Out>
 void stateless(KernelContext& c) {
   if (c.output_elements() == 0) return;
-  constexpr uint64_t kKey = 0x02461e293ec8f720;
-  auto seed = [&](int i) {
-    return static_cast<uint64_t>(c.dtype(2) == DType::Int32 ? c.input<int32_t>(2)[i] : c.input<int64_t>(2)[i]);
-  };
-  weir::cpu::Philox mixer(kKey, seed(1));
-  mixer.counter_low = seed(0);
-  uint32_t mixed[4];
-  mixer.next(mixed, 1);
-  auto joined = [&](int low) { return static_cast<uint64_t>(mixed[low + 1]) << 32 | mixed[low]; };
-  sample<T, Out>(c, WordStream(weir::cpu::Philox(joined(0), joined(2))));
+  sample<T, Out>(c, WordStream(stateless_stream(c, 2)));
 }
 
 void infer_stateless(InferContext& c) {
   infer(c);
-  const Shape& seed = c.input(2);
-  if (seed.has_rank() && (seed.rank() != 1 || (seed[0] >= 0 && seed[0] != 2))) {
-    throw invalid_argument("seed must have shape [2], not {}", seed.str());
-  }
+  require_seed(c, 2);
 }
 
 int prepare_stateless(PrepareContext& c) {

@@ -2,6 +2,8 @@
 
 #include "base/errors.h"
 #include "ops/array/array_util.h"
+#include "ops/math/binary.h"
+#include "ops/math/incomplete_gamma.h"
 #include "ops/random/block_stream.h"
 #include "ops/random/generator.h"
 
@@ -57,7 +59,33 @@ struct Cpu {
   }
 };
 
+// By alpha, through the sample's own dependence on it; alpha stands in the last dimensions of the samples.
+void gradient(GradContext& c) {
+  Output alpha = c.input(1), sample = c.output(0);
+  Output slope = NodeBuilder("RandomGammaGrad").input(alpha).input(sample).output();
+  Output axes = range(c.graph(), 0, rank(sample) - rank(alpha), 1);
+  c.set_input_grad(1, reduce_sum(c.output_grad() * slope, axes));
+}
+
+// A sample is where P(alpha, x) has a certain value, so that it moves by -(dP/dalpha) / (dP/dx).
+struct Slope {
+  static constexpr int64_t kGrain = 256;
+  template <class T>
+  T operator()(T alpha, T sample) const {
+    const auto a = static_cast<double>(alpha), x = static_cast<double>(sample);
+    if (x == 0) return T(0);
+    return static_cast<T>(-lower_gamma_slope_of(a, x) * std::exp(x - (a - 1) * std::log(x) + std::lgamma(a)));
+  }
+};
+
 }  // namespace
+
+OpDef random_gamma_grad_op() {
+  OpDef row = binary_op<Slope, Types<float, double>>(
+      {.name = "RandomGammaGrad", .attrs = "T:type{float,double}", .inputs = "alpha:T; sample:T"});
+  row.outputs = "output:T";
+  return row;
+}
 
 OpDef random_gamma_op() {
   return {.name = "RandomGamma",
@@ -67,6 +95,7 @@ OpDef random_gamma_op() {
           .flags = "stateful",
           .host = "shape",
           .infer = infer,
+          .gradient = gradient,
           .cpu = {.select = kernel_for<Types<Half, float, double>, Cpu>, .prepare = prepared<prepare_generator>}};
 }
 

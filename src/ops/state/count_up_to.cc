@@ -44,6 +44,16 @@ OpDef count_up_to_op() {
           .cpu = {.select = kernel_for<Types<int32_t, int64_t>, Cpu>, .prepare = prepared<prepare>}};
 }
 
+OpDef resource_count_up_to_op() {
+  return {.name = "ResourceCountUpTo",
+          .inputs = "resource:resource",
+          .outputs = "output:T",
+          .attrs = "limit:int; T:type{int32,int64}",
+          .flags = "stateful",
+          .infer = infer,
+          .cpu = {.select = kernel_for<Types<int32_t, int64_t>, Cpu>, .prepare = prepared<prepare>}};
+}
+
 }  // namespace weir::ops
 
 namespace weir {

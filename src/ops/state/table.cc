@@ -14,7 +14,7 @@
   row(scatter_nd_add) row(scatter_nd_sub) row(scatter_nd_update) \
   row(resource_scatter_nd_add) row(resource_scatter_nd_sub) row(resource_scatter_nd_update) \
   row(temporary_variable) row(destroy_temporary_variable) \
-  row(variable_shape) row(destroy_resource) row(count_up_to) row(unique) row(unique_with_counts) \
+  row(variable_shape) row(destroy_resource) row(count_up_to) row(resource_count_up_to) row(unique) row(unique_with_counts) \
   row(apply_gradient_descent) row(resource_apply_gradient_descent) \
   row(apply_momentum) row(resource_apply_momentum) row(sparse_apply_momentum) row(resource_sparse_apply_momentum) \
   row(apply_adam) row(resource_apply_adam) \
@@ -33,6 +33,10 @@
   row(apply_proximal_adagrad) row(resource_apply_proximal_adagrad) \
   row(sparse_apply_proximal_adagrad) row(resource_sparse_apply_proximal_adagrad) \
   row(apply_adagrad_da) row(resource_apply_adagrad_da) \
-  row(sparse_apply_adagrad_da) row(resource_sparse_apply_adagrad_da)
+  row(sparse_apply_adagrad_da) row(resource_sparse_apply_adagrad_da) \
+  row(apply_add_sign) row(resource_apply_add_sign) row(apply_power_sign) row(resource_apply_power_sign) \
+  row(apply_ada_max) row(resource_apply_ada_max) row(apply_adagrad_v2) row(resource_apply_adagrad_v2) \
+  row(sparse_apply_adagrad_v2) row(resource_sparse_apply_adagrad_v2) row(resource_apply_keras_momentum) \
+  row(resource_sparse_apply_keras_momentum) row(resource_apply_adam_with_amsgrad)
 // clang-format on
 WEIR_OP_TABLE(state_ops, ROWS)
