@@ -51,6 +51,7 @@
 #include "weir/server.h"
 #include "weir/session.h"
 #include "weir/set_ops.h"
+#include "weir/signal_ops.h"
 #include "weir/space_ops.h"
 #include "weir/sparse_ops.h"
 #include "weir/special_ops.h"

@@ -54,8 +54,8 @@ row('StatefulUniformFullInt',
 row('StatefulStandardNormal', lambda v: [C(V(np.array([1, 5, 7, 11], np.int64)), K([50], np.int64), dtype=v.dtype)], FLOATS)
 row('RngSkip', lambda v: [C(V(np.array([5, 7, 11], np.int64)), K(1, np.int64), K(12345, np.int64))], ('float32',))
 row('StatefulRandomBinomial', lambda v: [
-    C(V(np.array([5, 7, 11], np.int64)), K(1, np.int64), np.array([60], np.int32), v.of(20.0, 0, 99), v.of(0.3, 0, 1), dtype='float32'),
-    C(V(np.array([5, 7, 11], np.int64)), K(1, np.int64), np.array([60], np.int32), v.of(200.0, 0, 999), v.of(0.7, 0, 1), dtype='int64'),
+    C(V(np.array([5, 7, 11], np.int64)), K(1, np.int64), np.array([60], np.int32), v.of(20.0, 0, 99), v.of(0.3, 0, 1), dtype='float32', compared=1),
+    C(V(np.array([5, 7, 11], np.int64)), K(1, np.int64), np.array([60], np.int32), v.of(200.0, 0, 999), v.of(0.7, 0, 1), dtype='int64', compared=1),
 ], REAL)
 row('ParameterizedTruncatedNormal', lambda v: [
     C(np.array([60], np.int32), v.of(0.0), v.of(1.0), v.of(-2.0), v.of(2.0), seed=1, seed2=2),
@@ -157,3 +157,23 @@ row('FusedResizeAndPadConv2D', lambda v: [
     C(v(1, 4, 5, 2), K([6, 7]), K([[0, 0], [1, 1], [2, 0], [0, 0]]), v(3, 2, 2, 3), mode=mode, strides=[1, 1, 1, 1],
       padding='VALID', resize_align_corners=align) for mode, align in (('REFLECT', True), ('SYMMETRIC', False))],
     ('float32', 'float64'))
+
+# Quantised numbers.
+FLOAT = ('float32',)
+row('FakeQuantWithMinMaxArgs', lambda v: [
+    C(v(3, 50, low=-9, high=9)), C(v(3, 50), min=-1.5, max=1.0, num_bits=4, narrow_range=True), C(v(40), min=0.5, max=2.0)], FLOAT)
+row('FakeQuantWithMinMaxArgsGradient', lambda v: [C(v(3, 50), v(3, 50, low=-9, high=9), gradient=False)], FLOAT)
+row('FakeQuantWithMinMaxVars', lambda v: [
+    C(v(3, 50), v.of(-1.2), v.of(1.7)), C(v(3, 50), v.of(0.1), v.of(1.7), num_bits=3, narrow_range=True), C(v(4), v.of(0), v.of(0))], FLOAT)
+row('FakeQuantWithMinMaxVarsGradient', lambda v: [C(v(3, 50), v(3, 50), v.of(-1.2), v.of(1.7), gradient=False)], FLOAT)
+row('FakeQuantWithMinMaxVarsPerChannel', lambda v: [
+    C(v(5, 3), v.of([-1.2, -1, 0]), v.of([1.7, 0.5, 0])), C(v(2, 3, 4, 2), v.of([-1.2, -1]), v.of([1.7, 0.5]), num_bits=5)], FLOAT)
+row('FakeQuantWithMinMaxVarsPerChannelGradient', lambda v: [
+    C(v(5, 3), v(5, 3), v.of([-1.2, -1, 0]), v.of([1.7, 0.5, 0]), gradient=False)], FLOAT)
+row('QuantizeAndDequantize', lambda v: [
+    C(v(30)), C(v(30), num_bits=4, range_given=True, input_min=-1.0, input_max=1.2), C(abs(v(30)), signed_input=False)], REAL)
+row('QuantizeAndDequantizeV2', lambda v: [
+    C(v(30), v.of(0), v.of(0)), C(v(30), v.of(-1.0), v.of(1.2), num_bits=4, range_given=True, narrow_range=True),
+    C(abs(v(30)), v.of(0), v.of(2), signed_input=False, range_given=True, round_mode='HALF_UP')], REAL)
+row('QuantizeAndDequantizeV3', lambda v: [C(v(30), v.of(-1.5), v.of(1.2), K(5)), C(v(30), v.of(0), v.of(0), K(8), range_given=False)],
+    REAL)

@@ -20,6 +20,24 @@ def round(x, name=None):
     return _weir.round(_graph(), x, name)
 
 
+def angle(input, name=None):
+    """The argument of complex numbers; of real ones 0, and pi for those below 0."""
+    input = convert_to_tensor(input, name="input")
+    dtype = input.dtype.base_dtype
+    if dtype.is_complex:
+        return apply("Angle", (input,), {"Tout": dtype.real_dtype}, name or "angle")
+    return cast(input < 0, dtype) * 3.141592653589793
+
+
+def nextafter(x1, x2, name=None):
+    return apply("NextAfter", (x1, x2), {}, name)
+
+
+def cumulative_logsumexp(x, axis=0, exclusive=False, reverse=False, name=None):
+    return apply("CumulativeLogsumexp", (x, axis), {"exclusive": exclusive, "reverse": reverse},
+                 name or "CumulativeLogsumexp")
+
+
 def pow(x, y, name=None):
     return apply("Pow", (x, y), {}, name)
 

@@ -15,6 +15,29 @@ def bias_add(value, bias, data_format=None, name=None):
     return apply("BiasAdd", (value, bias), {"data_format": data_format or "NHWC"}, name or "BiasAdd")
 
 
+def dilation2d(input, filter=None, strides=None, rates=None, padding=None, name=None, filters=None, dilations=None):
+    return apply("Dilation2D", (input, simple.either("filters", filters, "filter", filter)),
+                 {"strides": strides, "rates": simple.either("dilations", dilations, "rates", rates), "padding": padding}, name)
+
+
+def erosion2d(value, kernel, strides, rates, padding, name=None):
+    """Dilation of what is dark: the smallest difference of a pixel and the kernel."""
+    with name_scope(name, "erosion2d", [value, kernel]) as scope:
+        grown = dilation2d(math_ops.negative(value), array_ops.reverse(kernel, [0, 1]), strides, rates, padding)
+        return math_ops.negative(grown, name=scope)
+
+
+def _fractional(op):
+    def pool(value, pooling_ratio, pseudo_random=False, overlapping=False, deterministic=False, seed=0, seed2=0, name=None):
+        return apply(op, (value,), {"pooling_ratio": pooling_ratio, "pseudo_random": pseudo_random, "overlapping": overlapping,
+                                    "deterministic": deterministic, "seed": seed, "seed2": seed2}, name)
+
+    return pool
+
+
+fractional_avg_pool, fractional_max_pool = _fractional("FractionalAvgPool"), _fractional("FractionalMaxPool")
+
+
 def leaky_relu(features, alpha=0.2, name=None):
     features = convert_to_tensor(features, name="features")
     if features.dtype.base_dtype.is_integer:
