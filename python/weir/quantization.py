@@ -1,8 +1,9 @@
 """Numbers of few bits: fake_quant, quantize, dequantize."""
 
+from weir import names as _names
 from weir.core import dtypes
 from weir.core.graph import convert_to_tensor
-from weir.core.op_functions import apply
+from weir.core.op_functions import apply, op_function
 from weir.ops import simple
 
 simple.install(globals(), {
@@ -17,8 +18,8 @@ simple.install(globals(), {
 
 
 def quantize_v2(input, min_range, max_range, T, mode="MIN_COMBINED", name=None, round_mode="HALF_AWAY_FROM_ZERO"):
-    return apply("QuantizeV2", (input, min_range, max_range),
-                 {"T": dtypes.as_dtype(T), "mode": mode, "round_mode": round_mode}, name)
+    return op_function("QuantizeV2")(input, min_range, max_range, T=dtypes.as_dtype(T), mode=mode, round_mode=round_mode,
+                                     name=name)
 
 
 def quantize(input, min_range, max_range, T, mode="MIN_COMBINED", round_mode="HALF_AWAY_FROM_ZERO", name=None):
@@ -31,3 +32,6 @@ def quantize_and_dequantize(input, input_min, input_max, signed_input=True, num_
     return apply("QuantizeAndDequantizeV2", (input, input_min, input_max),
                  {"signed_input": signed_input, "num_bits": num_bits, "range_given": range_given,
                   "round_mode": round_mode, "narrow_range": narrow_range}, name)
+
+
+__getattr__, __dir__ = _names.namespace(__name__)

@@ -54,7 +54,7 @@ def stateless_categorical(logits, num_samples, seed, dtype=dtypes.int64, name=No
     return stateless_multinomial(logits, num_samples, seed, dtype, name or "stateless_categorical")
 
 
-RNG_ALG_PHILOX = 1
+_PHILOX = 1
 
 
 def _key_of(seed):
@@ -65,8 +65,8 @@ def _key_of(seed):
     return [0] * (3 - len(numbers)) + numbers
 
 
-def create_rng_state(seed, algorithm=RNG_ALG_PHILOX):
-    if algorithm not in (RNG_ALG_PHILOX, "philox"):
+def create_rng_state(seed, algorithm=_PHILOX):
+    if algorithm not in (_PHILOX, "philox"):
         raise ValueError(f"Unsupported algorithm id: {algorithm}")
     return _key_of(seed)
 
@@ -74,7 +74,7 @@ def create_rng_state(seed, algorithm=RNG_ALG_PHILOX):
 class Generator:
     """Random numbers from a state that is a variable and moves on with every draw."""
 
-    def __init__(self, copy_from=None, state=None, alg=RNG_ALG_PHILOX):
+    def __init__(self, copy_from=None, state=None, alg=_PHILOX):
         if copy_from is not None:
             self._state, self._alg = copy_from.state, copy_from.algorithm
             return
@@ -86,15 +86,15 @@ class Generator:
         self._alg = alg
 
     @classmethod
-    def from_state(cls, state, alg=RNG_ALG_PHILOX):
+    def from_state(cls, state, alg=_PHILOX):
         return cls(state=state, alg=alg)
 
     @classmethod
-    def from_seed(cls, seed, alg=RNG_ALG_PHILOX):
+    def from_seed(cls, seed, alg=_PHILOX):
         return cls(state=create_rng_state(seed, alg), alg=alg)
 
     @classmethod
-    def from_non_deterministic_state(cls, alg=RNG_ALG_PHILOX):
+    def from_non_deterministic_state(cls, alg=_PHILOX):
         return cls(state=np.random.SeedSequence().generate_state(3, np.uint64).view(np.int64), alg=alg)
 
     @property

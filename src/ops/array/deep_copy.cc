@@ -24,8 +24,7 @@ OpDef deep_copy_op() {
           .attrs = "T:type",
           .flags = "stateful",
           .infer = infer::unchanged,
-          .cpu = {.select = kernel_moving<copy_cpu>},
-          .effect = Effect::None};
+          .cpu = {.select = kernel_moving<copy_cpu>}};
 }
 
 OpDef snapshot_op() {
@@ -46,8 +45,7 @@ OpDef guarantee_const_op() {
           .flags = "stateful",
           .infer = infer::unchanged,
           .gradient = pass_gradient,
-          .alias = 0,
-          .effect = Effect::None};
+          .cpu = {.select = kernel_moving<copy_cpu>, .in_place = 0b1}};
 }
 
 OpDef empty_op() {
@@ -58,8 +56,7 @@ OpDef empty_op() {
           .flags = "stateful",
           .host = "shape",
           .infer = [](InferContext& c) { c.set_output(0, shape_argument(c, 0)); },
-          .cpu = {.select = kernel_moving<empty_cpu, AttrDtype>},
-          .effect = Effect::None};
+          .cpu = {.select = kernel_moving<empty_cpu, AttrDtype>}};
 }
 
 }  // namespace weir::ops

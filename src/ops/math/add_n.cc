@@ -109,6 +109,7 @@ OpDef accumulate_n_v2_op() {
     c.set_output(0, c.output(0).merged(c.attr<Shape>("shape")));
   };
   row.cpu = {.select = kernel_for<NumberTypes, Cpu>, .in_place = 0b11};
+  row.elementwise = {};
   return row;
 }
 

@@ -282,8 +282,7 @@ OpDef forward_row(std::string_view name, void (*gradient)(GradContext&), Compute
           .attrs = kAttrs,
           .infer = infer,
           .gradient = gradient,
-          .cpu = {.select = select, .prepare = prepared<prepare>},
-          .effect = Effect::Other};
+          .cpu = {.select = select, .prepare = prepared<prepare>}};
 }
 
 }  // namespace
