@@ -139,7 +139,7 @@ void Saver::restore(Session& session, const std::string& path) {
     if (error.code() != Code::InvalidArgument) throw;
     const std::string lines = differences(*graph_, path);
     if (lines.empty()) throw;
-    throw Error(error.code(), fmt::format("checkpoint '{}' does not fit the graph: {}{}", path, error.message(), lines),
+    throw Error(error.code(), fmt::format("Restoring from checkpoint failed: there is a mismatch between the graph and checkpoint '{}': {}{}", path, error.message(), lines),
                 error.op(), error.node(), error.line());
   }
 }

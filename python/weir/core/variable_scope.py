@@ -111,8 +111,8 @@ def _initializer_function(initializer):
 
     def call_function(shape, dtype, part):
         arguments = {"dtype": dtype} if any_keyword or "dtype" in accepted else {}
-        if part is not None and (any_keyword or "partition_info" in accepted):
-            arguments["partition_info"] = _PartitionInfo(*part)
+        if "partition_info" in accepted or (part is not None and any_keyword):
+            arguments["partition_info"] = None if part is None else _PartitionInfo(*part)
         return initializer(list(shape), **arguments)
 
     return call_function

@@ -389,8 +389,9 @@ class Estimator:
                 try:
                     saver.restore(session, checkpoint_path)
                 except tf.errors.NotFoundError as error:
-                    raise ValueError("Couldn't load all variables from the checkpoint: the model that is exported has "
-                                     f"variables that were not trained. {error.message}") from None
+                    raise ValueError("Could not load all requested variables from checkpoint: the model function has "
+                                     f"variables in mode `{mode}` that {checkpoint_path} does not have. "
+                                     f"{error.message}") from None
                 options = {"tags": _EXPORT_TAGS[mode] if export_tags is None else export_tags,
                            "signature_def_map": signatures,
                            "assets_collection": tf.get_collection(tf.GraphKeys.ASSET_FILEPATHS),

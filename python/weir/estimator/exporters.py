@@ -42,6 +42,7 @@ def _checked_count(exports_to_keep):
 
 def _delete_old(folder, keep):
     """Deletes all exports of a folder but the newest ``keep``."""
+    folder = os.fsdecode(folder)
     if keep is None or not tf.gfile.Exists(folder):
         return
     versions = sorted((name.rstrip("/") for name in tf.gfile.ListDirectory(folder)

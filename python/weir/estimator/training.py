@@ -79,10 +79,14 @@ class EvalSpec(collections.namedtuple("EvalSpec", ["input_fn", "steps", "name", 
                                throttle_secs=throttle_secs)
 
 
-def train_and_evaluate(estimator, train_spec, eval_spec):
-    """Trains, and evaluates after every checkpoint; in a cluster, does what the task of TF_CONFIG has to do."""
+def _check_eval_spec(eval_spec):
     if not isinstance(eval_spec, EvalSpec):
         raise TypeError(f"`eval_spec` must have type `tf.estimator.EvalSpec`. Got: {type(eval_spec)}")
+
+
+def train_and_evaluate(estimator, train_spec, eval_spec):
+    """Trains, and evaluates after every checkpoint; in a cluster, does what the task of TF_CONFIG has to do."""
+    _check_eval_spec(eval_spec)
     executor = _TrainingExecutor(estimator, train_spec, eval_spec)
     config = estimator.config
     if config.task_type == TaskType.EVALUATOR and config.task_id > 0:
@@ -91,11 +95,36 @@ def train_and_evaluate(estimator, train_spec, eval_spec):
     return executor.run()
 
 
-class _EvaluateNewCheckpoints(CheckpointSaverListener):
-    """Evaluates what a hook has saved, but not more often than wanted."""
+class _StopAtSecsHook(tf.train.SessionRunHook):
+    """Ends a session after some seconds."""
 
-    def __init__(self, evaluator, throttle_secs):
+    def __init__(self, stop_after_secs):
+        self._stop_after_secs, self._begin = stop_after_secs, None
+
+    def begin(self):
+        self._begin = time.time()
+
+    def after_run(self, run_context, run_values):
+        if time.time() - self._begin >= self._stop_after_secs:
+            run_context.request_stop()
+
+
+class _ContinuousEvalListener:
+    """Says before and after each evaluation whether to go on."""
+
+    def before_eval(self):
+        return True
+
+    def after_eval(self, eval_result):
+        return True
+
+
+class _EvaluateNewCheckpoints(CheckpointSaverListener):
+    """Evaluates what a hook has saved, but not more often than wanted. The listener may end the training."""
+
+    def __init__(self, evaluator, throttle_secs, listener=None):
         self._evaluator, self._throttle_secs = evaluator, throttle_secs
+        self._listener = listener or _ContinuousEvalListener()
         self.eval_result = self.export_results = None
 
     def begin(self):
@@ -105,15 +134,19 @@ class _EvaluateNewCheckpoints(CheckpointSaverListener):
     def after_save(self, session, global_step_value):
         if self._is_first_run:  # the checkpoint before the first step
             self._is_first_run = False
-            return
+            return None
+        if not self._listener.before_eval():
+            return True
         if self._timer.should_trigger_for_step(global_step_value):
             self._evaluate(global_step_value)
-        else:
-            logging.info("Skip the current checkpoint eval due to throttle secs (%s secs).", self._throttle_secs)
+            return None if self._listener.after_eval(self.eval_result) else True
+        logging.info("Skip the current checkpoint eval due to throttle secs (%s secs).", self._throttle_secs)
+        return None
 
     def end(self, session, global_step_value):
-        if global_step_value != self._timer.last_triggered_step():
+        if global_step_value != self._timer.last_triggered_step() and self._listener.before_eval():
             self._evaluate(global_step_value)
+            self._listener.after_eval(self.eval_result)
 
     def _evaluate(self, step):
         self._timer.update_last_triggered_step(step)
@@ -129,8 +162,8 @@ _EVALUATED, _MISSING, _NO_NEW = "evaluated", "missing checkpoint", "no new check
 class _EvalResult(collections.namedtuple("EvalResult", ["status", "metrics", "checkpoint_path"])):
     def __new__(cls, status, metrics=None, checkpoint_path=None):
         if status == _EVALUATED:
-            if not checkpoint_path:
-                raise ValueError("checkpoint must be provided if status is evaluated.")
+            if not metrics:
+                raise ValueError("Internal error: `Estimator.evaluate` should never return empty metrics.")
             if not isinstance(metrics, dict):
                 raise TypeError(f"`Estimator.evaluate` should return dict. Given {type(metrics)}.")
             if tf.GraphKeys.GLOBAL_STEP not in metrics:
@@ -142,7 +175,7 @@ class _EvalResult(collections.namedtuple("EvalResult", ["status", "metrics", "ch
 class _TrainingExecutor:
     """What each kind of task does."""
 
-    def __init__(self, estimator, train_spec, eval_spec, train_hooks=None):
+    def __init__(self, estimator, train_spec, eval_spec, train_hooks=None, continuous_eval_listener=None):
         for name, value, kind in (("estimator", estimator, Estimator), ("train_spec", train_spec, TrainSpec)):
             if not isinstance(value, kind):
                 raise TypeError(f"`{name}` must have type `tf.estimator.{kind.__name__}`. Got: {type(value)}")
@@ -151,6 +184,9 @@ class _TrainingExecutor:
                             f"{type(eval_spec)}")
         self._estimator, self._train_spec, self._eval_spec = estimator, train_spec, eval_spec
         self._train_hooks = _checked_hooks(train_hooks)
+        if continuous_eval_listener and not isinstance(continuous_eval_listener, _ContinuousEvalListener):
+            raise TypeError("`continuous_eval_listener` must have type `_ContinuousEvalListener`.")
+        self._eval_listener = continuous_eval_listener or _ContinuousEvalListener()
 
     estimator = property(lambda self: self._estimator)
 
@@ -193,8 +229,9 @@ class _TrainingExecutor:
         return result.metrics, listener.export_results
 
     def _listener(self):
+        _check_eval_spec(self._eval_spec)
         evaluator = _Evaluator(self._estimator, self._eval_spec, self._train_spec.max_steps)
-        return _EvaluateNewCheckpoints(evaluator, self._eval_spec.throttle_secs)
+        return _EvaluateNewCheckpoints(evaluator, self._eval_spec.throttle_secs, self._eval_listener)
 
     def _start_server(self):
         config = self._estimator.config
@@ -230,6 +267,7 @@ class _TrainingExecutor:
 
     def _evaluate_continuously(self):
         spec = self._eval_spec
+        _check_eval_spec(spec)
         if spec.start_delay_secs:
             logging.info("Waiting %f secs before starting eval.", spec.start_delay_secs)
             time.sleep(spec.start_delay_secs)
@@ -237,7 +275,11 @@ class _TrainingExecutor:
         while not (result and result.status == _EVALUATED and self._train_spec.max_steps
                    and result.metrics[tf.GraphKeys.GLOBAL_STEP] >= self._train_spec.max_steps):
             begin = time.time()
+            if not self._eval_listener.before_eval():
+                return
             result, _ = evaluator.evaluate_and_export()
+            if not self._eval_listener.after_eval(result):
+                return
             rest = spec.throttle_secs - (time.time() - begin)
             if rest > 0:
                 time.sleep(rest)
@@ -254,7 +296,7 @@ class _Evaluator:
         """(result, [what each exporter gave])"""
         path = self._estimator.latest_checkpoint()
         if not path:
-            self._warn(f"Estimator is not trained yet. Will start an evaluation when a checkpoint is ready.")
+            self._warn("Estimator is not trained yet. Will start an evaluation when a checkpoint is ready.")
             return _EvalResult(_MISSING), []
         if path == self._previous:
             self._warn("No new checkpoint ready for evaluation. Skip the current evaluation pass as evaluation results "
@@ -264,7 +306,7 @@ class _Evaluator:
                                            checkpoint_path=path, hooks=self._spec.hooks)
         result = _EvalResult(_EVALUATED, metrics, path)
         final = bool(self._max_steps) and metrics[tf.GraphKeys.GLOBAL_STEP] >= self._max_steps
-        folder = os.path.join(self._estimator.model_dir, "export")
+        folder = os.path.join(tf.compat.as_str_any(self._estimator.model_dir), "export")
         exports = [exporter.export(estimator=self._estimator, export_path=os.path.join(folder, exporter.name),
                                    checkpoint_path=path, eval_result=metrics, is_the_final_export=final)
                    for exporter in self._spec.exporters]

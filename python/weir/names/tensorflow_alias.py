@@ -14,6 +14,7 @@ from weir.names import modules
 from weir.names.absent import is_absent
 
 _ROOT = "tensorflow"
+_ESTIMATOR = "tensorflow_estimator"
 
 
 def install():
@@ -51,6 +52,9 @@ class _Finder:
 
     @staticmethod
     def find_spec(fullname, path=None, target=None):
+        if fullname.partition(".")[0] == _ESTIMATOR:  # a package of its own since TensorFlow 1.13
+            inner = fullname[len(_ESTIMATOR):].removeprefix(".python")
+            return modules.spec(fullname, importlib.import_module(f"{_ROOT}.python{inner}"))
         if not fullname.startswith(_ROOT + "."):
             return None
         return modules.spec(fullname, _module(fullname))

@@ -7,7 +7,7 @@ from weir import _weir, errors, protos
 
 def maybe_saved_model_directory(export_dir):
     """Whether a folder holds a SavedModel."""
-    return _weir.is_saved_model(os.fspath(export_dir))
+    return _weir.is_saved_model(os.fsdecode(export_dir))
 
 
 contains_saved_model = maybe_saved_model_directory
@@ -16,14 +16,14 @@ contains_saved_model = maybe_saved_model_directory
 def parse_saved_model(export_dir):
     """The SavedModel message of a folder. OSError when there is none or it does not parse."""
     try:
-        return protos.SavedModel.FromString(_weir.read_saved_model(os.fspath(export_dir)))
+        return protos.SavedModel.FromString(_weir.read_saved_model(os.fsdecode(export_dir)))
     except (errors.NotFoundError, errors.DataLossError) as error:
         raise OSError(error.message) from None
 
 
 def load(sess, tags, export_dir, import_scope=None, **saver_kwargs):
     """Adds the graph with these tags to the session's, restores its variables, and gives its MetaGraphDef."""
-    export_dir = os.fspath(export_dir)
+    export_dir = os.fsdecode(export_dir)
     if not maybe_saved_model_directory(export_dir):
         raise OSError(f"SavedModel file does not exist at: {export_dir}/{{saved_model.pbtxt|saved_model.pb}}")
     try:
@@ -41,7 +41,7 @@ class SavedModelLoader:
     """Loads graphs of one model."""
 
     def __init__(self, export_dir):
-        self._export_dir = os.fspath(export_dir)
+        self._export_dir = os.fsdecode(export_dir)
         self._saved_model = parse_saved_model(export_dir)
 
     export_dir = property(lambda self: self._export_dir)

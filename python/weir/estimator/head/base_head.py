@@ -101,7 +101,8 @@ def _train_op(loss, optimizer, train_op_fn, trainable_variables=None, update_ops
     if optimizer is not None:
         if train_op_fn is not None:
             raise ValueError("train_op_fn and optimizer cannot both be set.")
-        train_op = optimizer.minimize(loss, global_step=tf.train.get_global_step(), var_list=trainable_variables)
+        given = {} if trainable_variables is None else {"var_list": trainable_variables}
+        train_op = optimizer.minimize(loss, global_step=tf.train.get_global_step(), **given)
     elif train_op_fn is not None:
         train_op = train_op_fn(loss)
     else:
