@@ -7,6 +7,8 @@ from weir.core.defaults import from_extension
 from weir.core.graph import IndexedSlices, Tensor, control_dependencies, convert_to_tensor
 from weir.core.stack import get_default_graph as _graph
 from weir.core.variables import Variable
+from weir.distribute.context import _replicas
+from weir.ops.control_flow_ops import no_op
 from weir.ops.gradients import gradients
 
 
@@ -104,6 +106,10 @@ class Optimizer:
                 raise NotImplementedError(f"Trying to update a Tensor {variable}")
         if not any(gradient is not None for gradient, _ in pairs):
             raise ValueError(f"No gradients provided for any variable: {[str(v) for _, v in pairs]}.")
+        if _replicas() is not None:  # of a strategy: the last one applies the gradients of all
+            pairs = _replicas().gradients(pairs)
+            if pairs is None:
+                return no_op(name=name)
         graph = next((v.graph for _, v in pairs if isinstance(v, Variable)), None) or _graph()
         constrained = any(getattr(variable, "constraint", None) is not None for _, variable in pairs)
         return self._optimizer(graph).apply_gradients(graph, [(_gradient(g), v) for g, v in pairs], global_step, name,
