@@ -79,7 +79,8 @@ DType to_dtype(nb::handle value) {
   nb::object dtype = nb::hasattr(value, "_enum") ? nb::borrow(value) : package().as_dtype(value);
   const auto type = static_cast<DType>(to_int(dtype.attr("_enum"), "dtype"));
   from_dtype(type);  // throws for a number that is no type's
-  return type;
+  constexpr int kReference = 100;  // what a program says of a variable's type holds for its values
+  return static_cast<int>(type) > kReference ? static_cast<DType>(static_cast<int>(type) - kReference) : type;
 }
 
 nb::object from_dtype(DType dtype) {

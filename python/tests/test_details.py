@@ -103,6 +103,13 @@ def test_a_template_makes_its_variables_in_its_first_call():
         template()
 
 
+def test_the_type_of_a_variable_serves_for_its_values(sess):
+    variable = tf.Variable(1.0)
+    assert variable.dtype._is_ref_dtype
+    assert tf.placeholder(variable.dtype, []).dtype == tf.float32
+    assert tf.zeros([2], variable.dtype).dtype == tf.float32
+
+
 def test_operations_are_numbered_in_the_order_of_their_making():
     first, second = tf.constant(1).op, tf.constant(2).op
     assert first._id < second._id
@@ -125,3 +132,16 @@ def test_a_scalar_may_be_said_to_have_one_element_in_gradient_checks(sess):
     x = tf.constant([1.0, 2.0])
     theory, numeric = tf.test.compute_gradient(x, [2], tf.reduce_sum(x * x) + 1.0, [1])
     np.testing.assert_allclose(theory, numeric, 1e-2)
+
+
+def test_structures_are_walked_down_to_the_leaves_of_shallower_ones():
+    from weir import nest
+
+    deep = {"a": [1, 2], "b": ([3], 4)}
+    assert nest.flatten_up_to({"a": 0, "b": 0}, deep) == [[1, 2], ([3], 4)]
+    assert nest.map_structure_up_to({"a": 0, "b": (0, 0)}, lambda x: str(x), deep) == {"a": "[1, 2]", "b": ("[3]", "4")}
+    assert nest.flatten_with_joined_string_paths(deep) == [("a/0", 1), ("a/1", 2), ("b/0/0", 3), ("b/1", 4)]
+    assert nest.map_structure_with_paths(lambda path, x: path, [7, [8]]) == ["0", ["1/0"]]
+    for shallow, words in (([0], "same sequence type"), ({"a": 0}, "same sequence length")):
+        with pytest.raises((TypeError, ValueError), match=words):
+            nest.flatten_up_to(shallow, deep)

@@ -343,6 +343,20 @@ def test_absl_is_weirs_where_it_is_not_installed(weir):
     assert weir({"p.py": program}, "p.py", "--n=3", "x").stdout == "3 ['x']\n"
 
 
+def test_a_program_may_be_named_as_a_module(weir):
+    files = {
+        "pack/__init__.py": "print('package')",
+        "pack/tool.py": "import sys\nfrom . import other\nimport tensorflow\nprint(__name__, __package__, sys.argv[1:])",
+        "pack/other.py": "print('other')",
+    }
+    result = weir(files, "run", "-m", "pack.tool", "--flag", "x")
+    assert result.stdout == "package\nother\n__main__ pack ['--flag', 'x']\n", result.stderr
+    missing = weir({}, "run", "-m", "pack.nothing")
+    assert missing.returncode == 1 and missing.stderr == "weir: No module named 'pack.nothing'\n"
+    broken = weir({"pack/broken.py": "import no_such_module"}, "run", "-m", "pack.broken")
+    assert "No module named 'no_such_module'" in broken.stderr
+
+
 def test_a_folder_with_main_is_a_program(weir):
     result = weir({"prog/__main__.py": "import other", "prog/other.py": "print('other')"}, "prog")
     assert result.stdout == "other\n", result.stderr

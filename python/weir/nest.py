@@ -102,6 +102,8 @@ def map_structure(func, *structure, **kwargs):
 
 
 def flatten_dict_items(dictionary):
+    if not isinstance(dictionary, _Mapping):
+        raise TypeError("input must be a dictionary")
     flat = {}
     for keys, values in dictionary.items():
         if not is_sequence(keys):
@@ -116,3 +118,71 @@ def flatten_dict_items(dictionary):
                 raise ValueError(f"Could not flatten dictionary: key {key} is not unique.")
             flat[key] = value
     return flat
+
+
+# Structures whose leaves may be structures of another: the form of the first ends where that of the second goes on.
+
+
+def assert_shallow_structure(shallow_tree, input_tree, check_types=True):
+    """Raises TypeError or ValueError unless ``input_tree`` nests as ``shallow_tree`` does, down to its leaves."""
+    if not is_sequence(shallow_tree):
+        return
+    if not is_sequence(input_tree):
+        raise TypeError("If shallow structure is a sequence, input must also be a sequence. Input has type: "
+                        f"{type(input_tree)}.")
+    mappings = isinstance(shallow_tree, _Mapping) and isinstance(input_tree, _Mapping)
+    if check_types and not mappings and not isinstance(input_tree, type(shallow_tree)):
+        raise TypeError("The two structures don't have the same sequence type. Input structure has type "
+                        f"{type(input_tree)}, while shallow structure has type {type(shallow_tree)}.")
+    if len(input_tree) != len(shallow_tree):
+        raise ValueError("The two structures don't have the same sequence length. Input structure has length "
+                         f"{len(input_tree)}, while shallow structure has length {len(shallow_tree)}.")
+    if mappings and set(input_tree) != set(shallow_tree):
+        raise ValueError("The two structures don't have the same keys. Input structure has keys "
+                         f"{list(input_tree)}, while shallow structure has keys {list(shallow_tree)}.")
+    for shallow, given in zip(_children(shallow_tree), _children(input_tree)):
+        assert_shallow_structure(shallow, given, check_types)
+
+
+def flatten_up_to(shallow_tree, input_tree, check_types=True):
+    """The parts of ``input_tree`` that stand where ``shallow_tree`` has its leaves."""
+    assert_shallow_structure(shallow_tree, input_tree, check_types)
+
+    def walk(shallow, given):
+        if not is_sequence(shallow):
+            return [given]
+        return [part for pair in zip(_children(shallow), _children(given)) for part in walk(*pair)]
+
+    return walk(shallow_tree, input_tree)
+
+
+def map_structure_up_to(shallow_tree, func, *inputs, **kwargs):
+    """The function of those parts of all inputs, in the form of ``shallow_tree``."""
+    if not inputs:
+        raise ValueError("Cannot map over no sequences")
+    flat = [flatten_up_to(shallow_tree, tree, kwargs.get("check_types", True)) for tree in inputs]
+    return pack_sequence_as(shallow_tree, [func(*parts) for parts in zip(*flat)])
+
+
+def flatten_with_joined_string_paths(structure, separator="/", expand_composites=False):
+    """[(path, leaf)]: the keys and indices on the way to a leaf, joined."""
+
+    def walk(part, path):
+        if not is_sequence(part):
+            return [(separator.join(path), part)]
+        if isinstance(part, _Mapping):
+            keys = sorted(part)
+        else:
+            keys = getattr(part, "_fields", None) or range(len(part))
+        return [leaf for key, child in zip(keys, _children(part)) for leaf in walk(child, path + [str(key)])]
+
+    return walk(structure, [])
+
+
+def map_structure_with_paths(func, *structure, **kwargs):
+    """func(path, *leaves) of every leaf."""
+    for other in structure[1:]:
+        assert_same_structure(structure[0], other, kwargs.get("check_types", True))
+    paths = [path for path, _ in flatten_with_joined_string_paths(structure[0])]
+    results = [func(path, *leaves) for path, leaves in zip(paths, zip(*[flatten(part) for part in structure]))]
+    return pack_sequence_as(structure[0], results)

@@ -14,6 +14,7 @@ from weir import _weir, names, old_libraries, python2
 
 _USAGE = """\
 usage: weir run [options] program.py [arguments of the program]
+       weir run [options] -m module [arguments of the program]
        python -m weir [options] program.py [arguments of the program]
 
 Runs a program that is written for TensorFlow 0.x or 1.x.
@@ -42,6 +43,7 @@ class _Options:
     allow_pickle = False
     virtual_gpus = None
     action = None  # --help or --version
+    module = False  # the program is named as a module: -m package.program
 
 
 def main(argv=None):
@@ -67,7 +69,7 @@ def main(argv=None):
     if not args:
         sys.stderr.write(_USAGE)
         return 2
-    return _run_file(args[0], args[1:], options)
+    return (_run_module if options.module else _run_file)(args[0], args[1:], options)
 
 
 def _version():
@@ -98,6 +100,11 @@ def _parse(args):
             if not count.isdigit():
                 raise _UsageError(f"--virtual-gpus wants a number, not {count!r}")
             options.virtual_gpus = count
+        elif option == "-m":
+            if not args:
+                raise _UsageError("-m wants the name of a module")
+            options.module = True
+            break
         elif option in ("--help", "-h"):
             options.action = "--help"
         elif option == "--version":
@@ -118,30 +125,66 @@ def _run_file(path, args, options):
         sys.stderr.write(f"weir: can't open file {path!r}: {error.strerror}\n")
         return 2
 
+    finder = _prepare(folder, [path] + args, options)
+    _execute(data, file, None, options, finder)
+    return 0
+
+
+def _run_module(name, args, options):
+    """python -m: the module is looked for from the current folder, and its packages are imported first."""
+    finder = _prepare(os.getcwd(), ["-m"] + args, options)
+    _install(options, finder)
+    import importlib.util
+
+    try:
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.submodule_search_locations is not None:
+            spec = importlib.util.find_spec(f"{name}.__main__")
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+            raise  # something that the packages around it import
+        spec = None
+    if spec is None or spec.origin is None or not os.path.isfile(spec.origin):
+        sys.stderr.write(f"weir: No module named {name!r}\n")
+        return 1
+    sys.argv[0] = spec.origin
+    with open(spec.origin, "rb") as source:
+        _execute(source.read(), spec.origin, spec, options, finder)
+    return 0
+
+
+def _prepare(folder, argv, options):
+    """What the program sees of Python; the finder of its modules."""
     finder = _SourceFinder(options.mode)  # before the program's folder, whose modules may have names of Python's own
     if options.virtual_gpus is not None:
         os.environ["WEIR_VIRTUAL_GPUS"] = options.virtual_gpus  # for the programs that it starts, too
-    sys.argv[:] = [path] + args
+    sys.argv[:] = argv
     if getattr(sys.flags, "safe_path", False):
         sys.path.insert(0, folder)
     else:
         sys.path[0] = folder
-    module = ModuleType("__main__")
-    module.__file__ = file
-    module.__spec__ = None
-    module.__loader__ = SourceFileLoader("__main__", file)
-    module.__builtins__ = sys.modules["builtins"]
-    sys.modules["__main__"] = module
-    sys.excepthook = _ExceptHook(file)
+    return finder
+
+
+def _install(options, finder):
     weir.install_as_tensorflow()
-    _execute(data, file, module, options, finder)
-    return 0
-
-
-def _execute(data, file, module, options, finder):
     old_libraries.install(options.allow_pickle)
     sys.meta_path.insert(0, finder)
-    code, converted = python2.compile_source(data, file, options.mode)
+
+
+def _execute(data, file, spec, options, finder):
+    module = ModuleType("__main__")
+    module.__file__ = file
+    module.__spec__ = spec
+    module.__loader__ = SourceFileLoader("__main__", file)
+    module.__builtins__ = sys.modules["builtins"]
+    if spec is None:
+        _install(options, finder)
+    else:
+        module.__package__ = spec.parent
+    sys.modules["__main__"] = module
+    sys.excepthook = _ExceptHook(file)
+    code, converted = python2.compile_source(data, file, options.mode, module.__package__ or "")
     if converted:
         # The files around a Python 2 program are Python 2 as well, even those that would compile as Python 3.
         finder.mode = "python2"
