@@ -138,3 +138,50 @@ def test_gradients_refuse_wrong_types():
         tf.gradients(x, x, grad_ys=[tf.constant(1)])
     with pytest.raises(ValueError, match="Unknown value for unconnected_gradients: 'nonsense'"):
         tf.gradients(x, x, unconnected_gradients="nonsense")
+
+
+def test_a_run_in_parts_runs_every_operation_once():
+    a, b = tf.placeholder(tf.float32, name="a"), tf.placeholder(tf.float32, name="b")
+    calls = []
+    shared = tf.py_func(lambda x: calls.append(1) or x + 1, [a], tf.float32)
+    first, second = shared * 2.0, shared * b
+    with tf.Session() as session:
+        handle = session.partial_run_setup([first, {"second": second}], [a, b])
+        assert session.partial_run(handle, first, {a: 1.0}) == 4
+        assert session.partial_run(handle, {"second": second}, {b: 10.0}) == {"second": 20}
+        assert len(calls) == 1
+        with pytest.raises(tf.errors.InvalidArgumentError, match="fetched before"):
+            session.partial_run(handle, first)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Must run 'setup'"):
+            session.partial_run("no handle", first)
+        handle = session.partial_run_setup([first, second], [a, b])
+        with pytest.raises(tf.errors.InvalidArgumentError, match="You must feed a value for placeholder tensor 'b'"):
+            session.partial_run(handle, second, {a: 1.0})
+        other = session.partial_run_setup([first], [a])
+        with pytest.raises(tf.errors.InvalidArgumentError, match="was not declared"):
+            session.partial_run(other, second, {a: 1.0})
+
+
+def test_savers_save_objects_that_say_how(tmp_path):
+    from weir.train.saveable import BaseSaverBuilder
+
+    class Doubled(BaseSaverBuilder.SaveableObject):
+        """Kept as twice its value."""
+
+        def __init__(self, variable):
+            super().__init__(variable, [BaseSaverBuilder.SaveSpec(variable * 2.0, "", "twice")], "doubled")
+
+        def restore(self, restored_tensors, restored_shapes):
+            return self.op.assign(restored_tensors[0] / 2.0)
+
+    v, w = tf.Variable(3.0, name="v"), tf.Variable([1.0, 2.0], name="w")
+    saver = tf.train.Saver({"doubled": Doubled(v), "w": w})
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        path = saver.save(session, str(tmp_path / "model"), global_step=7)
+        assert dict(tf.train.list_variables(path)) == {"twice": [], "w": [2]}
+        session.run([v.assign(0.0), w.assign([0.0, 0.0])])
+        saver.restore(session, path)
+        assert session.run(v) == 3 and session.run(w).tolist() == [1, 2]
+    with pytest.raises(ValueError, match="The same saveable will be restored with two names: a"):
+        tf.train.Saver({"a": v, "b": v})

@@ -92,7 +92,7 @@ bool parse(const std::string& bytes, proto::SavedTensorSlices& message) {
 
 V1Reader::V1Reader(std::string pattern) : pattern_(std::move(pattern)) {
   for (const std::string& path : match_files(pattern_)) tables_.push_back(std::make_unique<TableReader>(path));
-  if (tables_.empty()) throw not_found("Failed to find any matching files for {}", pattern_);
+  if (tables_.empty()) throw not_found("Unsuccessful TensorSliceReader constructor: Failed to find any matching files for {}", pattern_);
   for (const auto& table : tables_) {
     proto::SavedTensorSlices message;
     const auto meta = table->find("");
@@ -125,7 +125,7 @@ V1Reader::V1Reader(std::string pattern) : pattern_(std::move(pattern)) {
 
 const V1Reader::Stored& V1Reader::require(std::string_view name) const {
   auto it = tensors_.find(name);
-  if (it == tensors_.end()) throw not_found("Tensor name \"{}\" not found in checkpoint files {}", name, pattern_);
+  if (it == tensors_.end()) throw not_found("Key {} not found in checkpoint {}", name, pattern_);
   return it->second;
 }
 

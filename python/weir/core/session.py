@@ -2,13 +2,13 @@
 
 import weakref
 
-from weir import _weir, nest
+from weir import _weir, names, nest
 from weir.core import stack
 from weir.core.config import session_options
 from weir.core.devices import device_list
 from weir.core.graph import Graph, IndexedSlices
 from weir.core.values import IndexedSlicesValue
-from weir.errors import NotFoundError
+from weir.errors import InvalidArgumentError, NotFoundError
 
 
 def _check_target(target):
@@ -97,16 +97,21 @@ class BaseSession(_weir.Session):
         return call
 
     def partial_run_setup(self, fetches, feeds=None):
-        """A handle for partial_run: what will be fetched and fed, bit by bit. For sessions on a server."""
-        if not self._target:
-            raise NotImplementedError("partial_run is for sessions on a server: tf.Session(server.target).")
-        return self._partial_run_setup(fetches, list(feeds or []))
+        """A handle for partial_run: what will be fetched and fed, bit by bit."""
+        if self._target:
+            return self._partial_run_setup(fetches, list(feeds or []))
+        run = names.at("weir.core.partial_run:_PartialRun")(self, fetches, feeds, _expand_fetch, _expand_feed)
+        self.__dict__.setdefault("_partial_runs", {})[run.handle] = run
+        return run.handle
 
     def partial_run(self, handle, fetches, feed_dict=None):
         """More values of a partial run, given more feeds; each is fed and fetched once."""
-        if not self._target:
-            raise NotImplementedError("partial_run is for sessions on a server: tf.Session(server.target).")
-        return self._partial_run(handle, fetches, feed_dict)
+        if self._target:
+            return self._partial_run(handle, fetches, feed_dict)
+        run = self.__dict__.get("_partial_runs", {}).get(handle)
+        if run is None:
+            raise InvalidArgumentError(None, None, "Must run 'setup' before performing partial runs!")
+        return run.run(fetches, feed_dict)
 
     def list_devices(self):
         return device_list(self._list_devices())

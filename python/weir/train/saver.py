@@ -8,7 +8,9 @@ from weir.core.defaults import EXTENSION as _OWN, from_extension
 from weir.core.graph import GraphKeys, add_to_collection, get_collection
 from weir.core.stack import get_default_graph
 from weir.core.variables import Variable
+from weir.train import saveable
 from weir.train.checkpoints import _text
+from weir.train.saveable import SaveableObject
 
 
 def _items(var_list):
@@ -16,12 +18,17 @@ def _items(var_list):
     if var_list is None:
         return None
     if isinstance(var_list, dict):
+        names = {}
+        for name, value in sorted(var_list.items()):
+            first = names.setdefault(id(value), name)
+            if first != name:
+                raise ValueError(f"The same saveable will be restored with two names: {first} and {name}")
         return [(name, _saveable(value)) for name, value in sorted(var_list.items())]
     return [("", _saveable(value)) for value in var_list]
 
 
 def _saveable(value):
-    if not isinstance(value, Variable):
+    if not isinstance(value, (Variable, SaveableObject)):
         raise TypeError(f"Variable to save is not a Variable: {value}")
     return value
 
@@ -55,8 +62,9 @@ class Saver:
             return
         graph = get_default_graph()
         items = self._options["var_list"]
-        if items:
-            graph = items[0][1].graph
+        owner = next((item for _, item in items or () if isinstance(item, Variable)), None)
+        if owner is not None:
+            graph = owner.graph
         self._graph = graph  # the nodes are the graph's; it must outlive them
         if self._saver_def is not None:
             definition = protos.SaverDef.FromString(self._saver_def.SerializeToString())
@@ -70,7 +78,26 @@ class Saver:
                 raise ValueError("No variables to save")
         elif items is not None and not items and not self._options["allow_empty"]:
             raise ValueError("No variables to save")
-        self._impl = _weir.make_saver(graph, **self._options)
+        others = [] if items is not None else graph.get_collection(GraphKeys.SAVEABLE_OBJECTS)
+        if others or any(isinstance(item, SaveableObject) for _, item in items or ()):
+            self._build_with_saveables(graph, items, others)
+        else:
+            self._impl = _weir.make_saver(graph, **self._options)
+
+    def _build_with_saveables(self, graph, items, others):
+        """A saver of variables and of other objects."""
+        if items is None:
+            items = [("", item) for item in graph.get_collection("variables") + others]
+        named = {name: item for name, item in items if name}
+        named = named or saveable.op_list_to_dict([item for _, item in items])
+        options = {key: value for key, value in self._options.items() if key != "var_list"}
+        with graph.as_default():
+            filename, saved, restored = saveable._build(named, options["name"], options["reshape"])
+        definition = protos.SaverDef(
+            filename_tensor_name=filename, save_tensor_name=saved, restore_op_name=restored,
+            max_to_keep=options["max_to_keep"] or 0, version=protos.SaverDef.V2,
+            keep_checkpoint_every_n_hours=options["keep_checkpoint_every_n_hours"])
+        self._impl = _weir.saver_from_def(graph, definition.SerializeToString(), {**self._options, "var_list": None})
 
     @classmethod
     def _from_impl(cls, impl, graph):
@@ -131,7 +158,19 @@ class Saver:
 
     @property
     def last_checkpoints(self):
-        return list(self._built().last_checkpoints)
+        """The paths of those that are kept, oldest first; none is recorded where all are."""
+        return list(self._built().last_checkpoints) if self.as_saver_def().max_to_keep else []
+
+    @property
+    def _write_version(self):
+        return self.as_saver_def().version
+
+    @staticmethod
+    def _MetaGraphFilename(checkpoint_filename, meta_graph_suffix="meta"):  # noqa: N802
+        """model.ckpt-?????-of-00003, sharded or not, has one meta graph: model.ckpt.meta."""
+        import re
+
+        return f"{re.sub(r'-[0-9?]+-of-[0-9?]+$', '', checkpoint_filename)}.{meta_graph_suffix}"
 
     def set_last_checkpoints(self, last_checkpoints):
         self._built().set_last_checkpoints(list(last_checkpoints))
