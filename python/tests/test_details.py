@@ -145,3 +145,29 @@ def test_structures_are_walked_down_to_the_leaves_of_shallower_ones():
     for shallow, words in (([0], "same sequence type"), ({"a": 0}, "same sequence length")):
         with pytest.raises((TypeError, ValueError), match=words):
             nest.flatten_up_to(shallow, deep)
+
+
+def test_inner_names_that_libraries_reach_for(sess):
+    from weir.core.variable_scope import _pure_variable_scope
+    from weir.ops.init_ops import _assert_float_dtype
+    from weir.rnn.cells import _zero_state_tensors
+
+    zeros = _zero_state_tensors((3, tf.TensorShape([2, 2])), 4, tf.float32)
+    assert [part.shape.as_list() for part in zeros] == [[4, 3], [4, 2, 2]]
+    assert _assert_float_dtype(tf.float16) == tf.float16
+    with pytest.raises(ValueError, match="floating"):
+        _assert_float_dtype(tf.int32)
+    with tf.name_scope("names"), _pure_variable_scope("variables"):
+        assert tf.get_variable("v", [1], regularizer={}).name == "variables/v:0"
+        assert tf.constant(1.0, name="c").name == "names/c:0"
+
+
+def test_parts_of_a_variable_are_saved_under_a_name(sess, tmp_path):
+    whole = tf.get_variable("whole", [4, 1], partitioner=tf.fixed_size_partitioner(2), initializer=tf.ones_initializer())
+    saver = tf.train.Saver({"other": list(whole)})
+    sess.run(tf.global_variables_initializer())
+    path = saver.save(sess, str(tmp_path / "checkpoint"), global_step=1)
+    assert tf.train.list_variables(path) == [("other", [4, 1])]
+    sess.run([part.assign(part * 0.0) for part in whole])
+    saver.restore(sess, path)
+    assert sess.run(whole.as_tensor()).tolist() == [[1]] * 4

@@ -314,6 +314,7 @@ def test_numpy_takes_whole_floats_generators_and_copies_if_needed(weir):
         assert np.linspace(0, 1, 3.).tolist() == [0, 0.5, 1]
         assert np.hstack(np.ones(1) for _ in range(3)).shape == (3,)
         assert np.array([1, 2], dtype=float, copy=False).tolist() == [1, 2]
+        assert type(np.meshgrid([1], [2])) is list
         try: np.zeros(2.5)
         except TypeError: print("all")
     """

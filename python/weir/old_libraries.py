@@ -220,6 +220,8 @@ def _patch_numpy(numpy):
     for name in ("concatenate", "hstack", "vstack", "dstack", "stack", "column_stack"):
         setattr(numpy, name, _with_generators(getattr(numpy, name)))
     numpy.linspace = _with_whole_number(numpy.linspace)
+    for name in ("meshgrid", "broadcast_arrays"):
+        setattr(numpy, name, _giving_a_list(getattr(numpy, name)))
     if not hasattr(numpy.ndarray, "tostring"):
         _add_method(numpy.ndarray, "tostring", numpy.ndarray.tobytes)
 
@@ -288,6 +290,16 @@ def _with_whole_number(original):
         return original(start, stop, _whole(num), *args, **options)
 
     return linspace
+
+
+def _giving_a_list(original):
+    """Until numpy 2 programs could append to what np.meshgrid gave."""
+
+    @functools.wraps(original)
+    def call(*args, **options):
+        return list(original(*args, **options))
+
+    return call
 
 
 def _with_generators(original):

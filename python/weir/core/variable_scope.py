@@ -310,6 +310,15 @@ class variable_scope:
         return False
 
 
+def _pure_variable_scope(name_or_scope, reuse=None, initializer=None, regularizer=None, caching_device=None,
+                         partitioner=None, custom_getter=None, old_name_scope=None, dtype=None, use_resource=None,
+                         constraint=None):
+    """A scope of variables that leaves the scope of names alone."""
+    return variable_scope(name_or_scope, initializer=initializer, regularizer=regularizer, caching_device=caching_device,
+                          partitioner=partitioner, custom_getter=custom_getter, reuse=reuse, dtype=dtype,
+                          use_resource=use_resource, constraint=constraint, auxiliary_name_scope=False)
+
+
 def variable_op_scope(values, name_or_scope, default_name=None, initializer=None, regularizer=None,
                       caching_device=None, partitioner=None, custom_getter=None, reuse=None, dtype=None,
                       use_resource=None):
@@ -334,7 +343,7 @@ def _true_getter(name, shape=None, dtype=dtypes.float32, initializer=None, regul
     """get_variable by full name, past scopes: what a custom getter gets."""
     graph = stack.get_default_graph()
     dtype = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
-    options = [regularizer, True if trainable is None else bool(trainable), collections, use_resource, validate_shape,
+    options = [regularizer or None, True if trainable is None else bool(trainable), collections, use_resource, validate_shape,
                caching_device(None) if callable(caching_device) else caching_device, _reuse_number(reuse) or 0]
     known = graph._partitioned_variables.get(name)
     if partitioner is not None and not (isinstance(shape, (list, tuple)) and not shape):

@@ -215,3 +215,9 @@ identity_initializer = Identity
 glorot_uniform_initializer, glorot_normal_initializer = GlorotUniform, GlorotNormal
 
 
+def _assert_float_dtype(dtype):
+    """The type, which must be a floating one."""
+    dtype = dtypes.as_dtype(dtype)
+    if not dtype.is_floating:
+        raise ValueError(f"Expected floating point type, got {dtype}.")
+    return dtype

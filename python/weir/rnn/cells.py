@@ -54,6 +54,11 @@ def zeros_of_size(batch_size, size, dtype):
     return zeros
 
 
+def _zero_state_tensors(state_size, batch_size, dtype):
+    """Zeros of all parts of a state."""
+    return nest.map_structure(lambda size: zeros_of_size(batch_size, size, dtype), state_size)
+
+
 class RNNCell(Layer):
     """A cell of one's own gives ``state_size``, ``output_size`` and ``call(inputs, state)``, and may make its variables
     in ``build(inputs_shape)`` with ``add_variable`` or in ``call`` with ``tf.get_variable``."""
@@ -117,7 +122,7 @@ class RNNCell(Layer):
 
     def zero_state(self, batch_size, dtype):
         with name_scope(type(self).__name__ + "ZeroState", values=[batch_size]):
-            return nest.map_structure(lambda size: zeros_of_size(batch_size, size, dtype), self.state_size)
+            return _zero_state_tensors(self.state_size, batch_size, dtype)
 
 
 class LayerRNNCell(RNNCell):

@@ -18,6 +18,9 @@ def _items(var_list):
     if var_list is None:
         return None
     if isinstance(var_list, dict):
+        if _has_parts(var_list):
+            return [(name, _saveable(part)) for name, parts in sorted(var_list.items())
+                    for part in (parts if isinstance(parts, (list, tuple)) else [parts])]
         names = {}
         for name, value in sorted(var_list.items()):
             first = names.setdefault(id(value), name)
@@ -25,6 +28,11 @@ def _items(var_list):
                 raise ValueError(f"The same saveable will be restored with two names: {first} and {name}")
         return [(name, _saveable(value)) for name, value in sorted(var_list.items())]
     return [("", _saveable(value)) for value in var_list]
+
+
+def _has_parts(var_list):
+    """Whether a name stands for the parts of a variable: {name: [variable, ...]}."""
+    return isinstance(var_list, dict) and any(isinstance(value, (list, tuple)) for value in var_list.values())
 
 
 def _saveable(value):
@@ -54,6 +62,7 @@ class Saver:
             "write_version": int(write_version), "pad_step_number": pad_step_number,
             "save_relative_paths": save_relative_paths, "filename": filename}
         self._saver_def, self._impl, self._saving = saver_def, None, threading.Lock()
+        self._var_list = var_list
         if not defer_build:
             self.build()
 
@@ -79,7 +88,7 @@ class Saver:
         elif items is not None and not items and not self._options["allow_empty"]:
             raise ValueError("No variables to save")
         others = [] if items is not None else graph.get_collection(GraphKeys.SAVEABLE_OBJECTS)
-        if others or any(isinstance(item, SaveableObject) for _, item in items or ()):
+        if others or _has_parts(self._var_list) or any(isinstance(item, SaveableObject) for _, item in items or ()):
             self._build_with_saveables(graph, items, others)
         else:
             self._impl = _weir.make_saver(graph, **self._options)
@@ -88,7 +97,10 @@ class Saver:
         """A saver of variables and of other objects."""
         if items is None:
             items = [("", item) for item in graph.get_collection("variables") + others]
-        named = {name: item for name, item in items if name}
+        named = {}
+        for name, item in items:
+            if name:
+                named.setdefault(name, []).append(item)
         named = named or saveable.op_list_to_dict([item for _, item in items])
         options = {key: value for key, value in self._options.items() if key != "var_list"}
         with graph.as_default():
@@ -119,7 +131,9 @@ class Saver:
         if os.path.split(latest_filename)[0]:
             raise ValueError("'latest_filename' must not contain path components")
         save_path = _text(save_path)
-        if os.path.basename(save_path) == latest_filename:
+        # A checkpoint with a step in its name, or in shards, does not meet the file that names it.
+        alone = global_step is None and not self._options.get("sharded")
+        if alone and os.path.basename(save_path) == latest_filename:
             raise ValueError(f"'latest_filename' collides with 'save_path': {latest_filename!r} and {save_path!r}")
         # The last folder of the path is made when it is missing, as TensorFlow 1 does; a mistyped path is not.
         directory = os.path.dirname(save_path)
