@@ -16,6 +16,7 @@ import weir
 from weir import errors, flags, names
 from weir.core.device import canonical_name
 from weir.core.devices import list_local_devices
+from weir.inner.assertions import _Assertions
 
 _SEED = 87654321  # graphs and generators start from it in each test, as in TensorFlow
 
@@ -132,7 +133,7 @@ class _CheckedThread:
         return self._thread.name
 
 
-class TestCase(unittest.TestCase):
+class TestCase(_Assertions, unittest.TestCase):
     """Each test begins with an empty default graph and the same random seeds."""
 
     def __init__(self, methodName="runTest"):

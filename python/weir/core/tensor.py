@@ -109,6 +109,9 @@ class IndexedSlices:
         parts = [self._values, self._indices] + ([] if self._dense_shape is None else [self._dense_shape])
         return list(zip(parts, value))
 
+    def consumers(self):
+        return self._values.consumers()
+
     def __neg__(self):
         return IndexedSlices(-self._values, self._indices, self._dense_shape)
 

@@ -204,6 +204,13 @@ class TensorShape:
         return len(self._dims) == len(other._dims) and all(
             None in pair or pair[0] == pair[1] for pair in zip(self._dims, other._dims))
 
+    def most_specific_compatible_shape(self, other):
+        """The shape that both are special cases of, with as much known as there can be."""
+        other = as_shape(other)
+        if self._dims is None or other._dims is None or len(self._dims) != len(other._dims):
+            return TensorShape(None)
+        return TensorShape([a if a == b else None for a, b in zip(self._dims, other._dims)])
+
     def assert_is_compatible_with(self, other):
         if not self.is_compatible_with(other):
             raise ValueError(f"Shapes {self} and {as_shape(other)} are incompatible")

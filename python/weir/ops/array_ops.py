@@ -106,6 +106,16 @@ def size_internal(input, name=None, optimize=True, out_type=dtypes.int32):
     return size(input, name, out_type) if optimize else apply("Size", (input,), {"out_type": out_type}, name)
 
 
+def space_to_depth(input, block_size, name=None, data_format="NHWC"):
+    """Blocks of pixels as channels."""
+    return apply("SpaceToDepth", (input,), {"block_size": block_size, "data_format": data_format}, name)
+
+
+def depth_to_space(input, block_size, name=None, data_format="NHWC"):
+    """Channels as blocks of pixels."""
+    return apply("DepthToSpace", (input,), {"block_size": block_size, "data_format": data_format}, name)
+
+
 def identity(input, name=None):
     return apply("Identity", (input,), {}, name)
 

@@ -12,8 +12,6 @@ ARRAY = {
     "check_numerics": "CheckNumerics",
     "invert_permutation": "InvertPermutation",
     "scatter_nd": "ScatterNd",
-    "space_to_depth": "SpaceToDepth",
-    "depth_to_space": "DepthToSpace",
     "space_to_batch_nd": "SpaceToBatchND",
     "batch_to_space_nd": "BatchToSpaceND",
     "unique_with_counts": "UniqueWithCounts",

@@ -183,14 +183,14 @@ def sparse_tensor_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=N
                      {"adjoint_a": adjoint_a, "adjoint_b": adjoint_b}, scope)
 
 
-def string_split(source, sep=None, skip_empty=True, delimiter=None, result_type="SparseTensor"):
+def string_split(source, sep=None, skip_empty=True, delimiter=None, result_type="SparseTensor", name=None):
     """The words of each string, in the rows of a SparseTensor."""
     delimiter = either("sep", sep, "delimiter", delimiter)
     if result_type != "SparseTensor":
         raise NotImplementedError("tf.string_split into a ragged tensor is not in Weir yet.")
     delimiter = convert_to_tensor(" " if delimiter is None else delimiter, dtype=dtypes.string)
     indices, values, shape = apply("StringSplit", (convert_to_tensor(source, dtype=dtypes.string), delimiter),
-                                   {"skip_empty": skip_empty}, None)
+                                   {"skip_empty": skip_empty}, name)
     return SparseTensor(indices, values, shape)
 
 

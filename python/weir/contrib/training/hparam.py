@@ -145,7 +145,8 @@ class HParams:
             self.set_hparam(name, value)
         return self
 
-    set_from_map = override_from_dict
+    def set_from_map(self, values_map):
+        return self.override_from_dict(values_map)
 
     def parse_json(self, values_json):
         return self.override_from_dict(json.loads(values_json))

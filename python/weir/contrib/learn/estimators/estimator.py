@@ -63,6 +63,14 @@ class BaseEstimator:
         """The settings, as scikit-learn asks for them."""
         return {key: value for key, value in vars(self).items() if not key.startswith("_")}
 
+    def set_params(self, **params):
+        """Changes settings, as scikit-learn does."""
+        for key, value in params.items():
+            if key not in self.get_params():
+                raise ValueError(f"Invalid parameter {key} for estimator {type(self).__name__}")
+            setattr(self, key, value)
+        return self
+
     def get_variable_value(self, name):
         return tf.train.load_variable(self.model_dir, name)
 

@@ -1,5 +1,8 @@
 """tf.contrib.learn.RunConfig."""
 
+import json
+import os
+
 import weir as tf
 from weir.estimator.run_config import _REPLACEABLE, RunConfig as _CoreRunConfig, _USE_DEFAULT
 
@@ -33,6 +36,13 @@ class RunConfig(_CoreRunConfig):
 
     def replace(self, **kwargs):
         return super().replace(**kwargs)
+
+    environment = property(lambda self: json.loads(os.environ.get("TF_CONFIG") or "{}").get("environment", "local"))
+
+    @staticmethod
+    def get_task_id():
+        """The number of this task, by TF_CONFIG."""
+        return int(json.loads(os.environ.get("TF_CONFIG") or "{}").get("task", {}).get("index", 0))
 
     def uid(self, whitelist=None):
         """A text that is equal for equal settings."""
