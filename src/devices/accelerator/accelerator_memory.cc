@@ -60,6 +60,18 @@ Tensor AcceleratorMemory::place(DType dtype, const Shape& shape) {
   return Tensor(dtype, shape, new Block(data, bytes, std::move(self)), data);
 }
 
+// "; the largest holders are ...", as the accounts tell it who ask for too much; empty when there are none.
+std::string AcceleratorMemory::holders() {
+  try {
+    charge("", 0, limit() + 1);
+    return "";
+  } catch (const Error& e) {
+    const std::string text = e.what();
+    const size_t at = text.find("; the largest holders");
+    return at == std::string::npos ? "" : text.substr(at);
+  }
+}
+
 char* AcceleratorMemory::stage(size_t bytes) {
   bytes = (bytes + 63) / 64 * 64;
   if (busy_.empty() || busy_.back().bytes - busy_.back().used < bytes) {

@@ -48,6 +48,7 @@ class AcceleratorMemory final : public DeviceMemory {
     char* data = nullptr;
     size_t bytes = 0, used = 0;
   };
+  std::string holders();
   char* stage(size_t bytes);  // REQUIRES: staging_mutex_ is held
   struct Check {
     std::thread::id thread;

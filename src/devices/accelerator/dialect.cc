@@ -74,35 +74,46 @@ typedef unsigned long long ulong_;
 )dialect";
 
 constexpr std::string_view kCpp = R"dialect(
-#include <cmath>
-#include <cstring>
-#include <utility>
-using namespace std;
+#define MATH1(name) extern "C" float name##f(float); extern "C" double name(double); \
+  static inline float name(float x) { return name##f(x); }
+#define MATH2(name) extern "C" float name##f(float, float); extern "C" double name(double, double); \
+  static inline float name(float x, float y) { return name##f(x, y); }
+MATH1(exp) MATH1(expm1) MATH1(log) MATH1(log1p) MATH1(sin) MATH1(cos) MATH1(tanh) MATH1(erf) MATH1(sqrt) MATH1(fabs)
+MATH1(floor) MATH1(ceil) MATH1(rint) MATH2(pow) MATH2(atan2) MATH2(fmod)
+static inline int min(int a, int b) { return a < b ? a : b; }
+static inline int max(int a, int b) { return a < b ? b : a; }
 typedef signed char i8; typedef unsigned char u8; typedef short i16; typedef unsigned short u16;
 typedef int i32; typedef unsigned int u32; typedef long long i64; typedef unsigned long long u64;
 struct Where { int group, groups; };
-namespace {
-template <class... A, size_t... I>
-void call_(void (*kernel)(const Where&, A...), const Where& where, void** a, index_sequence<I...>) {
+template <int... I> struct Places {};
+template <class... A, int... I>
+static void call_(void (*kernel)(const Where&, A...), const Where& where, void** a, Places<I...>) {
   kernel(where, *static_cast<A*>(a[I])...);
 }
 template <class... A>
-void call_(void (*kernel)(const Where&, A...), const Where& where, void** a) {
-  call_(kernel, where, a, index_sequence_for<A...>());
+static void call_(void (*kernel)(const Where&, A...), const Where& where, void** a) {
+  call_(kernel, where, a, Places<__integer_pack(int(sizeof...(A)))...>());
 }
-template <class F> F rsqrt(F x) { return 1 / sqrt(x); }
-inline float as_float_(u32 u) { float f; memcpy(&f, &u, 4); return f; }
-inline double as_double_(u64 u) { double f; memcpy(&f, &u, 8); return f; }
+template <class... A>
+static int bytes_(void (*)(const Where&, A...), int i) {
+  const int bytes[] = {int(sizeof(A))..., 0};
+  return bytes[i];
 }
+static inline float as_float_(u32 u) { float f; __builtin_memcpy(&f, &u, 4); return f; }
+static inline double as_double_(u64 u) { double f; __builtin_memcpy(&f, &u, 8); return f; }
+#ifndef MEMORY_BIAS
+#define MEMORY_BIAS 0  // what addresses of the device are larger by than those of the processor that plays it
+#endif
 #define GROUP_ITEMS 64
 #define GLOBAL
 #define FUNCTION static inline
 #define KERNEL(name, ...) \
   static void name##_body(const Where& where_, __VA_ARGS__); \
   extern "C" void name(int group, int groups, void** a) { call_(name##_body, Where{group, groups}, a); } \
+  extern "C" int name##_bytes(int argument) { return bytes_(name##_body, argument); } \
   static void name##_body([[maybe_unused]] const Where& where_, __VA_ARGS__)
 #define BUFFER(TYPE, name) TYPE* name##_base, u64 name##_offset_
-#define OPEN(TYPE, name) [[maybe_unused]] TYPE* name = (TYPE*)((char*)name##_base + name##_offset_)
+#define OPEN(TYPE, name) [[maybe_unused]] TYPE* name = (TYPE*)((u64)name##_base - MEMORY_BIAS + name##_offset_)
 #define GROUP (where_.group)
 #define GROUPS (where_.groups)
 #define FOR_EACH(i, n) \

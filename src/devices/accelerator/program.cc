@@ -38,6 +38,12 @@ const KernelText& kernel_text(KernelRef kernel) {
   return r.texts[static_cast<size_t>(kernel.id)];
 }
 
+int interned_kernels() {
+  Registry& r = registry();
+  std::lock_guard lock(r.mutex);
+  return static_cast<int>(r.texts.size());
+}
+
 KernelRef KernelDef::of(DType t, DType u) const {
   std::atomic<int>& id = ids_[static_cast<size_t>(static_cast<int>(t) * kTypes + static_cast<int>(u))];
   if (const int known = id.load(std::memory_order_acquire)) return {known - 1};

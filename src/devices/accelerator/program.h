@@ -21,6 +21,7 @@ struct KernelText {
   std::string name, text;
 };
 const KernelText& kernel_text(KernelRef kernel);
+int interned_kernels();  // numbers are below this
 
 // A kernel of an embedded source in which T, U and V stand for types. Made once, constant; of() is a look-up in a
 // table.

@@ -28,6 +28,9 @@ std::span<const KernelRow> random_kernels();
 std::span<const KernelRow> reduction_kernels();
 std::span<const KernelRow> softmax_kernels();
 
+// The texts of all updates of variables, for tests that compile everything.
+void intern_update_kernels();
+
 // Null: the CPU computes it. `with_double`: the device has double precision.
 const Kernel* find_kernel(const NodeView& node, std::span<const DType> inputs, std::span<const DType> outputs,
                           bool with_double);

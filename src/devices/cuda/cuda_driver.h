@@ -1,13 +1,20 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "devices/accelerator/driver.h"
+#include "devices/cuda/api.h"
 
 namespace weir::cuda {
 
-// The CUDA devices of the machine. Opens libcuda.so.1 and libnvrtc; without them there are none.
+// The CUDA devices of the machine. Opens libcuda.so.1 and NVRTC; without them there are none.
 std::vector<std::shared_ptr<accelerator::Driver>> find_drivers();
+// Those that a table of functions shows, which must outlive them.
+std::vector<std::shared_ptr<accelerator::Driver>> find_drivers(const Api& api);
+
+// A source in CUDA C++ as PTX for an architecture such as "compute_80". Throws InvalidArgument with the compiler's log.
+std::string compile_ptx(const Api& api, const std::string& source, const std::string& architecture);
 
 }  // namespace weir::cuda

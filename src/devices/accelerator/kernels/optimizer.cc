@@ -227,6 +227,15 @@ bool is_number(const NodeView& node, std::span<const DType>, std::span<const DTy
 
 }  // namespace
 
+void intern_update_kernels() {
+  for (const bool sparse : {false, true}) {
+    for (const Rule& rule : sparse ? std::span<const Rule>(kSparse) : std::span<const Rule>(kDense)) {
+      State state;
+      intern_kernel("update", update_text(rule, {}, DType::Float32, DType::Int64, sparse, state));
+    }
+  }
+}
+
 std::span<const KernelRow> optimizer_kernels() {
   static const std::vector<KernelRow> rows = [] {
     std::vector<KernelRow> all;

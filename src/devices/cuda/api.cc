@@ -1,0 +1,78 @@
+#include "devices/cuda/api.h"
+
+#include <dlfcn.h>
+
+namespace weir::cuda {
+namespace {
+
+template <class Fn>
+bool find(void* library, const char* name, Fn& function) {
+  function = reinterpret_cast<Fn>(dlsym(library, name));
+  return function != nullptr;
+}
+
+bool find_driver(void* library, Api& api) {
+  return find(library, "cuInit", api.init) && find(library, "cuDriverGetVersion", api.driver_get_version) &&
+         find(library, "cuDeviceGetCount", api.device_get_count) && find(library, "cuDeviceGet", api.device_get) &&
+         find(library, "cuDeviceGetName", api.device_get_name) &&
+         find(library, "cuDeviceTotalMem_v2", api.device_total_mem) &&
+         find(library, "cuDeviceGetAttribute", api.device_get_attribute) &&
+         find(library, "cuDevicePrimaryCtxRetain", api.primary_ctx_retain) &&
+         find(library, "cuCtxSetCurrent", api.ctx_set_current) && find(library, "cuMemAlloc_v2", api.mem_alloc) &&
+         find(library, "cuMemFree_v2", api.mem_free) && find(library, "cuMemHostAlloc", api.mem_host_alloc) &&
+         find(library, "cuMemFreeHost", api.mem_free_host) &&
+         find(library, "cuMemcpyHtoDAsync_v2", api.memcpy_htod_async) &&
+         find(library, "cuMemcpyDtoHAsync_v2", api.memcpy_dtoh_async) &&
+         find(library, "cuMemcpyDtoDAsync_v2", api.memcpy_dtod_async) &&
+         find(library, "cuStreamCreate", api.stream_create) &&
+         find(library, "cuStreamDestroy_v2", api.stream_destroy) && find(library, "cuEventCreate", api.event_create) &&
+         find(library, "cuEventRecord", api.event_record) &&
+         find(library, "cuEventSynchronize", api.event_synchronize) &&
+         find(library, "cuEventDestroy_v2", api.event_destroy) &&
+         find(library, "cuModuleLoadData", api.module_load_data) &&
+         find(library, "cuModuleUnload", api.module_unload) &&
+         find(library, "cuModuleGetFunction", api.module_get_function) &&
+         find(library, "cuLaunchKernel", api.launch_kernel) && find(library, "cuGetErrorString", api.get_error_string);
+}
+
+bool find_compiler(void* library, Api& api) {
+  return find(library, "nvrtcCreateProgram", api.create_program) &&
+         find(library, "nvrtcCompileProgram", api.compile_program) &&
+         find(library, "nvrtcGetProgramLogSize", api.get_log_size) &&
+         find(library, "nvrtcGetProgramLog", api.get_log) && find(library, "nvrtcGetPTXSize", api.get_ptx_size) &&
+         find(library, "nvrtcGetPTX", api.get_ptx) && find(library, "nvrtcDestroyProgram", api.destroy_program);
+}
+
+void* open_nvrtc() {
+  for (const char* name :
+       {"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "/usr/local/cuda/lib64/libnvrtc.so"}) {
+    if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+const Api* open_compiler() {
+  static Api api{};
+  static const bool there = [] {
+    void* compiler = open_nvrtc();
+    return compiler && find_compiler(compiler, api);
+  }();
+  return there ? &api : nullptr;
+}
+
+const Api* open_api() {
+  static Api api{};
+  static const bool there = [] {
+    void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!driver) return false;  // and the compiler, which is large, is not opened
+    const Api* compiler = open_compiler();
+    if (!compiler) return false;
+    api = *compiler;
+    return find_driver(driver, api);
+  }();
+  return there ? &api : nullptr;
+}
+
+}  // namespace weir::cuda

@@ -1,0 +1,278 @@
+// The CUDA driver's host side, on a stand-in for libcuda and NVRTC: what it computes, in which order, and how it fails.
+// Needs the system's C++ compiler when the tests run; its kernels are the plain C++ form of the texts.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+
+#include "devices/accelerator/accelerator_device.h"
+#include "devices/cuda/cuda_driver.h"
+#include "tests/support/cuda_stand_in.h"
+#include "tests/support/device_programs.h"
+#include "weir/weir.h"
+
+namespace weir::testing {
+namespace {
+
+using accelerator::AcceleratorDevice;
+using accelerator::Engine;
+using accelerator::KernelCache;
+using accelerator::Language;
+
+// The devices of a stand-in, for the sessions that this thread makes.
+class Gpus {
+ public:
+  explicit Gpus(const CudaStandIn::Options& options = {}, double fraction = 1) : stand_in_(options) {
+    for (const auto& driver : cuda::find_drivers(stand_in_.api())) {
+      auto engine = std::make_shared<Engine>(driver, Language::Cpp, KernelCache(KernelCache::default_folder()));
+      const auto number = static_cast<int>(devices_.size());
+      devices_.push_back(std::make_shared<AcceleratorDevice>(
+          number, engine, accelerator::AcceleratorOptions{.memory_fraction = fraction, .allow_growth = true}));
+    }
+    more_.emplace(std::vector<std::shared_ptr<const Device>>(devices_.begin(), devices_.end()));
+  }
+  CudaStandIn& stand_in() { return stand_in_; }
+  AcceleratorDevice& operator[](size_t i) { return *devices_[i]; }
+  size_t size() const { return devices_.size(); }
+
+ private:
+  CudaStandIn stand_in_;
+  std::vector<std::shared_ptr<AcceleratorDevice>> devices_;
+  std::optional<MoreDevices> more_;
+};
+
+SessionOptions soft() {
+  return {.intra_op_parallelism_threads = 2, .allow_soft_placement = true, .virtual_gpus = {.count = 0}};
+}
+std::unique_ptr<Session> make_session(Graph& g) { return std::make_unique<Session>(g, soft()); }
+
+void expect_close(const Tensor& got, const Tensor& wanted) {
+  ASSERT_EQ(got.shape(), wanted.shape());
+  if (got.dtype() != float32) {
+    EXPECT_EQ(std::memcmp(got.raw(), wanted.raw(), got.bytes()), 0) << got.str() << wanted.str();
+    return;
+  }
+  for (size_t i = 0; i < static_cast<size_t>(got.elements()); ++i) {
+    const double a = static_cast<double>(got.data<float>()[i]), b = static_cast<double>(wanted.data<float>()[i]);
+    ASSERT_NEAR(a, b, 1e-4 * std::max(1.0, std::abs(b))) << "element " << i;
+  }
+}
+
+// A^4 on one device, B^4 on another, the sum on the first.
+std::vector<Tensor> powers(const MakeSession& make) {
+  Graph g;
+  Output a = g.placeholder(float32, {48, 48}), b = g.placeholder(float32, {48, 48});
+  auto power = [](Output x, const char*) {
+    Output y = x;
+    for (int i = 0; i < 3; ++i) y = matmul(y, x);
+    return y;
+  };
+  Output p, q, sum;
+  {
+    Scope scope = g.device("/gpu:0");
+    p = power(a, "a");
+  }
+  {
+    Scope scope = g.device("/gpu:1");
+    q = power(b, "b");
+  }
+  {
+    Scope scope = g.device("/gpu:0");
+    sum = p + q;
+  }
+  auto s = make(g);
+  std::vector<Tensor> results;
+  for (int i = 0; i < 3; ++i)
+    results.push_back(s->run(sum, {{a, numbers({48, 48}, i)}, {b, numbers({48, 48}, i + 9)}}));
+  return results;
+}
+
+// A tower on each of two devices, the variables on the first, gradients averaged.
+std::vector<Tensor> towers(const MakeSession& make) {
+  Graph g;
+  g.set_random_seed(4);
+  Variable w, u;
+  {
+    Scope scope = g.device("/gpu:0");
+    w = g.variable("w", truncated_normal(g, {12, 8}, {.stddev = 0.3f}));
+    u = g.variable("u", truncated_normal(g, {8, 4}, {.stddev = 0.3f}));
+  }
+  std::vector<Output> images, labels, losses;
+  std::vector<std::vector<Output>> grads;
+  for (int i = 0; i < 2; ++i) {
+    Scope scope = g.device("/gpu:" + std::to_string(i));
+    images.push_back(g.placeholder(float32, {kUnknown, 12}));
+    labels.push_back(g.placeholder(int64, {kUnknown}));
+    Output logits = matmul(nn::relu(matmul(images.back(), w)), u);
+    losses.push_back(reduce_mean(nn::sparse_softmax_cross_entropy_with_logits(labels.back(), logits)));
+    std::vector<Output> own;
+    for (const Gradient& grad : gradients({losses.back()}, {Output(w), Output(u)})) own.push_back(grad.dense());
+    grads.push_back(own);
+  }
+  std::vector<Operation> train;
+  {
+    Scope scope = g.device("/gpu:0");
+    train = {assign_sub(w, (grads[0][0] + grads[1][0]) * 0.05f).op(),
+             assign_sub(u, (grads[0][1] + grads[1][1]) * 0.05f).op()};
+  }
+  auto s = make(g);
+  s->run(g.global_variables_initializer());
+  std::vector<Tensor> results;
+  for (int i = 0; i < 4; ++i) {
+    const std::vector<Feed> feeds = {{images[0], numbers({6, 12}, i)},
+                                     {labels[0], counted({6}, 4)},
+                                     {images[1], numbers({6, 12}, i + 20)},
+                                     {labels[1], counted({6}, 4, 5)}};
+    for (const Tensor& t : s->run(losses, feeds, train)) results.push_back(t);
+  }
+  results.push_back(s->run(w));
+  return results;
+}
+
+std::vector<DeviceProgram> all_programs() {
+  std::vector<DeviceProgram> programs = device_programs();
+  programs.push_back({"MatrixPowersOnTwoDevices", powers});
+  programs.push_back({"TowersOnTwoDevices", towers});
+  return programs;
+}
+
+TEST(CudaStandIn, ProgramsGiveTheResultsOfTheCpu) {
+  for (const DeviceProgram& program : all_programs()) {
+    SCOPED_TRACE(program.name);
+    const auto wanted = program.run(make_session);
+    Gpus gpus;
+    const auto got = program.run(make_session);
+    ASSERT_EQ(got.size(), wanted.size());
+    for (size_t i = 0; i < got.size(); ++i) {
+      SCOPED_TRACE(i);
+      expect_close(got[i], wanted[i]);
+    }
+    EXPECT_GT(gpus.stand_in().launches(), 0);
+  }
+}
+
+// Streams overtake each other differently for every seed; a wait that is missing would show as another number.
+TEST(CudaStandIn, TheOrderInWhichDevicesEndChangesNoBit) {
+  for (const DeviceProgram& program : {DeviceProgram{"powers", powers}, DeviceProgram{"towers", towers}}) {
+    SCOPED_TRACE(program.name);
+    std::vector<Tensor> first;
+    for (uint32_t seed = 1; seed <= 6; ++seed) {
+      Gpus gpus({.seed = seed, .longest_delay_us = 400});
+      const auto got = program.run(make_session);
+      if (first.empty()) first = got;
+      for (size_t i = 0; i < got.size(); ++i) {
+        ASSERT_EQ(std::memcmp(got[i].raw(), first[i].raw(), got[i].bytes()), 0) << "seed " << seed << ", fetch " << i;
+      }
+    }
+  }
+}
+
+TEST(CudaStandIn, FailuresOfTheDriverAreErrorsAndLeaveTheSessionUsable) {
+  Gpus gpus;
+  Graph g;
+  Output x = g.placeholder(float32, {kUnknown});
+  Output y = tanh(x) * 2.f;
+  Session s(g, soft());
+  const Tensor in = numbers({100});
+  const Tensor wanted = s.run(y, {{x, in}});
+  for (const auto& [call, status, code] : {std::tuple{"cuLaunchKernel", 719, Code::Unavailable},
+                                           {"cuEventSynchronize", 700, Code::Unavailable},
+                                           {"cuMemcpyHtoDAsync", 1, Code::Internal},
+                                           {"cuMemcpyDtoHAsync", 719, Code::Unavailable}}) {
+    gpus.stand_in().fail(call, status);
+    try {
+      s.run(y, {{x, in}});
+      ADD_FAILURE() << call << " failed and nobody said so";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), code) << e.what();
+      EXPECT_NE(std::string(e.what()).find("a stand-in for a GPU"), std::string::npos) << e.what();
+    }
+    gpus.stand_in().fail(call, 0);
+    const Tensor again = s.run(y, {{x, in}});
+    EXPECT_EQ(std::memcmp(again.raw(), wanted.raw(), again.bytes()), 0) << call;
+  }
+}
+
+TEST(CudaStandIn, ACompilerThatRefusesIsNamedWithItsLog) {
+  Gpus gpus;
+  accelerator::Engine engine(gpus[0].engine().shared_driver(), Language::Cpp, KernelCache(""));
+  try {
+    engine.kernel(accelerator::intern_kernel("broken", "KERNEL(broken, int n) { no_such_thing(n); }\n"));
+    ADD_FAILURE() << "nonsense was compiled";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), Code::InvalidArgument);
+    EXPECT_NE(std::string(e.what()).find("no_such_thing"), std::string::npos) << e.what();
+  }
+}
+
+TEST(CudaStandIn, FullMemoryNamesTheLargestHolders) {
+  Gpus gpus({.devices = 1, .memory = 16 << 20});
+  Graph g;
+  Variable v = g.variable("large", zeros(g, {1000, 1000}));  // 4 MB
+  Output x = g.placeholder(float32, {kUnknown, 1000});
+  Output y = reduce_sum(matmul(x, v, {.transpose_b = true}));
+  Session s(g, soft());
+  s.run(g.global_variables_initializer());
+  try {
+    s.run(y, {{x, numbers({2900, 1000})}});
+    ADD_FAILURE() << "11.6 MB and as much again fit into the rest of 16 MB";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), Code::ResourceExhausted);
+    EXPECT_NE(std::string(e.what()).find("variable 'large'"), std::string::npos) << e.what();
+  }
+  EXPECT_EQ(s.run(y, {{x, numbers({2, 1000})}}).data<float>()[0], 0);
+}
+
+TEST(CudaStandIn, BadIndicesAndLabelsAreErrorsAndChangeNothing) {
+  Gpus gpus;
+  Graph g;
+  Variable table = g.variable("table", g.constant(numbers({5, 3})));
+  Output ids = g.placeholder(int32, {kUnknown});
+  Output rows = gather(Output(table), ids);
+  Operation change = scatter_add(table, ids, gather(g.constant(numbers({8, 3}, 2)), range(0, size(ids)))).op();
+  Session s(g, soft());
+  s.run(g.global_variables_initializer());
+  const Tensor before = s.run(table);
+  EXPECT_THROW(
+      {
+        try {
+          s.run(rows, {{ids, std::vector<int32_t>{0, 9}}});
+        } catch (const Error& e) {
+          EXPECT_EQ(e.code(), Code::InvalidArgument);
+          EXPECT_NE(std::string(e.what()).find("indices[1] = 9 is not in [0, 5)"), std::string::npos) << e.what();
+          throw;
+        }
+      },
+      Error);
+  EXPECT_THROW(s.run(std::vector<Output>{}, {{ids, std::vector<int32_t>{1, -1}}}, {change}), Error);
+  const Tensor after = s.run(table);
+  EXPECT_EQ(std::memcmp(before.raw(), after.raw(), before.bytes()), 0);
+  s.run(std::vector<Output>{}, {{ids, std::vector<int32_t>{1, 1}}}, {change});
+  EXPECT_NE(s.run(table).data<float>()[3], before.data<float>()[3]);
+}
+
+TEST(CudaStandIn, MemoryStaysFlatOverManySteps) {
+  Gpus gpus({.longest_delay_us = 0});
+  Graph g;
+  Output x = g.placeholder(float32, {16});
+  Variable v = g.variable("v", zeros(g, {16}));
+  Operation step = assign_add(v, tanh(x) + reduce_sum(x)).op();
+  Session s(g, soft());
+  s.run(g.global_variables_initializer());
+  const Tensor in = numbers({16});
+  int64_t regions = 0, used = 0;
+  for (int i = 0; i < 2000; ++i) {
+    s.run(std::vector<Output>{}, {{x, in}}, {step});
+    if (i == 10) {
+      regions = gpus[0].memory()->allocator().regions_made();
+      used = gpus[0].memory()->used();
+    }
+  }
+  EXPECT_EQ(gpus[0].memory()->allocator().regions_made(), regions);
+  EXPECT_EQ(gpus[0].memory()->used(), used);
+}
+
+}  // namespace
+}  // namespace weir::testing

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "devices/cuda/api.h"
+
+namespace weir::testing {
+
+// Plays libcuda and NVRTC for tests, on a machine without either. Kernels are the plain C++ form of their texts,
+// compiled by the system's compiler. Memory is at addresses that the processor cannot follow, and new memory is full of
+// NaN. Every stream is a thread that does one thing after the other, each a while after it was asked for; how long is
+// drawn by a seed, so streams overtake each other in another order for every seed. Copies read and write when they are
+// done, not when they are begun: whoever does not wait where it must has wrong numbers.
+class CudaStandIn {
+ public:
+  struct Options {
+    int devices = 2;
+    size_t memory = size_t{1} << 30;  // of each
+    uint32_t seed = 1;
+    int longest_delay_us = 100;  // 0: none
+  };
+  // The functions use the one that was made last. One at a time; drivers are gone before it is.
+  explicit CudaStandIn(const Options& options);
+  ~CudaStandIn();
+  CudaStandIn(const CudaStandIn&) = delete;
+  CudaStandIn& operator=(const CudaStandIn&) = delete;
+
+  const cuda::Api& api() const;
+  // The call of that name ("cuLaunchKernel") fails with this status, after it has worked `after` more times.
+  void fail(const std::string& call, int status, int after = 0);
+  int64_t launches() const;
+  int64_t copies() const;
+
+  struct State;
+
+ private:
+  State* state_;
+};
+
+}  // namespace weir::testing
