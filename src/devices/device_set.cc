@@ -55,7 +55,7 @@ int64_t gpu_memory_limit(const VirtualGpuOptions& options, int count) {
 void add_machine_gpus(const SessionOptions& options, std::vector<std::shared_ptr<const Device>>& devices) {
   const auto limit = options.device_count.find("GPU");
   if (limit != options.device_count.end() && limit->second == 0) return;
-  auto engines = accelerator::visible_engines("");
+  auto engines = accelerator::visible_engines();
   if (limit != options.device_count.end()) {
     engines.resize(std::min(engines.size(), static_cast<size_t>(limit->second)));
   }

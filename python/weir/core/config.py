@@ -1,5 +1,7 @@
 """What of a ConfigProto reaches the engine."""
 
+import os
+
 
 def session_options(config):
     """What the extension takes of a ConfigProto."""
@@ -21,8 +23,10 @@ def session_options(config):
 
 
 def _gpu_options(gpu):
-    """What is said of the virtual GPUs; 0 means TensorFlow's default."""
+    """What is said of the GPUs; 0 means TensorFlow's default."""
     options = {"allow_growth": gpu.allow_growth}
+    if gpu.visible_device_list:  # of the process, as in TensorFlow
+        os.environ["WEIR_VISIBLE_GPUS"] = gpu.visible_device_list
     if gpu.per_process_gpu_memory_fraction:
         options["gpu_memory_fraction"] = gpu.per_process_gpu_memory_fraction
     limits = [limit for devices in gpu.experimental.virtual_devices for limit in devices.memory_limit_mb]

@@ -34,8 +34,8 @@ class AcceleratorDevice final : public Device {
 // says so. Found once for the process, when first asked for. Thread-safe.
 const std::vector<std::shared_ptr<Engine>>& machine_engines();
 
-// Those of them that a visible_device_list names ("1,0": the second is then /gpu:0); empty: all. Throws
+// Those of them that WEIR_VISIBLE_GPUS names ("1,0": the second is then /gpu:0); all when it is not set. Throws
 // InvalidArgument.
-std::vector<std::shared_ptr<Engine>> visible_engines(const std::string& list);
+std::vector<std::shared_ptr<Engine>> visible_engines();
 
 }  // namespace weir::accelerator

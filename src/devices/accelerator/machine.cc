@@ -37,9 +37,11 @@ const std::vector<std::shared_ptr<Engine>>& machine_engines() {
   return *engines;
 }
 
-std::vector<std::shared_ptr<Engine>> visible_engines(const std::string& list) {
+std::vector<std::shared_ptr<Engine>> visible_engines() {
   const auto& all = machine_engines();
-  if (list.empty()) return all;
+  const char* asked = std::getenv("WEIR_VISIBLE_GPUS");
+  const std::string list = asked ? asked : "";
+  if (list.empty() || all.empty()) return all;
   std::vector<std::shared_ptr<Engine>> visible;
   for (std::string_view rest = list; !rest.empty();) {
     const size_t comma = std::min(rest.find(','), rest.size());
