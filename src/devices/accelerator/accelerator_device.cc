@@ -41,7 +41,12 @@ void AcceleratorDevice::launch(ComputeFn compute, KernelContext& context) const 
     ~Restore() { current = before; }
   } restore{before};
   const DeviceMover mover;
-  compute(context);
+  try {
+    compute(context);
+  } catch (...) {
+    memory_->forget_checks();  // the run ends here, and the next one of this thread is another's
+    throw;
+  }
 }
 
 std::string AcceleratorDevice::description() const {
