@@ -369,6 +369,8 @@ nb::object constant(GraphObject& graph, nb::handle value, nb::handle dtype, nb::
       const int64_t elements = wanted.elements();
       if (elements == tensor.elements()) {
         tensor = tensor.reshaped(wanted);
+      } else if (elements == 0 && tensor.elements() == 1) {  // one value for none
+        tensor = Tensor(tensor.dtype(), wanted);
       } else if (tensor.elements() == 0 || elements < tensor.elements()) {
         raise(PyExc_ValueError, "Too many elements provided. Needed at most " + std::to_string(elements) +
                                     ", but received " + std::to_string(tensor.elements()));

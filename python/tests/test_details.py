@@ -171,3 +171,19 @@ def test_parts_of_a_variable_are_saved_under_a_name(sess, tmp_path):
     sess.run([part.assign(part * 0.0) for part in whole])
     saver.restore(sess, path)
     assert sess.run(whole.as_tensor()).tolist() == [[1]] * 4
+
+
+def test_one_value_fills_no_elements_and_sizes_may_be_whole_floats(sess, tmp_path):
+    assert sess.run(tf.constant(0.0, shape=[0, 4])).shape == (0, 4)
+    assert tf.zeros([3, 4 / 2]).shape == tf.ones((3.0, 2)).shape == (3, 2)
+    with pytest.raises(ValueError, match="Ambiguous dimension"):
+        tf.zeros([2.5])
+    with pytest.raises(ValueError, match="Too many elements"):
+        tf.constant([1, 2, 3], shape=[2])
+
+
+def test_records_may_be_text(tmp_path):
+    path = str(tmp_path / "records")
+    with tf.python_io.TFRecordWriter(path) as writer:
+        writer.write("text")
+    assert list(tf.python_io.tf_record_iterator(path)) == [b"text"]

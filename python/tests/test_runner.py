@@ -279,6 +279,7 @@ _TODAY = {
     "sklearn/__init__.py": "",
     "sklearn/model_selection.py": "train_test_split = len",
     "joblib.py": "dump = len",
+    "pandas.py": "class DataFrame:\n  def to_numpy(self): return 7\nSeries = Index = DataFrame",
     "yaml.py": "FullLoader = 'full'\ndef load(stream, Loader): return (stream, Loader)",
 }
 
@@ -299,6 +300,8 @@ def test_modules_of_scipy_that_have_moved_are_found_where_they_were(weir):
         assert eigsh is arpack.eigsh is logsumexp is scipy.misc.comb is map_coordinates is simps is hann is len
         assert train_test_split is joblib.dump is len and scipy.zeros(2).shape == (2,)
         assert yaml.load("a") == ("a", "full")
+        import json.encoder, pandas
+        assert pandas.DataFrame().as_matrix() == 7 and json.encoder.FLOAT_REPR(0.5) == "0.5"
         try: scipy.no_such_name
         except AttributeError: print("all")
     """

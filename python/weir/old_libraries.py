@@ -357,6 +357,18 @@ def _patch_pil_image(image):
     _add(image.Image, tostring=image.Image.tobytes, fromstring=image.Image.frombytes)
 
 
+def _patch_pil_fonts(fonts):
+    """Pillow 10 took getsize away: the width, and the height from the base line's top."""
+
+    def getsize(self, text, *args, **options):
+        left, top, right, bottom = self.getbbox(text, *args, **options)
+        return right, bottom
+
+    for name in ("FreeTypeFont", "ImageFont"):
+        if hasattr(fonts, name):
+            _add(getattr(fonts, name), getsize=getsize)
+
+
 def _patch_scipy_misc(misc):
     """The image functions that scipy 1.2 took away, with PIL."""
     _add(
@@ -455,6 +467,7 @@ def _imrotate(arr, angle, interp="bilinear"):
 
 _PATCHES = {
     "PIL.Image": _patch_pil_image,
+    "PIL.ImageFont": _patch_pil_fonts,
     "cgi": _patch_cgi,
     "collections": _patch_collections,
     "fractions": _patch_math_of_fractions,

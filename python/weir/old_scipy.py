@@ -1,4 +1,4 @@
-"""What scipy, scikit-learn and PyYAML had when TensorFlow 1 was current: modules that have moved, and their old names.
+"""What scipy, scikit-learn, pandas and PyYAML had when TensorFlow 1 was current: modules that have moved, and their old names.
 
 Part of `weir run` (old_libraries.py installs it). Each table says where a name has gone; what still exists is left alone.
 """
@@ -43,6 +43,8 @@ MODULES = {
 def patches():
     """{module: function that patches it once it is loaded}."""
     return {
+        "json.encoder": _patch_json_encoder,
+        "pandas": _patch_pandas,
         "scipy": _patch_scipy,
         "scipy.integrate": _rename,
         "scipy.linalg": _rename,
@@ -110,3 +112,17 @@ def _patch_yaml(yaml):
         return original(stream, Loader)
 
     yaml.load = load
+
+
+def _patch_json_encoder(encoder):
+    if not hasattr(encoder, "FLOAT_REPR"):
+        encoder.FLOAT_REPR = float.__repr__  # programs set it to shorten numbers; Python 3 does not look at it
+
+
+def _patch_pandas(pandas):
+    def as_matrix(self, columns=None):
+        return (self if columns is None else self[columns]).to_numpy()
+
+    for name in ("DataFrame", "Series", "Index"):
+        if not hasattr(getattr(pandas, name), "as_matrix"):
+            getattr(pandas, name).as_matrix = as_matrix

@@ -59,7 +59,7 @@ class TFRecordWriter:
         self._writer = _weir.RecordWriter(os.fsdecode(path), _compression(options), *_zlib_settings(options))
 
     def write(self, record):
-        self._writer.write(record)
+        self._writer.write(record.encode() if isinstance(record, str) else record)
 
     def flush(self):
         self._writer.flush()

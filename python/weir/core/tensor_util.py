@@ -68,7 +68,7 @@ def make_tensor_proto(values, dtype=None, shape=None, verify_shape=False, allow_
             size *= dim
         if verify_shape and list(array.shape) != shape:
             raise TypeError(f"Expected Tensor's shape: {tuple(shape)}, got {array.shape}.")
-        if array.size > size:
+        if array.size > size and not (size == 0 and array.size == 1):
             raise ValueError(f"Too many elements provided. Needed at most {size}, but received {array.size}")
     proto = protos.TensorProto(dtype=dtype.as_datatype_enum, tensor_shape=TensorShape(shape).as_proto())
     if dtype == dtypes.as_dtype("string"):

@@ -44,12 +44,19 @@ def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):
     return _weir.constant(graph, value, dtype, None if shape is None else shape._dims, name)
 
 
+def _whole_sizes(shape):
+    """A shape in which sizes may be whole numbers of any kind: [n, m / 2]."""
+    if isinstance(shape, (list, tuple)) and any(isinstance(size, float) for size in shape):
+        return TensorShape(shape).as_list()
+    return shape
+
+
 def zeros(shape, dtype=dtypes.float32, name=None):
-    return _weir.zeros(_graph(), shape, dtypes.as_dtype(dtype), name)
+    return _weir.zeros(_graph(), _whole_sizes(shape), dtypes.as_dtype(dtype), name)
 
 
 def ones(shape, dtype=dtypes.float32, name=None):
-    return _weir.ones(_graph(), shape, dtypes.as_dtype(dtype), name)
+    return _weir.ones(_graph(), _whole_sizes(shape), dtypes.as_dtype(dtype), name)
 
 
 def zeros_like(tensor, dtype=None, name=None, optimize=True):
