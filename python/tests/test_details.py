@@ -187,3 +187,65 @@ def test_records_may_be_text(tmp_path):
     with tf.python_io.TFRecordWriter(path) as writer:
         writer.write("text")
     assert list(tf.python_io.tf_record_iterator(path)) == [b"text"]
+
+
+def test_tensors_of_several_devices_are_reduced_for_each():
+    from weir.contrib import nccl
+
+    with tf.Graph().as_default():
+        towers = []
+        for i in range(2):
+            with tf.device(f"/gpu:{i}"):
+                towers.append(tf.constant([1.0, 2.0]) * (i + 1.0))
+        sums = nccl.all_sum(towers)
+        assert [part.device for part in sums] == [tower.device for tower in towers]
+        config = tf.ConfigProto(allow_soft_placement=True)
+        with tf.Session(config=config) as session:
+            assert [value.tolist() for value in session.run(sums)] == [[3, 6], [3, 6]]
+            assert session.run(nccl.all_max(towers)[0]).tolist() == [2, 4]
+            assert session.run(tf.gradients(nccl.reduce_sum(towers), towers[1]))[0].tolist() == [1, 1]
+        with pytest.raises(ValueError, match="unique device"):
+            nccl.all_sum([towers[0], towers[0]])
+        with pytest.raises(ValueError, match="Device assignment required"):
+            nccl.broadcast(tf.constant(1.0))
+
+
+def test_what_stands_for_a_tensor_is_differentiated_by_it(sess):
+    class Named:
+        def __init__(self, value):
+            self.value = value
+
+    tf.register_tensor_conversion_function(Named, lambda value, dtype=None, name=None, as_ref=False: value.value)
+    x = Named(tf.constant(3.0))
+    assert sess.run(tf.gradients(tf.square(x.value), x)[0]) == 6
+
+
+def test_scopes_of_variables_are_made_by_name_from_the_top():
+    with tf.Graph().as_default(), tf.variable_scope("outer"):
+        absolute = tf.VariableScope(reuse=tf.AUTO_REUSE, name="top/inner", initializer=tf.ones_initializer())
+        with tf.variable_scope(absolute, auxiliary_name_scope=False):
+            made = tf.get_variable("v", [1])
+            assert made.name == "top/inner/v:0" and tf.get_variable("v", [1]) is made
+        assert tf.get_variable("w", [1]).name == "outer/w:0"
+        with tf.variable_scope(tf.VariableScope(False, "top"), reuse=True):
+            assert tf.get_variable("inner/v", [1]) is made
+
+
+def test_values_of_variables_from_around_a_function_are_no_variables_of_its_own(sess):
+    weights = tf.Variable([2.0])
+    outer = weights * 3.0  # the function sees a value
+
+    @tf.custom_gradient
+    def scaled(x):
+        return x * outer, lambda dy: dy * 10.0
+
+    x = tf.constant([1.0])
+    sess.run(weights.initializer)
+    assert sess.run(tf.gradients(scaled(x), x)[0]).tolist() == [10]
+
+    @tf.custom_gradient
+    def reading(x):
+        return x * weights, lambda dy: dy
+
+    with pytest.raises(TypeError, match="uses variables"):
+        reading(x)

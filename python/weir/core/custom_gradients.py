@@ -66,8 +66,14 @@ def get_gradient_function(op):
     return function
 
 
-def _variables_between(graph, args, results):
-    """The variables that the results are computed from, not counting what the arguments are computed from."""
+_VARIABLES = ("VarHandleOp", "VariableV2", "Variable")
+
+
+def _variables_between(graph, args, results, first):
+    """The variables that operations from number ``first`` on read, on the way to the results.
+
+    What was computed before, of variables or not, is a value to the function like any other.
+    """
     seen = {x.op for x in args}
     todo = [x.op for x in results if isinstance(x, Tensor)]
     found = set()
@@ -76,9 +82,12 @@ def _variables_between(graph, args, results):
         if op in seen:
             continue
         seen.add(op)
-        if op.type in ("VarHandleOp", "VariableV2", "Variable"):
+        if op.type in _VARIABLES:
             found.add(op)
-        todo.extend(x.op for x in op.inputs)
+        elif op._id >= first:
+            todo.extend(x.op for x in op.inputs)
+        elif op.type in ("Identity", "ReadVariableOp") and op.inputs[0].op.type in _VARIABLES:  # the read that a variable comes with
+            found.add(op.inputs[0].op)
     return [v for v in graph.get_collection(GraphKeys.GLOBAL_VARIABLES) if getattr(v, "op", None) in found]
 
 
@@ -111,9 +120,10 @@ def custom_gradient(f):
                              "execution is enabled.")
         graph = get_default_graph()
         args = [convert_to_tensor(x) for x in args]
+        first = graph.version
         result, grad_fn = f(*args)
         results = nest.flatten(result)
-        variables = _variables_between(graph, args, results)
+        variables = _variables_between(graph, args, results, first)
         _check_signature(graph, grad_fn, variables)
 
         def gradient(op, *output_grads):

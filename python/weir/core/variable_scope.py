@@ -128,12 +128,29 @@ def _kept_function(initializer):
 class VariableScope:
     """One scope: the prefix of its variables' names and what get_variable takes when the call does not say."""
 
-    def __init__(self, scope, initializer=None, regularizer=None, custom_getter=None, caching_device=None,
-                 partitioner=None, constraint=None):
-        self._scope = scope
-        self._initializer, self._regularizer = initializer, regularizer
-        self._custom_getter, self._caching_device = custom_getter, caching_device
-        self._partitioner, self._constraint = partitioner, constraint
+    def __init__(self, reuse, name="", initializer=None, regularizer=None, caching_device=None, partitioner=None,
+                 custom_getter=None, name_scope="", dtype=dtypes.float32, use_resource=None, constraint=None):
+        """A scope of that name from the top, to be entered by ``with variable_scope(...)``."""
+        get_variable_scope()  # makes that of the whole graph, if it is the first
+        options = {"reuse": reuse, "initializer": initializer, "regularizer": regularizer, "dtype": dtype,
+                   "caching_device": caching_device, "partitioner": partitioner, "custom_getter": custom_getter,
+                   "use_resource": use_resource, "constraint": constraint, "auxiliary_name_scope": False}
+        with variable_scope(stack.get_default_graph()._variable_scopes[0], auxiliary_name_scope=False) as made:
+            if name:
+                with variable_scope(name, **options) as made:
+                    pass
+        self.__dict__.update(made.__dict__)
+
+    @classmethod
+    def _of(cls, scope, initializer=None, regularizer=None, custom_getter=None, caching_device=None, partitioner=None,
+            constraint=None):
+        """That of a scope of the extension's."""
+        made = cls.__new__(cls)
+        made._scope = scope
+        made._initializer, made._regularizer = initializer, regularizer
+        made._custom_getter, made._caching_device = custom_getter, caching_device
+        made._partitioner, made._constraint = partitioner, constraint
+        return made
 
     name = property(lambda self: self._scope.name)
     original_name_scope = property(lambda self: self._scope.original_name_scope)
@@ -237,7 +254,7 @@ def get_variable_scope():
     """The current scope."""
     graph = stack.get_default_graph()
     if not graph._variable_scopes:
-        graph._variable_scopes.append(VariableScope(_weir.current_variable_scope(graph)))
+        graph._variable_scopes.append(VariableScope._of(_weir.current_variable_scope(graph)))
     return graph._variable_scopes[-1]
 
 
@@ -289,7 +306,7 @@ class variable_scope:
             given is None, _reuse_number(self._reuse), _kept_function(self._initializer), self._regularizer,
             None if self._dtype is None else dtypes.as_dtype(self._dtype), self._use_resource,
             self._auxiliary_name_scope)
-        entered = VariableScope(
+        entered = VariableScope._of(
             scope,
             initializer=base._initializer if self._initializer is None else self._initializer,
             regularizer=base._regularizer if self._regularizer is None else self._regularizer,

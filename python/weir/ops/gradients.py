@@ -1,7 +1,7 @@
 """Derivatives."""
 
 from weir import _weir
-from weir.core.graph import IndexedSlices, Tensor
+from weir.core.graph import IndexedSlices, Tensor, convert_to_tensor
 from weir.core.stack import get_default_graph as _graph
 from weir.ops import array_ops
 from weir.ops.control_flow_ops import while_loop
@@ -23,6 +23,15 @@ def _as_list(value):
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
+def _tensor_of(x):
+    element = getattr(x, "_as_graph_element", lambda: None)()
+    if isinstance(element, Tensor):
+        return element
+    if isinstance(x, (int, float, list, tuple, str)) or hasattr(x, "__array_interface__"):
+        raise TypeError(f"xs must be tensors or variables, got {x!r}")
+    return convert_to_tensor(x)
+
+
 def gradients(ys, xs, grad_ys=None, name="gradients", colocate_gradients_with_ops=False, gate_gradients=False,
               aggregation_method=None, stop_gradients=None, unconnected_gradients=UnconnectedGradients.NONE):
     """d(sum of ys)/dx for each x: a Tensor, IndexedSlices, or None where no y depends on x."""
@@ -31,9 +40,8 @@ def gradients(ys, xs, grad_ys=None, name="gradients", colocate_gradients_with_op
     ys, xs = _as_list(ys), _as_list(xs)
     graph = next((v.graph for v in ys + xs if isinstance(v, (Tensor, _weir.Variable, IndexedSlices))), _graph())
     ys = [y.values if isinstance(y, IndexedSlices) else y for y in ys]
-    for x in xs:
-        if not isinstance(x, (Tensor, _weir.Variable, IndexedSlices)):
-            raise TypeError(f"xs must be tensors or variables, got {x!r}")
+    # What stands for a tensor, a random variable of Edward's for one, is differentiated by that.
+    xs = [x if isinstance(x, (Tensor, _weir.Variable, IndexedSlices)) else _tensor_of(x) for x in xs]
     if grad_ys is not None:
         grad_ys = [g.values if isinstance(g, IndexedSlices) else g for g in _as_list(grad_ys)]
         if len(grad_ys) != len(ys):
