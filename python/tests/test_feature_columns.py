@@ -129,3 +129,11 @@ def test_columns_of_contrib_layers_are_in_tensorflows_order():
             "age_bucketized/weights", "age_bucketized_X_job/weights", "age/weight", "job/weights",
             "job_weighted_by_w/weights", "bias_weight")]
     assert not _run(sums).any()
+
+
+def test_limits_of_embeddings_may_be_numbers_of_numpy():
+    features = {"n": tf.constant([[0], [1]])}
+    column = fc.embedding_column(fc.categorical_column_with_identity("n", 2), 4, max_norm=np.sqrt(1.0),
+                                 initializer=tf.constant_initializer(1.0))
+    np.testing.assert_allclose(_run(fc.input_layer(features, [column])), np.full((2, 4), 0.5), rtol=1e-6)
+    np.testing.assert_allclose(_run(tf.clip_by_norm(tf.constant([3.0, 4.0]), np.float64(1.0))), [0.6, 0.8], rtol=1e-6)

@@ -5,11 +5,13 @@
 Without it the names are stand-ins that say so when they are used.
 """
 
+import functools
 import importlib
 import importlib.util
+import inspect
 import os
 
-from weir import old_libraries as _old_libraries
+from weir import names as _names, old_libraries as _old_libraries
 from weir.names import tensorflow_alias as _tensorflow_alias
 from weir.names.absent import Absent as _Absent
 
@@ -29,7 +31,24 @@ def _keras():
         _old_libraries.install()  # and Python as it was
         os.environ.setdefault("KERAS_BACKEND", "tensorflow")
         _package = importlib.import_module("keras")
+        _take_training(importlib.import_module("keras.engine.network").Network)
     return _package
+
+
+def _take_training(network):
+    """Lets models be called with ``training``, as those of tf.keras are: it is the phase of the layers inside."""
+    original = network.call
+    if "training" in inspect.signature(original).parameters:
+        return
+
+    @functools.wraps(original)
+    def call(self, inputs, mask=None, training=None):
+        if training is None or not isinstance(training, (bool, int)):
+            return original(self, inputs, mask)
+        with _names.at("weir.inner.keras_backend:learning_phase_scope")(int(training)):
+            return original(self, inputs, mask)
+
+    network.call = call
 
 
 def __getattr__(name):

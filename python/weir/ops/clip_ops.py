@@ -16,6 +16,8 @@ def clip_by_value(t, clip_value_min, clip_value_max, name=None):
 def clip_by_norm(t, clip_norm, axes=None, name=None):
     if isinstance(t, IndexedSlices):
         return IndexedSlices(clip_by_norm(t.values, clip_norm, axes, name), t.indices, t.dense_shape)
+    if hasattr(clip_norm, "item") and not hasattr(clip_norm, "graph") and getattr(clip_norm, "shape", None) == ():
+        clip_norm = clip_norm.item()  # a number of numpy takes the tensor's type
     return _weir.clip_by_norm(_graph(), t, clip_norm, axes, name)
 
 

@@ -256,10 +256,16 @@ def _parts(params, partition_strategy):
     return list(params), partition_strategy == "div"
 
 
+def _plain(number):
+    """A number of numpy as one of Python, which takes the type of what it is combined with."""
+    is_scalar = hasattr(number, "item") and getattr(number, "shape", None) == ()
+    return number.item() if is_scalar else number
+
+
 def embedding_lookup(params, ids, partition_strategy="mod", name=None, validate_indices=True, max_norm=None):
     """Rows ``ids`` of ``params``, or of its parts when it is a list."""
     params, div = _parts(params, partition_strategy)
-    return _weir.embedding_lookup(_graph(), params, ids, div, max_norm, name)
+    return _weir.embedding_lookup(_graph(), params, ids, div, _plain(max_norm), name)
 
 
 def embedding_lookup_sparse(params, sp_ids, sp_weights, partition_strategy="mod", name=None, combiner=None,
@@ -275,7 +281,7 @@ def embedding_lookup_sparse(params, sp_ids, sp_weights, partition_strategy="mod"
         sp_ids.indices.shape.assert_is_compatible_with(sp_weights.indices.shape)
     return _weir.embedding_lookup_sparse(_graph(), params, (sp_ids.indices, sp_ids.values),
                                          None if sp_weights is None else sp_weights.values, div, combiner or "mean",
-                                         max_norm, name)
+                                         _plain(max_norm), name)
 
 
 def safe_embedding_lookup_sparse(embedding_weights, sparse_ids, sparse_weights=None, combiner="mean", default_id=None,
