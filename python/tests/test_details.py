@@ -249,3 +249,32 @@ def test_values_of_variables_from_around_a_function_are_no_variables_of_its_own(
 
     with pytest.raises(TypeError, match="uses variables"):
         reading(x)
+
+
+def test_a_wait_at_a_full_queue_names_the_reader_that_empties_it():
+    with tf.Graph().as_default(), tf.Session() as session:
+        queue = tf.FIFOQueue(1, tf.string, [[]])
+        put = queue.enqueue(["name"])
+        tf.WholeFileReader().read(queue, name="reading")
+        session.run(put)
+        with pytest.raises(tf.errors.DeadlineExceededError, match="emptied by 'reading'"):
+            session.run(put, options=tf.RunOptions(timeout_in_ms=50))
+
+
+def test_inner_functions_of_math_ops(sess):
+    from weir.inner import math_ops
+
+    slices = math_ops._as_indexed_slices(tf.constant([[1.0], [2.0]]))
+    assert sess.run(slices.indices).tolist() == [0, 1]
+    assert sess.run(tf.convert_to_tensor(slices)).tolist() == [[1], [2]]
+    longer = tf.IndexedSlices(tf.ones([1, 1]), tf.constant([0], tf.int64), tf.constant([2, 1]))
+    assert {part.indices.dtype for part in math_ops._as_indexed_slices_list([slices, longer])} == {tf.int64}
+    assert sess.run(math_ops.reduced_shape([2, 3, 5], [-1, 0])).tolist() == [1, 3, 1]
+
+
+def test_exceptions_are_made_by_code():
+    error = tf.errors._impl._make_specific_exception(None, None, "words", tf.errors.NOT_FOUND)
+    assert isinstance(error, tf.errors.NotFoundError) and error.message == "words"
+    with pytest.warns(UserWarning, match="37"):
+        assert tf.errors._impl._make_specific_exception(None, None, None, 37).error_code == 37
+    assert tf.variant.as_numpy_dtype is object

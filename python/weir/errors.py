@@ -215,3 +215,24 @@ class raise_exception_on_not_ok_status:
         if kind is None and self.code != OK:
             raise from_parts(self.code, self.message)
         return False
+
+
+def _make_specific_exception(node_def, op, message, error_code):
+    """The exception of a code; UnknownError with it where there is no class."""
+    error = _CLASS_BY_CODE.get(error_code)
+    if error is not None:
+        return error(node_def, op, message)
+    import warnings
+
+    warnings.warn(f"Unknown error code: {error_code}")
+    unknown = UnknownError(node_def, op, message)
+    unknown._error_code = error_code
+    return unknown
+
+
+def __getattr__(name):
+    if name == "_impl":  # where TensorFlow keeps the classes
+        import sys
+
+        return sys.modules[__name__]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,5 +1,6 @@
 #include "runtime/describe_wait.h"
 
+#include <algorithm>
 #include <mutex>
 
 #include "base/errors.h"
@@ -29,7 +30,8 @@ std::string counterparts(const Node& node) {
   const GraphStorage& storage = node.graph->impl().storage;
   std::lock_guard lock(storage.mutex);
   for (const auto& other : storage.nodes) {
-    const bool beside = other->op->def->waits && !other->inputs.empty() && other->inputs[0] == handle;
+    // A reader has its own handle before that of the queue that it takes names from.
+    const bool beside = other->op->def->waits && std::ranges::find(other->inputs, handle) != other->inputs.end();
     if (!beside || (takes(node) ? !brings(*other) : !takes(*other))) continue;
     if (++found <= kMaxNamed) names += (names.empty() ? "" : ", ") + with_line(*other);
   }

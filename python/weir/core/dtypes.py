@@ -38,6 +38,8 @@ class DType:
 
     @property
     def as_numpy_dtype(self):
+        if self._numpy_name is None and self.base_dtype._name == "variant":
+            return object  # as of resources
         if self._numpy_name is None:
             raise TypeError(f"numpy has no type for {self._name}")
         if self.is_quantized:  # a record of one field, so that such arrays are not taken for plain integers

@@ -43,3 +43,18 @@ def has_fully_defined_shape(tensor):
 def rank(tensor):
     """The rank of a tensor if it is known, else None."""
     return tensor.get_shape().ndims
+
+
+def call_cpp_shape_fn(op, require_shape_fn=True):
+    """The shapes of the outputs, as the operation itself has inferred them."""
+    return {"shapes": [output.shape for output in op.outputs]}
+
+
+def scalar_shape(unused_op):
+    """The shape function of an operation whose output is a scalar."""
+    return [TensorShape([])]
+
+
+def unchanged_shape(op):
+    """... whose output has the shape of its input."""
+    return [op.inputs[0].get_shape()]

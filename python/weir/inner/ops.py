@@ -185,7 +185,8 @@ def convert_n_to_tensor_or_indexed_slices(values, dtype=None, name=None):
 
 def _NodeDef(op_type, name, device=None, attrs=None):  # noqa: N802
     """A NodeDef; ``attrs`` are AttrValue messages by name."""
-    node_def = protos.NodeDef(op=op_type, name=name, device="" if device is None or callable(device) else str(device))
+    node_def = protos.NodeDef(op=op_type, name=name, device="" if device is None or callable(device) else
+                              device.to_string() if hasattr(device, "to_string") else str(device))
     for key, value in (attrs or {}).items():
         node_def.attr[key].CopyFrom(value)
     return node_def
