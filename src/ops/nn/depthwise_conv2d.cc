@@ -17,6 +17,10 @@ struct Cpu {
   template <class T>
   static void run(KernelContext& c) {
     const auto& d = c.state<DepthwiseGeometry>();
+    if constexpr (std::is_same_v<T, float>) {
+      if (d.is_fast())
+        return cpu::depthwise(d.fast_shape(), c.input<float>(0), c.input<float>(1), c.output<float>(), c.pool());
+    }
     const ConvGeometry& g = d.conv;
     const ImageStrides in = d.input_strides(), out = d.output_strides();
     const int64_t channels = d.channels(), multiplier = g.out_channels;

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "devices/cpu/depthwise.h"
 #include "graph/grad_context.h"
 #include "graph/infer_context.h"
 #include "ops/kernel.h"
@@ -31,6 +32,17 @@ struct DepthwiseGeometry {
   }
   ImageStrides output_strides() const {
     return image_strides(conv.layout, conv.height.out, conv.width.out, channels());
+  }
+  // Whether devices/cpu/depthwise.h has loops for it, in float32.
+  bool is_fast() const {
+    return conv.layout.channels == 3 && conv.out_channels == 1 &&
+           conv.height.size * conv.width.size <= cpu::kMaxDepthwiseTaps;
+  }
+  cpu::DepthwiseShape fast_shape() const {
+    auto axis = [](const Window& w) {
+      return cpu::DepthwiseAxis{w.in, w.out, w.size, w.stride, w.dilation, w.pad_before};
+    };
+    return {conv.batch, conv.in_channels, axis(conv.height), axis(conv.width)};
   }
 };
 

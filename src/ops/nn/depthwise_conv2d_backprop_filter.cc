@@ -18,12 +18,21 @@ void infer(InferContext& c) {
   c.set_output(0, d.conv.filter());
 }
 
-DepthwiseGeometry prepare(PrepareContext& c) { return depthwise_geometry(c.input(0), c.output(), c.node().attrs()); }
+DepthwiseGeometry prepare(PrepareContext& c) {
+  DepthwiseGeometry d = depthwise_geometry(c.input(0), c.output(), c.node().attrs());
+  if (d.is_fast()) c.set_scratch(cpu::depthwise_filter_scratch(d.fast_shape()));
+  return d;
+}
 
 struct Cpu {
   template <class T>
   static void run(KernelContext& c) {
     const auto& d = c.state<DepthwiseGeometry>();
+    if constexpr (std::is_same_v<T, float>) {
+      if (d.is_fast())
+        return cpu::depthwise_filter(d.fast_shape(), c.input<float>(0), c.input<float>(2), c.output<float>(),
+                                     c.scratch(), c.pool());
+    }
     const ConvGeometry& g = d.conv;
     const ImageStrides in = d.input_strides(), out = d.output_strides();
     const int64_t multiplier = g.out_channels, channels = d.channels();

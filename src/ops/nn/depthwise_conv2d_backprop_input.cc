@@ -31,6 +31,10 @@ struct Cpu {
   template <class T>
   static void run(KernelContext& c) {
     const auto& d = c.state<DepthwiseGeometry>();
+    if constexpr (std::is_same_v<T, float>) {
+      if (d.is_fast())
+        return cpu::depthwise_input(d.fast_shape(), c.input<float>(1), c.input<float>(2), c.output<float>(), c.pool());
+    }
     const ConvGeometry& g = d.conv;
     const ImageStrides in = d.input_strides(), out = d.output_strides();
     const int64_t multiplier = g.out_channels, channels = d.channels();
