@@ -165,6 +165,9 @@ void fold_constants(Ir& ir, PassContext& context);
 void remove_identities(Ir& ir, PassContext& context);
 void share_common_subexpressions(Ir& ir, PassContext& context);
 void fuse_bias_activation(Ir& ir, PassContext& context);
+// Batch normalisation with an addition and an activation behind it, and their gradients. Comes before the elementwise
+// fusion, and is switched with fuse_bias_activation.
+void fuse_batch_norm(Ir& ir, PassContext& context);
 void fuse_elementwise(Ir& ir, PassContext& context);
 // For the body of a loop: marks what is the same in all iterations (IrNode::invariant), so that it is computed once,
 // and puts matrices that every iteration multiplies with into the order that products read fastest. Comes after the

@@ -49,6 +49,7 @@ Plan::Plan(const PlanRequest& request, const PlanEnvironment& environment)
   if (passes.share_common_subexpressions) share_common_subexpressions(ir, context);
   prune_flow(ir);
   if (passes.fuse_bias_activation) fuse_bias_activation(ir, context);
+  if (passes.fuse_bias_activation) fuse_batch_norm(ir, context);
   if (passes.fuse_elementwise) fuse_elementwise(ir, context);
   if (options.direct_convolutions) direct_convolutions(ir);
   ir.sweep();
@@ -316,7 +317,8 @@ class Plan::Waits final : public WaitingRun::Work {
   }
   bool may_warn(int waiting) const override {
     auto make = [] { return make_resource<Warned>(); };
-    return !plan_.environment_.resources.of_nodes.find_or_make<Warned>({}, step(waiting).name, make)->once.test_and_set();
+    return !plan_.environment_.resources.of_nodes.find_or_make<Warned>({}, step(waiting).name, make)
+                ->once.test_and_set();
   }
 
  private:

@@ -21,6 +21,7 @@ void infer(InferContext& c) {
   const int vectors = c.attr<bool>("is_training") ? 2 : 4;  // in training mean and variance are not read
   for (int i = 1; i <= vectors; ++i) vector = vector.merged(c.input(i));
   x.set_dim(channels, vector[0]);
+  for (int i = 5; i < c.inputs(); ++i) x = x.merged(c.input(i));  // added to the result
   c.set_output(0, x);
   for (int i = 1; i <= 4; ++i) c.set_output(i, vector);
   if (c.outputs() > 5) c.set_output(5, Shape{});
@@ -31,7 +32,7 @@ FusedBatchNormState prepare(PrepareContext& c) { return prepare_batch_norm(c, 0)
 struct Cpu {
   template <class T>
   static void run(KernelContext& c) {
-    const auto& [shape, epsilon, training] = c.state<FusedBatchNormState>();
+    const auto& [shape, epsilon, training, activation] = c.state<FusedBatchNormState>();
     const int64_t channels = shape.channels;
     float *mean = c.output<float>(1), *variance = c.output<float>(2);
     if (training) {
@@ -44,11 +45,9 @@ struct Cpu {
     std::copy_n(variance, channels, c.output<float>(4));
     auto* factor = static_cast<float*>(c.scratch());
     auto* shift = factor + channels;
-    for (int64_t i = 0; i < channels; ++i) {
-      factor[i] = c.input<float>(1)[i] / std::sqrt(variance[i] + epsilon);
-      shift[i] = c.input<float>(2)[i] - mean[i] * factor[i];
-    }
-    cpu::scale_channels(shape, c.input<T>(0), factor, shift, c.output<T>(0), c.pool());
+    normalisation(channels, c.input<float>(1), c.input<float>(2), mean, variance, epsilon, factor, shift);
+    const T* side = c.inputs() > 5 ? c.input<T>(5) : nullptr;
+    cpu::scale_channels(shape, c.input<T>(0), side, factor, shift, activation, c.output<T>(0), c.pool());
     if (training) {
       // The running averages get the unbiased variance.
       const auto n = static_cast<float>(shape.per_channel());
@@ -82,7 +81,8 @@ OpDef fused_batch_norm_op() {
           .attrs = kFusedBatchNormAttrsV1,
           .infer = infer,
           .gradient = gradient,
-          .cpu = kKernel};
+          .cpu = kKernel,
+          .fused = "_FusedBatchNormEx"};
 }
 
 OpDef fused_batch_norm_v2_op() {
@@ -92,7 +92,8 @@ OpDef fused_batch_norm_v2_op() {
           .attrs = kFusedBatchNormAttrs,
           .infer = infer,
           .gradient = gradient,
-          .cpu = kKernel};
+          .cpu = kKernel,
+          .fused = "_FusedBatchNormEx"};
 }
 
 OpDef fused_batch_norm_v3_op() {
@@ -102,6 +103,17 @@ OpDef fused_batch_norm_v3_op() {
           .attrs = kFusedBatchNormAttrs,
           .infer = infer,
           .gradient = gradient,
+          .cpu = kKernel,
+          .fused = "_FusedBatchNormEx"};
+}
+
+// Any of them with what follows: the addition of another image, and an activation. Made by a pass.
+OpDef fused_batch_norm_ex_op() {
+  return {.name = "_FusedBatchNormEx",
+          .inputs = "x:T; scale:U; offset:U; mean:U; variance:U; side_input:num_side_inputs*T",
+          .outputs = "y:T; batch_mean:U; batch_variance:U; reserve_space_1:U; reserve_space_2:U; reserve_space_3:U",
+          .attrs = kFusedBatchNormExAttrs,
+          .infer = infer,
           .cpu = kKernel};
 }
 

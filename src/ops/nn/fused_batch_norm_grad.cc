@@ -56,15 +56,20 @@ FusedBatchNormState prepare(PrepareContext& c) { return prepare_batch_norm(c, 1)
 struct Cpu {
   template <class T>
   static void run(KernelContext& c) {
-    const auto& [shape, epsilon, training] = c.state<FusedBatchNormState>();
+    const auto& [shape, epsilon, training, activation] = c.state<FusedBatchNormState>();
     const int64_t channels = shape.channels;
     const auto n = static_cast<double>(shape.per_channel());
     const float *scale = c.input<float>(2), *mean = c.input<float>(3), *variance = c.input<float>(4);
     auto* dy_sum = reinterpret_cast<double*>(static_cast<char*>(c.scratch()) + cpu::batch_norm_scratch(shape));
     double* dy_x_sum = dy_sum + channels;
     auto* a = reinterpret_cast<float*>(dy_x_sum + channels);
-    float *b = a + channels, *shift = b + channels;
-    cpu::channel_gradient_sums(shape, c.input<T>(1), c.input<T>(0), mean, dy_sum, dy_x_sum, c.scratch(), c.pool());
+    float *b = a + channels, *shift = b + channels, *mask_scale = shift + channels, *mask_shift = mask_scale + channels;
+    cpu::ChannelMask mask{mask_scale, mask_shift, activation};
+    if (activation != cpu::Activation::None) {
+      normalisation(channels, scale, c.input<float>(c.inputs() - 1), mean, variance, epsilon, mask_scale, mask_shift);
+    }
+    cpu::channel_gradient_sums(shape, c.input<T>(1), c.input<T>(0), mean, mask, dy_sum, dy_x_sum, c.scratch(),
+                               c.pool());
     for (int64_t i = 0; i < channels; ++i) {
       const double inverse = 1 / std::sqrt(static_cast<double>(variance[i]) + epsilon);
       c.output<float>(1)[i] = static_cast<float>(dy_x_sum[i] * inverse);
@@ -77,7 +82,7 @@ struct Cpu {
       b[i] = static_cast<float>(slope);
       shift[i] = static_cast<float>(constant - slope * mean[i]);
     }
-    cpu::combine_channels(shape, c.input<T>(0), c.input<T>(1), a, b, shift, c.output<T>(0), c.pool());
+    cpu::combine_channels(shape, c.input<T>(0), c.input<T>(1), a, b, shift, mask, c.output<T>(0), c.pool());
   }
 };
 
@@ -92,7 +97,8 @@ OpDef fused_batch_norm_grad_op() {
           .attrs = kFusedBatchNormAttrsV1,
           .infer = infer,
           .gradient = gradient,
-          .cpu = kKernel};
+          .cpu = kKernel,
+          .fused = "_FusedBatchNormGradEx"};
 }
 
 OpDef fused_batch_norm_grad_v2_op() {
@@ -102,7 +108,8 @@ OpDef fused_batch_norm_grad_v2_op() {
           .attrs = kFusedBatchNormAttrs,
           .infer = infer,
           .gradient = gradient,
-          .cpu = kKernel};
+          .cpu = kKernel,
+          .fused = "_FusedBatchNormGradEx"};
 }
 
 OpDef fused_batch_norm_grad_v3_op() {
@@ -112,6 +119,27 @@ OpDef fused_batch_norm_grad_v3_op() {
           .attrs = kFusedBatchNormAttrs,
           .infer = infer,
           .gradient = gradient,
+          .cpu = kKernel,
+          .fused = "_FusedBatchNormGradV3Ex"};
+}
+
+// Together with the gradient of the activation behind the normalisation, which is found again from the offset. Made by
+// a pass.
+OpDef fused_batch_norm_grad_ex_op() {
+  return {.name = "_FusedBatchNormGradEx",
+          .inputs = "y_backprop:T; x:T; scale:float; reserve_space_1:U; reserve_space_2:U; offset:U",
+          .outputs = "x_backprop:T; scale_backprop:U; offset_backprop:U; reserve_space_3:U; reserve_space_4:U",
+          .attrs = kFusedBatchNormExAttrs,
+          .infer = infer,
+          .cpu = kKernel};
+}
+
+OpDef fused_batch_norm_grad_v3_ex_op() {
+  return {.name = "_FusedBatchNormGradV3Ex",
+          .inputs = "y_backprop:T; x:T; scale:float; reserve_space_1:U; reserve_space_2:U; reserve_space_3:U; offset:U",
+          .outputs = "x_backprop:T; scale_backprop:U; offset_backprop:U; reserve_space_4:U; reserve_space_5:U",
+          .attrs = kFusedBatchNormExAttrs,
+          .infer = infer,
           .cpu = kKernel};
 }
 

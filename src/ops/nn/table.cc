@@ -20,8 +20,9 @@
   row(batch_norm_with_global_normalization) row(batch_norm_with_global_normalization_grad) \
   row(lrn) row(lrn_grad) \
   row(in_top_k) row(in_top_k_v2) row(top_k) row(top_k_v2) row(nth_element) \
-  row(fused_batch_norm) row(fused_batch_norm_v2) row(fused_batch_norm_v3) \
+  row(fused_batch_norm) row(fused_batch_norm_v2) row(fused_batch_norm_v3) row(fused_batch_norm_ex) \
   row(fused_batch_norm_grad) row(fused_batch_norm_grad_v2) row(fused_batch_norm_grad_v3) \
+  row(fused_batch_norm_grad_ex) row(fused_batch_norm_grad_v3_ex) \
   row(depthwise_conv2d) row(depthwise_conv2d_backprop_input) row(depthwise_conv2d_backprop_filter)
 // clang-format on
 WEIR_OP_TABLE(nn_ops, ROWS)
