@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "devices/cpu/caches.h"
+
 namespace weir::cpu {
 
 template <>
@@ -66,6 +68,14 @@ int64_t choose_parts(const Gemm<T>& g) {
   return std::clamp<int64_t>(g.k / kDepth, 1, 16);
 }
 
+// The inner dimension for which a panel of b is used again and again. It may be half as large again as the first-level
+// cache: tiles read it in order, which the second level keeps up with, and the result is read and written less often.
+template <class T>
+int64_t slice_depth(const GemmKernels<T>& kernels) {
+  const int64_t depth = caches().first * 3 / 2 / (kernels.columns * static_cast<int64_t>(sizeof(T)));
+  return std::clamp(depth, kernels.depth, 4 * kernels.depth);
+}
+
 template <class T>
 bool is_vector_product(const Gemm<T>& g) {
   return (g.m == 1 || g.n == 1) && !g.packed_b;
@@ -80,7 +90,9 @@ int64_t next_count(int64_t count) {
 template <class T>
 bool pays_to_copy(const Gemm<T>& g, const GemmKernels<T>& kernels, int64_t columns) {
   constexpr int64_t kSmallBytes = 280 << 10;  // stays in the second-level cache
-  return columns > 6 * kernels.columns && g.m * g.k * static_cast<int64_t>(sizeof(T)) > kSmallBytes;
+  // Columns of a transposed matrix, a step of the inner loop from each other, lie in yet fewer sets.
+  return columns > (g.transpose_a ? 1 : 6) * kernels.columns &&
+         g.m * g.k * static_cast<int64_t>(sizeof(T)) > kSmallBytes;
 }
 
 template <class T>
@@ -132,7 +144,7 @@ Plan make_plan(const Gemm<T>& g, const GemmKernels<T>& kernels, int threads) {
     plan.packed_b = round_up(plan.part_depth, 16);  // for a vector whose elements do not lie side by side
     return plan;
   }
-  const int64_t slices = divide_up(std::max<int64_t>(plan.part_depth, 1), kernels.depth);
+  const int64_t slices = divide_up(std::max<int64_t>(plan.part_depth, 1), slice_depth(kernels));
   plan.slice = divide_up(std::max<int64_t>(plan.part_depth, 1), slices);
   choose_tasks(g, kernels, threads, plan);
   if (!g.packed_b) plan.packed_b = round_up((plan.slice | 1) * round_up(plan.columns, kernels.columns), 16);
@@ -257,15 +269,31 @@ class Product {
       const int64_t pieces = divide_up(task.rows, kMaxRows);
       const int64_t piece = std::min(kMaxRows, round_up(divide_up(task.rows, pieces), kernels_.rows));
       for (int64_t row = 0; row < task.rows; row += piece) {
-        multiply_rows(task, task.row + row, std::min(piece, task.rows - row), first, depth, task.accumulate || k > 0,
-                      last, row == 0 ? b : nullptr, packed_b, copied_a);
+        const Rows rows = {task.row + row, std::min(piece, task.rows - row), std::min(piece, task.rows - row - piece)};
+        multiply_rows(task, rows, first, depth, task.accumulate || k > 0, last, row == 0 ? b : nullptr, packed_b,
+                      copied_a);
       }
     }
   }
 
+  struct Rows {
+    int64_t first, count;
+    int64_t next;  // that follow, or less than 1
+  };
   // b is where it lies unpacked, for the first rows.
-  void multiply_rows(const Task<T>& task, int64_t row, int64_t rows, int64_t k, int64_t depth, bool accumulate,
-                     bool last, const T* b, T* packed_b, T* copied_a) const {
+  void multiply_rows(const Task<T>& task, const Rows& of, int64_t k, int64_t depth, bool accumulate, bool last,
+                     const T* b, T* packed_b, T* copied_a) const {
+    const int64_t row = of.first, rows = of.count;
+    // What is read next of a, if that lies in one piece, comes from memory while the last panel is worked on.
+    const T* next_a = nullptr;
+    int64_t next_share = 0;
+    if (!g_.transpose_a && !plan_.copy_a && g_.lda == depth && of.next == rows) {
+      next_a = task.a + (row + rows) * g_.lda;
+      next_share = g_.lda;
+    } else if (g_.transpose_a && plan_.copy_a && g_.lda == task.rows && of.next < 1 && !last) {
+      next_a = task.a + (k + depth) * g_.lda;
+      next_share = depth * g_.lda / rows;
+    }
     GemmPanel<T> panel = {.rows = rows,
                           .depth = depth,
                           .c_row = task.ldc,
@@ -280,6 +308,8 @@ class Product {
       panel.b_step = packs ? g_.ldb : kernels_.columns;
       panel.packed = packs && task.rows > kernels_.rows ? packed : nullptr;
       panel.next_b = j + kernels_.columns < fused_columns(task) ? panel.b + kernels_.columns : nullptr;
+      panel.next_a = j + kernels_.columns >= task.columns ? next_a : nullptr;
+      panel.next_share = next_share;
       panel.c = task.c + row * task.ldc + task.column + j;
       panel.bias = last && task.epilogue.bias ? task.epilogue.bias + task.column + j : nullptr;
       kernels_.panel(panel);

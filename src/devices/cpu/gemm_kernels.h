@@ -57,6 +57,8 @@ struct GemmPanel {
   // is free beside the multiplications. REQUIRES: all columns.
   T* packed = nullptr;
   const T* next_b = nullptr;  // b of the next panel, at the same steps, to be brought nearer meanwhile; or null
+  const T* next_a = nullptr;  // what is read of a next, in one piece, to be brought nearer meanwhile; or null
+  int64_t next_share = 0;     // elements of that for each row
   T* c = nullptr;
   int64_t c_row = 0;
   bool accumulate = false;
