@@ -7,7 +7,8 @@
 
 #include <numeric>
 
-#include "devices/cpu/conv_internal.h"
+#include "devices/cpu/conv_patches.h"
+#include "devices/cpu/conv_scatter.h"
 
 namespace weir::cpu {
 namespace {
@@ -402,7 +403,9 @@ size_t conv_forward_scratch_bytes(const ConvParams& params, int threads) {
   const ConvParams p = with_rows_as_pixels(params);
   if (!has_output(p)) return 0;
   if (is_matrix_product(p)) return gemm_scratch_bytes(forward_product<T>(p), threads);
+  if (scatters_forward(p)) return scatter_forward_scratch_bytes<T>(p, threads);
   if (uses_winograd<T>(p)) return winograd_forward_scratch_bytes(p, threads);
+  if (multiplies_patches(p)) return patches_forward_scratch_bytes<T>(p, threads);
   return GatherConv<T>(forward_gather(p), threads, nullptr).scratch_bytes();
 }
 
@@ -419,9 +422,11 @@ void conv_forward(ThreadPool& pool, const ConvParams& params, const T* input, co
     g.epilogue = epilogue;
     return gemm(pool, g, scratch);
   }
+  if (scatters_forward(p)) return scatter_forward(pool, p, input, filter, epilogue, output, scratch);
   if constexpr (std::is_same_v<T, float>) {
     if (uses_winograd<T>(p)) return winograd_forward(pool, p, input, filter, epilogue, output, scratch);
   }
+  if (multiplies_patches(p)) return patches_forward(pool, p, input, filter, epilogue, output, scratch);
   GatherConv<T>(forward_gather(p), pool.threads(), scratch).run(pool, input, filter, epilogue, output);
 }
 
@@ -430,6 +435,7 @@ size_t conv_backward_input_scratch_bytes(const ConvParams& params, int threads) 
   const ConvParams p = with_rows_as_pixels(params);
   if (!has_input(p) || !has_output(p)) return 0;
   if (is_matrix_product(p)) return gemm_scratch_bytes(backward_input_product<T>(p), threads);
+  if (scatters_backward_input(p)) return scatter_backward_input_scratch_bytes<T>(p, threads);
   if (uses_winograd<T>(p)) return winograd_backward_input_scratch_bytes(p, threads);
   return GatherConv<T>(backward_gather(p), threads, nullptr).scratch_bytes();
 }
@@ -450,6 +456,7 @@ void conv_backward_input(ThreadPool& pool, const ConvParams& params, const T* fi
     g.c = input_grad;
     return gemm(pool, g, scratch);
   }
+  if (scatters_backward_input(p)) return scatter_backward_input(pool, p, filter, output_grad, input_grad, scratch);
   if constexpr (std::is_same_v<T, float>) {
     if (uses_winograd<T>(p)) return winograd_backward_input(pool, p, filter, output_grad, input_grad, scratch);
   }

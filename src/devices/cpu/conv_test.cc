@@ -134,6 +134,55 @@ TYPED_TEST(ConvOf, MatchesDoubleReferenceOnOddShapes) {
   }
 }
 
+TYPED_TEST(ConvOf, MatchesDoubleReferenceForResultsOfFewChannels) {
+  for (int64_t few : {1, 3, 4}) {
+    for (int64_t stride : {1, 2}) {
+      for (int64_t dilation : {1, 2}) {
+        for (int64_t batch : {1, 2}) {
+          ConvParams p = {.batch = batch, .in_h = 11, .in_w = 9, .in_c = few, .k_h = 5, .k_w = 3, .out_c = 40};
+          p.stride_h = p.stride_w = stride;
+          p.dilation_h = p.dilation_w = dilation;
+          Case<TypeParam>(same(p)).check();
+          p.pad_top = 6, p.pad_left = 1, p.pad_right = 3;
+          Case<TypeParam>(p).check();
+          std::swap(p.in_c, p.out_c);
+          Case<TypeParam>(p).check();
+          Case<TypeParam>(same(p)).check();
+        }
+      }
+    }
+  }
+  // More rows than are multiplied at once, in the same bits on every number of threads.
+  Case<TypeParam> large(same({.batch = 3, .in_h = 50, .in_w = 64, .in_c = 16, .k_h = 3, .k_w = 3, .out_c = 3}));
+  large.check();
+  const Epilogue<TypeParam> epilogue = {large.bias.data(), Activation::Relu6};
+  const auto one = large.run(1, epilogue), three = large.run(3, epilogue);
+  EXPECT_EQ(one.output, three.output);
+  EXPECT_EQ(one.input_grad, three.input_grad);
+}
+
+TYPED_TEST(ConvOf, MatchesDoubleReferenceForFewPixelsAndStridedPixels) {
+  for (int64_t in_c : {16, 40}) {
+    for (int64_t stride : {1, 2, 3}) {
+      ConvParams p = {.batch = 1, .in_h = 7, .in_w = 9, .in_c = in_c, .k_h = 3, .k_w = 3, .out_c = 24};
+      p.stride_h = p.stride_w = stride;
+      Case<TypeParam>(same(p)).check(10);
+      p.dilation_h = 2, p.pad_bottom = 3, p.pad_left = 2;
+      Case<TypeParam>(p).check();
+      ConvParams pixels = {.batch = 3, .in_h = 15, .in_w = 16, .in_c = in_c, .k_h = 1, .k_w = 1, .out_c = 33};
+      pixels.stride_h = stride, pixels.stride_w = 2;
+      Case<TypeParam> strided(same(pixels));
+      strided.check();
+      const Epilogue<TypeParam> epilogue = {strided.bias.data(), Activation::Relu};
+      const auto one = strided.run(1, epilogue), three = strided.run(3, epilogue);
+      EXPECT_EQ(one.output, three.output);
+      EXPECT_EQ(one.filter_grad, three.filter_grad);
+      pixels.pad_top = 1, pixels.pad_right = 2;
+      Case<TypeParam>(pixels).check();
+    }
+  }
+}
+
 TYPED_TEST(ConvOf, MatchesDoubleReferenceForStridesDilationsAndPads) {
   for (int64_t stride_h : {1, 2, 3}) {
     for (int64_t stride_w : {1, 2, 4}) {
