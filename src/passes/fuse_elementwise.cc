@@ -17,7 +17,8 @@ using Kind = ElementwiseBody::Kind;
 // in the group already, so the group has one result and can never be part of a cycle.
 class Fuser {
  public:
-  Fuser(Ir& ir, const PassContext& context) : ir_(ir), context_(context), uses_(ir.use_counts()), controlled_(ir.has_control_readers()) {
+  Fuser(Ir& ir, const PassContext& context)
+      : ir_(ir), context_(context), uses_(ir.use_counts()), controlled_(ir.has_control_readers()) {
     grouped_.assign(ir.nodes.size(), false);
     for (const IrEdge& fetch : ir.fetches) controlled_[static_cast<size_t>(fetch.node)] = true;
   }
@@ -37,7 +38,12 @@ class Fuser {
  private:
   bool absorbable(int id) const { return !controlled_[static_cast<size_t>(id)] && !grouped_[static_cast<size_t>(id)]; }
 
-  // Has a tile function, and every truth value that it reads is computed by a node that can come along.
+  // A comparison is cheap: each group that needs its truth values computes them for itself when others do, too.
+  bool is_copied(int id) const {
+    return ir_[id].types[0] == DType::Bool && (uses_[static_cast<size_t>(id)] != 1 || !absorbable(id));
+  }
+
+  // Has a tile function, and every truth value that it reads is computed by a node that can be computed along.
   bool fusible(int id) const {
     const IrNode& node = ir_[id];
     if (node.is_feed() || node.is_constant() || node.types.size() != 1 || !node.shapes[0].is_known()) return false;
@@ -52,7 +58,7 @@ class Fuser {
       DType type = ir_.type(input);
       if (!ir_.shape(input).is_known()) return false;
       if (type == DType::Float32) continue;
-      if (type != DType::Bool || uses_[static_cast<size_t>(input.node)] != 1 || !absorbable(input.node)) return false;
+      if (type != DType::Bool) return false;
       if (ir_.shape(input) != node.shapes[0] || ir_[input.node].device != node.device || !fusible(input.node))
         return false;
     }
@@ -63,14 +69,20 @@ class Fuser {
     std::vector<int> members = {root};
     std::unordered_map<int, int> uses_inside;
     for (size_t at = 0; at < members.size() && members.size() < kMaxInstructions; ++at) {
+      const bool copied = is_copied(members[at]);
       for (const IrEdge& input : ir_[members[at]].inputs) {
         int id = input.node;
+        if (ir_.type(input) == DType::Bool) {
+          if (std::find(members.begin(), members.end(), id) == members.end()) members.push_back(id);
+          continue;
+        }
+        if (copied) continue;  // the original may still read it
         if (++uses_inside[id] != uses_[static_cast<size_t>(id)]) continue;
         const bool here = ir_[id].device == ir_[root].device;
         if (here && absorbable(id) && fusible(id) && ir_[id].shapes[0] == ir_[root].shapes[0]) members.push_back(id);
       }
     }
-    // Truth values exist inside a group only: drop members whose readers were cut off by the size limit.
+    // Truth values exist inside a group only, so a group that the size limit cuts off is none.
     if (members.size() < 2 || members.size() >= kMaxInstructions) return;
     std::sort(members.begin(), members.end(),
               [&](int a, int b) { return position_[static_cast<size_t>(a)] < position_[static_cast<size_t>(b)]; });
@@ -114,6 +126,7 @@ class Fuser {
     if (!has_kernel(context_, ir_, node)) return;
     for (int id : members) {
       note_assumptions(ir_[id]);
+      if (is_copied(id)) continue;  // if nobody needs the original in the end, it is swept away
       grouped_[static_cast<size_t>(id)] = true;
       ir_[id].dead = id != root;
     }

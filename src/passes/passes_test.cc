@@ -107,6 +107,20 @@ TEST_F(Passes, RemoveIdentitiesDropsThemAndNoOps) {
   EXPECT_EQ(running(ir), (Names{"Tanh", "NoOp"}));
 }
 
+TEST_F(Passes, RemoveIdentitiesDropsTransposesThatMoveNothing) {
+  Output x = g.placeholder(float32, {2, 3, 4});
+  Output same = tanh(transpose(x, {0, 1, 2})), other = exp(transpose(x, {0, 2, 1}));
+  Ir ir = ir_for({same, other}, {}, {x}, {Tensor::zeros(float32, {2, 3, 4})});
+  remove_identities(ir, context_);
+  Names names = running(ir);
+  EXPECT_EQ(std::count(names.begin(), names.end(), "Transpose"), 1);
+  Output turned = tanh(conj(transpose(cast(x, DType::Complex64), {0, 1, 2})));
+  Ir complex = ir_for({turned}, {}, {x}, {Tensor::zeros(float32, {2, 3, 4})});
+  remove_identities(complex, context_);
+  names = running(complex);
+  EXPECT_EQ(std::count(names.begin(), names.end(), "Transpose"), 1);
+}
+
 TEST_F(Passes, RemoveIdentitiesKeepsThoseThatWaitForSomething) {
   Variable v = g.variable("v", 1.f);
   Output x = g.placeholder(float32, {});
@@ -305,6 +319,35 @@ TEST_F(Passes, MatricesThatALoopMultipliesWithArePackedOnce) {
   };
   EXPECT_EQ(packed(8, {400, 400}),
             (Names{"_PackMatrix", "_FusedMatMul", "_FusedMatMul", "_PackMatrix", "_FusedMatMul"}));
+}
+
+// The gradient of a leaky rectifier: two selections by one comparison, whose truth values never reach memory.
+TEST_F(Passes, FuseElementwiseComputesSharedComparisonsInEachGroup) {
+  Output x = g.placeholder(float32, {50, 30}), dy = g.placeholder(float32, {50, 30});
+  Output large = greater_equal(x, x * 0.2f), zero = g.constant(Tensor::zeros(float32, {50, 30}));
+  Output grad = where(large, dy, zero) + where(large, zero, dy) * 0.2f;
+  std::vector<Output> feeds = {x, dy};
+  std::vector<Tensor> values = {Tensor::zeros(float32, {50, 30}), Tensor::zeros(float32, {50, 30})};
+  Ir ir = ir_for({grad}, {}, feeds, values);
+  fuse_elementwise(ir, context_);
+  Names names = running(ir);
+  EXPECT_EQ(std::count(names.begin(), names.end(), "_FusedElementwise"), 1);
+  EXPECT_EQ(std::count(names.begin(), names.end(), "Select") + std::count(names.begin(), names.end(), "GreaterEqual"),
+            0);
+
+  Ir fetched = ir_for({grad, large}, {}, feeds, values);
+  fuse_elementwise(fetched, context_);
+  names = running(fetched);
+  EXPECT_EQ(std::count(names.begin(), names.end(), "_FusedElementwise"), 1);
+  EXPECT_EQ(std::count(names.begin(), names.end(), "GreaterEqual"), 1);
+
+  Tensor some = Tensor::from<float>(std::vector<float>(1500, -1.5f), {50, 30});
+  for (PassOptions passes : {PassOptions(), PassOptions::none()}) {
+    Session session(g, {.passes = passes});
+    auto y = session.run({grad, large}, {{x, some}, {dy, some}});
+    EXPECT_EQ(y[0].data<float>()[1499], -1.5f * 0.2f + 0.0f + (-1.5f >= -0.3f ? 1.0f : 0.0f));
+    EXPECT_FALSE(y[1].data<bool>()[7]);
+  }
 }
 
 }  // namespace

@@ -23,6 +23,10 @@ UnaryTile unary_tile(UnaryFn fn) { return table().unary[static_cast<int>(fn)]; }
 BinaryTile binary_tile(BinaryFn fn, Operands operands) {
   return table().binary[static_cast<int>(fn)][static_cast<int>(operands)];
 }
+SelectBytes select_bytes(int64_t size, Operands operands) {
+  const int by_size = size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3;
+  return table().select_bytes[by_size][static_cast<int>(operands)];
+}
 SelectTile select_tile(Operands operands) { return table().select[static_cast<int>(operands)]; }
 
 void half_to_float(const uint16_t* x, float* y, int64_t n) { table().half_to_float(x, y, n); }

@@ -37,6 +37,11 @@ UnaryTile unary_tile(UnaryFn fn);
 BinaryTile binary_tile(BinaryFn fn, Operands operands);
 SelectTile select_tile(Operands operands);
 
+// The same for elements of any type of `size` bytes, 1, 2, 4 or 8, with a condition of bytes, 0 or 1. y may be the same
+// array as an operand.
+using SelectBytes = void (*)(const uint8_t* condition, const void* a, const void* b, void* y, int64_t n);
+SelectBytes select_bytes(int64_t size, Operands operands);
+
 // Conversions. half and bfloat16 are given as their bits. To a narrower floating type rounds to nearest, halves to
 // even; NaN stays NaN. To an integer truncates; a value that int32 (int64) cannot hold becomes its least value, and
 // uint8 gets the low byte of the int32. To bool: is it different from 0 (NaN is). bool is a byte, 0 or 1.

@@ -9,6 +9,7 @@ struct TileTable {
   UnaryTile unary[kUnaryFns];
   BinaryTile binary[kBinaryFns][kOperandKinds];
   SelectTile select[kOperandKinds];
+  SelectBytes select_bytes[4][kOperandKinds];
   void (*half_to_float)(const uint16_t*, float*, int64_t);
   void (*float_to_half)(const float*, uint16_t*, int64_t);
   void (*bfloat16_to_float)(const uint16_t*, float*, int64_t);

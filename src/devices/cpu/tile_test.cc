@@ -356,6 +356,39 @@ TEST(SelectTile, TakesTheFirstOperandWhereTrue) {
   }
 }
 
+template <class U>
+void check_select_bytes(const TileTable& table, int by_size) {
+  for (int n = 0; n <= 70; ++n) {
+    std::vector<uint8_t> condition(static_cast<size_t>(n) + 1);
+    std::vector<U> a(static_cast<size_t>(n) + 1), b(a), y(a);
+    for (int i = 0; i <= n; ++i)
+      condition[i] = i % 3 == 1, a[i] = static_cast<U>(i + 1), b[i] = static_cast<U>(200 - i);
+    auto run = [&](Operands kind, const U* x, const U* z) {
+      y.assign(y.size(), U(7));
+      table.select_bytes[by_size][static_cast<int>(kind)](condition.data(), x, z, y.data(), n);
+      EXPECT_EQ(y[n], U(7));
+    };
+    const U scalar = 99;
+    run(Operands::VV, a.data(), b.data());
+    for (int i = 0; i < n; ++i) EXPECT_EQ(y[i], i % 3 == 1 ? a[i] : b[i]);
+    run(Operands::VS, a.data(), &scalar);
+    for (int i = 0; i < n; ++i) EXPECT_EQ(y[i], i % 3 == 1 ? a[i] : scalar);
+    run(Operands::SV, &scalar, b.data());
+    for (int i = 0; i < n; ++i) EXPECT_EQ(y[i], i % 3 == 1 ? scalar : b[i]);
+    std::vector<U> in_place = a;
+    table.select_bytes[by_size][0](condition.data(), in_place.data(), b.data(), in_place.data(), n);
+    for (int i = 0; i < n; ++i) EXPECT_EQ(in_place[i], i % 3 == 1 ? a[i] : b[i]);
+  }
+}
+TEST(SelectBytes, TakesTheFirstOperandWhereTrueForEverySize) {
+  for (const Build& build : builds()) {
+    check_select_bytes<uint8_t>(*build.table, 0);
+    check_select_bytes<uint16_t>(*build.table, 1);
+    check_select_bytes<uint32_t>(*build.table, 2);
+    check_select_bytes<uint64_t>(*build.table, 3);
+  }
+}
+
 TEST(Casts, HalfRoundTripsEveryValue) {
   for (const Build& build : builds()) {
     std::vector<uint16_t> h(65536), back(65536);
