@@ -5,9 +5,27 @@
 namespace weir {
 namespace {
 
+// Puts dimensions into an order that is known, and the one in which they stand: what contractions of the last dimension
+// are made of.
+bool permutes_nothing(const Ir& ir, const IrNode& node) {
+  if (node.inputs.size() != 2 || node.op->inputs.size() != 2 || node.op->inputs[1].name != "perm") return false;
+  if (!node.op->pure()) return false;
+  if (node.types[0] == DType::Complex64 || node.types[0] == DType::Complex128) return false;  // may be conjugated
+  const IrEdge& order = node.inputs[1];
+  const Tensor& perm = ir[order.node].values[static_cast<size_t>(order.output)];
+  if (!perm.valid() || ir[order.node].varies) return false;
+  for (int64_t i = 0; i < perm.elements(); ++i) {
+    const auto at = static_cast<size_t>(i);
+    const int64_t axis = perm.dtype() == DType::Int64 ? perm.data<int64_t>()[at] : perm.data<int32_t>()[at];
+    if (axis != i) return false;
+  }
+  return true;
+}
+
 // Gives its input on unchanged, and nothing else.
 bool is_identity(const Ir& ir, const IrNode& node) {
   if (node.is_feed() || !node.control.empty() || node.types.size() != 1 || node.is_constant()) return false;
+  if (permutes_nothing(ir, node)) return true;
   if (node.op->def->elementwise == ElementwiseBody::Kind::Cast) return ir.type(node.inputs[0]) == node.types[0];
   int alias = node.op->def->alias;
   if (alias < 0 || !node.op->pure()) return false;
