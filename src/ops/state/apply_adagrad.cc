@@ -45,6 +45,10 @@ struct Sparse {
   static void run(KernelContext& c) {
     const Wide<T> lr = wide_scalar<T>(c, 2);
     update_typed_rows<T, 2>(c, 3, 4, [&](const auto& rows, const T* grad, int64_t n) {
+      if constexpr (std::is_same_v<T, float>) {
+        return cpu::apply_adagrad(rows[0], rows[1], grad, n, {.lr = lr, .update_slots = c.state<State>().update_slots},
+                                  c.pool());
+      }
       step<T>(rows[0], rows[1], grad, n, lr, c.state<State>().update_slots);
     });
   }

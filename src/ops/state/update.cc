@@ -126,7 +126,7 @@ void update_rows(KernelContext& c, DType dtype, int count, int grad, int indices
             __builtin_prefetch(base[v] + static_cast<size_t>(index(i)) * bytes + at, 1);
         }
       };
-      constexpr int64_t kAhead = 4;
+      constexpr int64_t kAhead = 8;
       std::array<void*, VariableState::kMaxTogether> data{};
       for (int64_t i = 0; i < n; ++i) {
         if (i + kAhead < n && is_own(i + kAhead)) fetch(i + kAhead);
