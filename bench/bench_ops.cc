@@ -218,6 +218,64 @@ void max_pool_grad_case(Case& c, const Sizes& s) {
   c.fetches = {nn::max_pool_grad(from, to, c.feed(uniform(y.shape())), pool(s))};
 }
 
+// A gradient alone: what it reads of the forward pass is fed or cheap to have.
+void gradient_case(Case& c, const Output& y, const std::vector<Output>& of) {
+  Output dy = c.feed(uniform(y.shape()));
+  for (const Gradient& gradient : gradients({y}, of, {.grad_ys = {dy}})) c.fetches.push_back(gradient.dense());
+}
+Output depthwise(const Output& x, const Output& taps, const Sizes& s) {
+  return nn::depthwise_conv2d(x, taps, {.strides = {1, s["stride"], s["stride"], 1}, .padding = "SAME"});
+}
+struct DepthwiseInputs {
+  Output x, taps;
+};
+DepthwiseInputs depthwise_inputs(Case& c, const Sizes& s) {
+  Output x = c.feed(uniform(image(s, "channels")));
+  return {x, c.feed(uniform({s["filter"], s["filter"], s["channels"], 1}))};
+}
+void depthwise_case(Case& c, const Sizes& s) {
+  auto [x, taps] = depthwise_inputs(c, s);
+  c.fetches = {depthwise(x, taps, s)};
+}
+void depthwise_input_case(Case& c, const Sizes& s) {
+  auto [x, taps] = depthwise_inputs(c, s);
+  gradient_case(c, depthwise(x, taps, s), {x});
+}
+void depthwise_filter_case(Case& c, const Sizes& s) {
+  auto [x, taps] = depthwise_inputs(c, s);
+  gradient_case(c, depthwise(x, taps, s), {taps});
+}
+
+// In training, with the rectifier that follows; the gradient with the forward pass before it, whose moments it needs.
+Output normalised(Case& c, const Sizes& s, std::vector<Output>& inputs) {
+  Output scale = c.feed(uniform({s["channels"]}, 0)), offset = c.feed(uniform({s["channels"]}));
+  inputs = {c.feed(uniform(image(s, "channels"))), scale, offset};
+  return nn::relu(nn::fused_batch_norm(inputs[0], scale, offset).y);
+}
+void batch_norm_case(Case& c, const Sizes& s) {
+  std::vector<Output> inputs;
+  c.fetches = {normalised(c, s, inputs)};
+}
+void batch_norm_grad_case(Case& c, const Sizes& s) {
+  std::vector<Output> inputs;
+  Output y = normalised(c, s, inputs);
+  gradient_case(c, y, inputs);
+}
+
+// The gradient of max(x, 0.2 x), as programs write a leaky rectifier.
+void leaky_grad_case(Case& c, const Sizes& s) {
+  Output x = c.feed(uniform({s["elements"]}));
+  gradient_case(c, maximum(x, x * 0.2f), {x});
+}
+void select_case(Case& c, const Sizes& s) {
+  Tensor at = indices(s["elements"], 2);
+  Tensor condition(DType::Bool, {s["elements"]});
+  std::transform(at.data<int32_t>().begin(), at.data<int32_t>().end(), condition.mutable_data<bool>(),
+                 [](int32_t i) { return i != 0; });
+  Output a = c.feed(uniform({s["elements"]})), b = c.feed(uniform({s["elements"]}));
+  c.fetches = {where(c.feed(condition), a, b)};
+}
+
 const nn::LrnOptions kLrn = {.depth_radius = 4, .bias = 1, .alpha = 0.001f / 9, .beta = 0.75f};
 void lrn_case(Case& c, const Sizes& s) { c.fetches = {nn::lrn(c.feed(uniform(image(s, "channels"))), kLrn)}; }
 void lrn_grad_case(Case& c, const Sizes& s) {
@@ -298,6 +356,13 @@ const std::map<std::string, void (*)(Case&, const Sizes&)> kCases = {
     {"conv2d", conv2d_case},
     {"conv2d_input", conv2d_input_case},
     {"conv2d_filter", conv2d_filter_case},
+    {"depthwise", depthwise_case},
+    {"depthwise_input", depthwise_input_case},
+    {"depthwise_filter", depthwise_filter_case},
+    {"batch_norm", batch_norm_case},
+    {"batch_norm_grad", batch_norm_grad_case},
+    {"leaky_grad", leaky_grad_case},
+    {"select", select_case},
     {"max_pool", max_pool_case},
     {"max_pool_grad", max_pool_grad_case},
     {"lrn", lrn_case},

@@ -44,6 +44,13 @@ FLOPS = {
     "conv2d_filter": _conv_flops,
 }
 NUMBERS = {
+    "depthwise": lambda s: (1 + 1 / s["stride"] ** 2) * _pixels(s),
+    "depthwise_input": lambda s: (1 + 1 / s["stride"] ** 2) * _pixels(s),
+    "depthwise_filter": lambda s: (1 + 1 / s["stride"] ** 2) * _pixels(s),
+    "batch_norm": lambda s: 3 * _pixels(s),
+    "batch_norm_grad": lambda s: 8 * _pixels(s),
+    "leaky_grad": lambda s: 3 * s["elements"],
+    "select": lambda s: 3.25 * s["elements"],
     "max_pool": lambda s: 1.25 * _pixels(s),
     "max_pool_grad": lambda s: 2.5 * _pixels(s),
     "lrn": lambda s: 2 * _pixels(s),

@@ -69,6 +69,77 @@ def max_pool_grad(s):
     return lambda: raw.MaxPoolGrad(orig_input=x, orig_output=y, grad=dy, **window)
 
 
+def _depthwise(s):
+    x = uniform(s["batch"], s["size"], s["size"], s["channels"])
+    f = uniform(s["filter"], s["filter"], s["channels"], 1)
+    attrs = dict(strides=[1, s["stride"], s["stride"], 1], padding="SAME")
+    return x, f, attrs, raw.DepthwiseConv2dNative(input=x, filter=f, **attrs)
+
+
+def depthwise(s):
+    x, f, attrs, _ = _depthwise(s)
+    return lambda: raw.DepthwiseConv2dNative(input=x, filter=f, **attrs)
+
+
+def depthwise_input(s):
+    x, f, attrs, y = _depthwise(s)
+    shape, dy = tf.shape(x), uniform(*y.shape)
+    return lambda: raw.DepthwiseConv2dNativeBackpropInput(input_sizes=shape, filter=f, out_backprop=dy, **attrs)
+
+
+def depthwise_filter(s):
+    x, f, attrs, y = _depthwise(s)
+    shape, dy = tf.shape(f), uniform(*y.shape)
+    return lambda: raw.DepthwiseConv2dNativeBackpropFilter(input=x, filter_sizes=shape, out_backprop=dy, **attrs)
+
+
+def _batch_norm(s):
+    x = uniform(s["batch"], s["size"], s["size"], s["channels"])
+    scale, offset, none = uniform(s["channels"]), uniform(s["channels"]), tf.zeros([0])
+
+    def run():
+        norm = raw.FusedBatchNormV3(x=x, scale=scale, offset=offset, mean=none, variance=none, epsilon=0.001)
+        return norm, raw.Relu(features=norm.y)
+
+    return x, scale, run
+
+
+def batch_norm(s):
+    return _batch_norm(s)[2]
+
+
+def batch_norm_grad(s):
+    x, scale, forward = _batch_norm(s)
+    dy = uniform(*x.shape)
+
+    def run():
+        norm, y = forward()
+        return raw.FusedBatchNormGradV3(
+            y_backprop=raw.ReluGrad(gradients=dy, features=y), x=x, scale=scale, reserve_space_1=norm.reserve_space_1,
+            reserve_space_2=norm.reserve_space_2, reserve_space_3=norm.reserve_space_3, epsilon=0.001)
+
+    return run
+
+
+def leaky_grad(s):
+    x, dy = uniform(s["elements"]), uniform(s["elements"])
+
+    @tf.function
+    def run():
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.maximum(x, x * 0.2)
+        return tape.gradient(y, x, dy)
+
+    return run
+
+
+def select(s):
+    a, b = uniform(s["elements"]), uniform(s["elements"])
+    condition = tf.cast(indices(s["elements"], 2), tf.bool)
+    return lambda: raw.Select(condition=condition, x=a, y=b)
+
+
 def lrn(s):
     x = uniform(s["batch"], s["size"], s["size"], s["channels"])
     return lambda: raw.LRN(input=x, **LRN)

@@ -66,6 +66,62 @@ def max_pool_grad(s):
     return lambda: aten.max_pool2d_with_indices_backward(dy, x, *window, at)
 
 
+def _depthwise(s):
+    f = uniform(s["channels"], 1, s["filter"], s["filter"]).contiguous(memory_format=torch.channels_last)
+    x = image(s["batch"], s["size"], s["channels"])
+    options = dict(stride=s["stride"], padding=s["filter"] // 2, groups=s["channels"])
+    return x, f, options, torch.rand_like(F.conv2d(x, f, **options))
+
+
+def depthwise(s):
+    x, f, options, _ = _depthwise(s)
+    return lambda: F.conv2d(x, f, **options)
+
+
+def _depthwise_backward(s, mask):
+    x, f, options, dy = _depthwise(s)
+    stride, pad = [options["stride"]] * 2, [options["padding"]] * 2
+    return lambda: aten.convolution_backward(dy, x, f, None, stride, pad, [1, 1], False, [0, 0], s["channels"], mask)
+
+
+def depthwise_input(s):
+    return _depthwise_backward(s, [True, False, False])
+
+
+def depthwise_filter(s):
+    return _depthwise_backward(s, [False, True, False])
+
+
+def _batch_norm(s):
+    x, scale, offset = image(s["batch"], s["size"], s["channels"]), uniform(s["channels"]), uniform(s["channels"])
+    return x, scale, offset, lambda: F.relu(F.batch_norm(x, None, None, scale, offset, True, 0.1, 0.001))
+
+
+def batch_norm(s):
+    return _batch_norm(s)[3]
+
+
+def batch_norm_grad(s):
+    x, scale, offset, forward = _batch_norm(s)
+    inputs, dy = [t.requires_grad_() for t in (x, scale, offset)], torch.rand_like(x)
+
+    @torch.enable_grad()
+    def run():
+        return torch.autograd.grad(forward(), inputs, dy)
+
+    return run
+
+
+def leaky_grad(s):
+    x, dy = uniform(s["elements"]), uniform(s["elements"])
+    return lambda: aten.leaky_relu_backward(dy, x, 0.2, False)
+
+
+def select(s):
+    a, b, condition = uniform(s["elements"]), uniform(s["elements"]), indices(s["elements"], 2) != 0
+    return lambda: torch.where(condition, a, b)
+
+
 def lrn(s):
     x = image(s["batch"], s["size"], s["channels"])
     return lambda: F.local_response_norm(x, 9, alpha=0.001, beta=0.75, k=1.0)
