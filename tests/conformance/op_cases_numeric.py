@@ -177,3 +177,9 @@ row('QuantizeAndDequantizeV2', lambda v: [
     C(abs(v(30)), v.of(0), v.of(2), signed_input=False, range_given=True, round_mode='HALF_UP')], REAL)
 row('QuantizeAndDequantizeV3', lambda v: [C(v(30), v.of(-1.5), v.of(1.2), K(5)), C(v(30), v.of(0), v.of(0), K(8), range_given=False)],
     REAL)
+
+# Sound.
+row('AudioSpectrogram', lambda v: [C(v(600, 1), window_size=100, stride=40), C(v(300, 1), window_size=64, stride=64, magnitude_squared=True),
+                                   C(v(30, 1), window_size=64, stride=1)], FLOAT)
+row('Mfcc', lambda v: [C(abs(v(1, 3, 257)), K(16000)), C(abs(v(2, 2, 129)), K(8000), dct_coefficient_count=20, lower_frequency_limit=100.0)], FLOAT)
+row('EncodeWav', lambda v: [C(v(50, 2, low=-1, high=1), K(16000))], FLOAT)
