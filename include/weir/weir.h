@@ -3,6 +3,7 @@
 // Everything a program needs.
 #include "weir/checkpoint.h"
 #include "weir/clip.h"
+#include "weir/contrib_optimizers.h"
 #include "weir/control_flow.h"
 #include "weir/convolutions.h"
 #include "weir/coordinator.h"

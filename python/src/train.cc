@@ -6,6 +6,7 @@
 #include <set>
 
 #include "building.h"
+#include "weir/contrib_optimizers.h"
 #include "weir/optimizers.h"
 
 namespace weir::python {
@@ -276,6 +277,18 @@ OptimizerObject made(const Args&... args) {
 
 float to_float(H value, const char* name) { return static_cast<float>(to_double(value, name)); }
 
+template <class Kind>
+void bind_adam_relative(nb::module_& m, const char* function, const char* usual_name) {
+  const train::AdamOptions adam;
+  def_optimizer(
+      m, function,
+      [](GraphObject& g, H rate, H beta1, H beta2, H epsilon, const std::string& name) {
+        return made<Kind>(to_in(g, rate), train::AdamOptions{to_in(g, beta1), to_in(g, beta2), to_in(g, epsilon), name});
+      },
+      option("learning_rate", 0.001f), option("beta1", adam.beta1), option("beta2", adam.beta2),
+      option("epsilon", adam.epsilon), option("name", usual_name));
+}
+
 void bind_adaptive_optimizers(nb::module_& m) {
   using G = GraphObject&;
   using Text = const std::string&;
@@ -364,6 +377,26 @@ void bind_regularized_optimizers(nb::module_& m) {
       named("learning_rate"), option("initial_accumulator_value", adagrad.initial_accumulator_value),
       option("l1_regularization_strength", adagrad.l1_regularization_strength),
       option("l2_regularization_strength", adagrad.l2_regularization_strength), option("name", adagrad.name));
+  const train::AddSignOptions add_sign;
+  def_optimizer(
+      m, "add_sign",
+      [](G g, H rate, H alpha, H beta, H decay, Text name) {
+        return made<train::AddSign>(to_in(g, rate), train::AddSignOptions{to_in(g, alpha), to_in(g, beta), to_in(g, decay), name});
+      },
+      option("learning_rate", 0.1f), option("alpha", add_sign.alpha), option("beta", add_sign.beta),
+      option("sign_decay", add_sign.sign_decay), option("name", add_sign.name));
+  const train::PowerSignOptions power_sign;
+  def_optimizer(
+      m, "power_sign",
+      [](G g, H rate, H base, H beta, H decay, Text name) {
+        return made<train::PowerSign>(to_in(g, rate),
+                                      train::PowerSignOptions{nb::cast<double>(base), to_in(g, beta), to_in(g, decay), name});
+      },
+      option("learning_rate", 0.1f), option("base", power_sign.base), option("beta", power_sign.beta),
+      option("sign_decay", power_sign.sign_decay), option("name", power_sign.name));
+  bind_adam_relative<train::AdaMax>(m, "ada_max", "AdaMax");
+  bind_adam_relative<train::Nadam>(m, "nadam", "Adam");
+  bind_adam_relative<train::LazyAdam>(m, "lazy_adam", "Adam");
   const train::AdagradDAOptions dual;
   def_optimizer(
       m, "adagrad_da",

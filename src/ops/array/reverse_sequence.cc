@@ -18,6 +18,11 @@ State axes(const AttrMap& attrs, int rank) {
           InferContext::normalise_axis(attrs.get<int64_t>("seq_dim"), rank)};
 }
 
+void check_length(int64_t i, int64_t length, int64_t steps) {
+  if (length < 0) throw invalid_argument("seq_lens({}) < 0", i);
+  if (length > steps) throw invalid_argument("seq_lens({}) > input.dims(seq_dim): {} > {}", i, length, steps);
+}
+
 void infer(InferContext& c) {
   c.require_rank(1, 1);
   const Shape& x = c.input(0);
@@ -26,6 +31,10 @@ void infer(InferContext& c) {
   const State at = axes(c.attrs(), x.rank());
   if (at.batch == at.seq) throw invalid_argument("batch_dim == seq_dim == {}", at.seq);
   (void)Shape{x[at.batch]}.merged(c.input(1));
+  // Here too, because a result without elements is never computed.
+  const auto lengths = c.value_as_ints(1);
+  if (!lengths || x[at.seq] == kUnknown) return;
+  for (size_t i = 0; i < lengths->size(); ++i) check_length(static_cast<int64_t>(i), (*lengths)[i], x[at.seq]);
 }
 
 State prepare(PrepareContext& c) { return axes(c.node().attrs(), c.input(0).rank()); }
@@ -35,9 +44,7 @@ void cpu(KernelContext& c) {
   const Shape& shape = c.shape(0);
   const int64_t steps = shape[seq];
   for (int64_t i = 0; i < c.elements(1); ++i) {
-    const int64_t length = int_at(c, 1, i);
-    if (length < 0 || length > steps)
-      throw invalid_argument("seq_lengths[{}] = {} is not in [0, {}]", i, length, steps);
+    check_length(i, int_at(c, 1, i), steps);
   }
   const int last = std::max(batch, seq);
   const int64_t inner = product(shape, last + 1, shape.rank());  // moves as one
@@ -63,6 +70,7 @@ OpDef reverse_sequence_op() {
           .inputs = "input:T; seq_lengths:Tlen",
           .outputs = "output:T",
           .attrs = "seq_dim:int; batch_dim:int=0; T:type; Tlen:type{int32,int64}=int64",
+          .host = "seq_lengths",
           .infer = infer,
           .gradient = gradient,
           .cpu = {.select = kernel_moving<cpu>, .prepare = prepared<prepare>}};

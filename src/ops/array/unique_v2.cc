@@ -44,7 +44,11 @@ struct Cpu {
       throw invalid_argument("axis has to be between [0, {})", shape.rank());
     }
     const int axis = c.elements(1) == 0 ? 0 : wrap_axis(int_at(c, 1), shape.rank());
-    const int64_t outer = product(shape, 0, axis), n = shape[axis], inner = product(shape, axis + 1, shape.rank());
+    // Beside an empty dimension others may have any size: nothing is looked at then.
+    const bool empty = c.elements(0) == 0;
+    const int64_t n = shape[axis], outer = empty ? 0 : product(shape, 0, axis);
+    const int64_t inner = empty ? 0 : product(shape, axis + 1, shape.rank());
+    if (empty && n > (int64_t{1} << 32)) throw error(Code::ResourceExhausted, "{} slices without elements", n);
     const T* x = c.input<T>(0);
     auto element = [&](int64_t slice, int64_t o, int64_t i) { return Wide<T>(x[(o * n + slice) * inner + i]); };
     auto hash = [&](int64_t slice) {

@@ -51,7 +51,7 @@ struct Sampler {
   }
 
   [[noreturn]] static void fail(const char* method) {
-    throw error(Code::Internal, "TruncatedNormal {} rejection sampler failed to accept a sample.", method);
+    throw invalid_argument("TruncatedNormal {} rejection sampler failed to accept a sample.", method);
   }
 
   // Normal numbers, those outside drawn again.
