@@ -6,6 +6,7 @@ from weir import _weir
 from weir.core.defaults import from_extension
 from weir.core.graph import control_dependencies
 from weir.ops import array_ops, math_ops, state_ops
+from weir.ops.clip_ops import clip_by_global_norm
 from weir.train.optimizer import AdamOptimizer, MomentumOptimizer, Optimizer
 from weir.train.optimizer import _value
 
@@ -124,8 +125,6 @@ def extend_with_decoupled_weight_decay(base_optimizer):
 
 
 def clip_gradients_by_global_norm(gradients_variables, clip_norm=20.0):
-    from weir.ops.clip_ops import clip_by_global_norm
-
     gradients, variables = zip(*gradients_variables)
     clipped, _ = clip_by_global_norm(gradients, clip_norm)
     return list(zip(clipped, variables))
