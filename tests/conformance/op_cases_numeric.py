@@ -183,3 +183,9 @@ row('AudioSpectrogram', lambda v: [C(v(600, 1), window_size=100, stride=40), C(v
                                    C(v(30, 1), window_size=64, stride=1)], FLOAT)
 row('Mfcc', lambda v: [C(abs(v(1, 3, 257)), K(16000)), C(abs(v(2, 2, 129)), K(8000), dct_coefficient_count=20, lower_frequency_limit=100.0)], FLOAT)
 row('EncodeWav', lambda v: [C(v(50, 2, low=-1, high=1), K(16000))], FLOAT)
+
+# Clusters.
+row('NearestNeighbors', lambda v: [C(v(20, 3), v(5, 3), K(2, np.int64)), C(v(4, 2), v(3, 2), K(9, np.int64))], FLOAT)
+row('KMC2ChainInitialization', lambda v: [C(v(30, low=0.1, high=2), K(7, np.int64))], FLOAT)
+row('KmeansPlusPlusInitialization', lambda v: [
+    C(v(30, 2), K(4, np.int64), K(7, np.int64), K(0, np.int64)), C(v(30, 2), K(4, np.int64), K(7, np.int64), K(3, np.int64))], FLOAT)

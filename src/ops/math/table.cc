@@ -21,7 +21,8 @@
   row(unsorted_segment_max) row(unsorted_segment_min) row(unsorted_segment_prod) \
   row(bitwise_and) row(bitwise_or) row(bitwise_xor) row(left_shift) row(right_shift) row(invert) \
   row(population_count) row(igamma) row(igammac) row(igamma_grad_a) row(betainc) row(bessel_i0e) row(bessel_i1e) \
-  row(next_after) row(approximate_equal) row(angle) row(euclidean_norm) row(cumulative_logsumexp) row(accumulate_n_v2)
+  row(next_after) row(approximate_equal) row(angle) row(euclidean_norm) row(cumulative_logsumexp) row(accumulate_n_v2) \
+  row(kmeans_plus_plus_initialization) row(kmc2_chain_initialization) row(nearest_neighbors)
 // clang-format on
 
 WEIR_OP_TABLE(math_ops, ROWS)
