@@ -90,7 +90,16 @@ std::unique_ptr<Frame> Plan::acquire(const Fit& fit) {
   const bool fresh = !frame;
   if (fresh) frame = make_frame();
   if (take_arenas(*frame, fit) || frame->bound != fit.number) bind(*frame, fit);
-  if (fresh) look_up_handles(*frame);
+  if (fresh) {
+    look_up_handles(*frame);
+  } else if (environment_.devices.size() > 1) {
+    // Another plan, in which something that only another device can do touches a variable, may have taken it there.
+    for (const Step& step : once_) {
+      Resource* resource = frame->slots[static_cast<size_t>(step.view.outputs[0])].resource;
+      auto* variable = dynamic_cast<VariableState*>(resource);
+      if (variable) variable->stand_on(environment_.devices[step.device].memory());
+    }
+  }
   return frame;
 }
 

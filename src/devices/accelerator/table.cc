@@ -34,6 +34,7 @@ const Kernel* find_kernel(const NodeView& node, std::span<const DType> inputs, s
   auto found = table.find(op.name);
   if (found == table.end()) return nullptr;
   const KernelRow& row = *found->second;
+  if (op.role == Role::Copy) return &row.kernel;  // of any type: the plan copies bytes, or keeps objects of the host
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!op.input_arg(i, node.attrs()).on_host && !can_hold(inputs[i], with_double)) return nullptr;
   }

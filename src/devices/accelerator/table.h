@@ -27,6 +27,7 @@ std::span<const KernelRow> product_kernels();
 std::span<const KernelRow> random_kernels();
 std::span<const KernelRow> reduction_kernels();
 std::span<const KernelRow> softmax_kernels();
+std::span<const KernelRow> through_host_kernels();  // the CPU's, on copies
 
 // The texts of all updates of variables, for tests that compile everything.
 void intern_update_kernels();

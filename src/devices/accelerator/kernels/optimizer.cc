@@ -70,6 +70,7 @@ constexpr Rule kSparse[] = {
     {"ScatterAdd", "ResourceScatterAdd", 1, "var indices grad", "var = var + g;", true},
     {"ScatterSub", "ResourceScatterSub", 1, "var indices grad", "var = var - g;", true},
     {"ScatterMul", "ResourceScatterMul", 1, "var indices grad", "var = var * g;", true},
+    {"ScatterDiv", "ResourceScatterDiv", 1, "var indices grad", "var = var / g;"},  // of integers it can fail
     {"ScatterMin", "ResourceScatterMin", 1, "var indices grad", "var = g < var ? g : var;", true},
     {"ScatterMax", "ResourceScatterMax", 1, "var indices grad", "var = g > var ? g : var;", true},
     {"SparseApplyMomentum", "ResourceSparseApplyMomentum", 2, "var accum lr grad indices momentum", WEIR_MOMENTUM},
