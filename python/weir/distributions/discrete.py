@@ -3,7 +3,6 @@
 import numpy as np
 
 import weir as tf
-from weir.distributions.continuous import _or_nan
 from weir.distributions.distribution import (FULLY_REPARAMETERIZED, NOT_REPARAMETERIZED, Distribution, RegisterKL, _checked,
                                              _new_seed, _tensors)
 
@@ -474,115 +473,6 @@ class VectorDeterministic(Deterministic):
         return tf.cast(tf.reduce_all(tf.abs(x - self._loc) <= self._slack, axis=-1), self.dtype)
 
 
-class Dirichlet(Distribution):
-    """Probabilities of classes."""
-
-    def __init__(self, concentration, validate_args=False, allow_nan_stats=True, name="Dirichlet"):
-        parameters = _given(locals())
-        with tf.name_scope(name, values=[concentration]) as scope:
-            self._concentration, = _tensors(concentration, names=("concentration",))
-            self._concentration, = _checked(validate_args, [self._concentration], lambda: [
-                tf.assert_positive(self._concentration, message="Concentration parameter must be positive.")])
-            self._total = tf.reduce_sum(self._concentration, -1)
-        super().__init__(self._concentration.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters,
-                         None, scope)
-
-    concentration = property(lambda self: self._concentration)
-    total_concentration = property(lambda self: self._total)
-
-    def _batch_shape(self):
-        return self._total.get_shape()
-
-    def _batch_shape_tensor(self):
-        return tf.shape(self._total)
-
-    def _event_shape(self):
-        return self._concentration.get_shape()[-1:]
-
-    def _event_shape_tensor(self):
-        return tf.shape(self._concentration)[-1:]
-
-    def _sample_n(self, n, seed=None):
-        drawn = tf.random_gamma([n], alpha=self._concentration, dtype=self.dtype, seed=seed)
-        return drawn / tf.reduce_sum(drawn, -1, keepdims=True)
-
-    def _log_prob(self, x):
-        return tf.reduce_sum((self._concentration - 1.0) * tf.log(x), -1) - tf.lbeta(self._concentration)
-
-    def _entropy(self):
-        k = tf.cast(self.event_shape_tensor()[0], self.dtype)
-        return (tf.lbeta(self._concentration) + (self._total - k) * tf.digamma(self._total)
-                - tf.reduce_sum((self._concentration - 1.0) * tf.digamma(self._concentration), axis=-1))
-
-    def _mean(self):
-        return self._concentration / self._total[..., None]
-
-    def _scale(self):
-        return tf.rsqrt(1.0 + self._total[..., None])
-
-    def _variance(self):
-        mean = self._mean() * self._scale()
-        return self._scale() * mean - tf.square(mean)
-
-    def _covariance(self):
-        x = self._scale() * self._mean()
-        return tf.matrix_set_diag(-tf.matmul(x[..., None], x[..., None, :]), self._variance())
-
-    def _mode(self):
-        k = tf.cast(self.event_shape_tensor()[0], self.dtype)
-        mode = (self._concentration - 1.0) / (self._total[..., None] - k)
-        defined = tf.reduce_all(self._concentration > 1.0, axis=-1, keepdims=True)
-        return _or_nan(self, defined, mode, "Mode undefined when any concentration <= 1")
-
-
-class DirichletMultinomial(_Counts):
-    """Counts of classes whose probabilities are Dirichlet's."""
-
-    def __init__(self, total_count, concentration, validate_args=False, allow_nan_stats=True,
-                 name="DirichletMultinomial"):
-        parameters = _given(locals())
-        with tf.name_scope(name) as scope:
-            self._concentration, = _tensors(concentration, names=("concentration",))
-            self._total_count = tf.cast(total_count, self._concentration.dtype)
-            self._total = tf.reduce_sum(self._concentration, -1)
-        self._batch_of = (self._total_count, self._total)
-        super().__init__(self._concentration.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, None,
-                         scope)
-
-    total_count = property(lambda self: self._total_count)
-    concentration = property(lambda self: self._concentration)
-    total_concentration = property(lambda self: self._total)
-
-    def _event_shape(self):
-        return self._concentration.get_shape()[-1:]
-
-    def _event_shape_tensor(self):
-        return tf.shape(self._concentration)[-1:]
-
-    def _sample_n(self, n, seed=None):
-        probs = Dirichlet(self._concentration * self._ones()[..., None])._sample_n(n, seed)
-        trials = self._total_count * tf.ones(tf.concat([[n], self.batch_shape_tensor()], 0), self.dtype)
-        return Multinomial(trials, probs=probs).sample(seed=_new_seed(seed, "dirichlet_multinomial"))
-
-    def _log_prob(self, counts):
-        counts = tf.cast(counts, self.dtype)
-        coefficient = tf.lgamma(self._total_count + 1.0) - tf.reduce_sum(tf.lgamma(counts + 1.0), axis=-1)
-        return tf.lbeta(self._concentration + counts) - tf.lbeta(self._concentration) + coefficient
-
-    def _mean(self):
-        return self._total_count[..., None] * (self._concentration / self._total[..., None])
-
-    def _variance(self):
-        scale = (self._total_count + self._total) / (1.0 + self._total)
-        mean = self._mean()
-        return scale[..., None] * (mean - tf.square(mean) / self._total_count[..., None])
-
-    def _covariance(self):
-        scale = (self._total_count + self._total) / (1.0 + self._total)
-        x = tf.sqrt(scale / self._total_count)[..., None] * self._mean()
-        return tf.matrix_set_diag(-tf.matmul(x[..., None], x[..., None, :]), self._variance())
-
-
 @RegisterKL(Bernoulli, Bernoulli)
 def _kl_bernoullis(a, b, name=None):
     with tf.name_scope(name, "kl_bernoulli_bernoulli"):
@@ -598,14 +488,6 @@ def _kl_classes(a, b, name=None):
 
 RegisterKL(Categorical, Categorical)(_kl_classes)
 RegisterKL(OneHotCategorical, OneHotCategorical)(_kl_classes)
-
-
-@RegisterKL(Dirichlet, Dirichlet)
-def _kl_dirichlets(a, b, name=None):
-    with tf.name_scope(name, "kl_dirichlet_dirichlet"):
-        digamma = tf.digamma(a.concentration) - tf.digamma(a.total_concentration)[..., None]
-        difference = a.concentration - b.concentration
-        return tf.reduce_sum(difference * digamma, axis=-1) - tf.lbeta(a.concentration) + tf.lbeta(b.concentration)
 
 
 @RegisterKL(Poisson, Poisson)

@@ -15,7 +15,6 @@ from weir.estimator.results import write_checkpoint_path, write_results
 from weir.estimator.util import parse_input_fn_result, parse_iterator_result
 from weir.train.steps import _get_or_create_global_step_read
 
-_EXPORT_TAGS = {ModeKeys.PREDICT: ["serve"], ModeKeys.TRAIN: ["train"], ModeKeys.EVAL: ["eval"]}
 _OVERRIDABLE = {"model_fn", "_create_and_assert_global_step", "_export_all_saved_models"}
 
 
@@ -392,7 +391,7 @@ class Estimator:
                     raise ValueError("Could not load all requested variables from checkpoint: the model function has "
                                      f"variables in mode `{mode}` that {checkpoint_path} does not have. "
                                      f"{error.message}") from None
-                options = {"tags": _EXPORT_TAGS[mode] if export_tags is None else export_tags,
+                options = {"tags": export.EXPORT_TAG_MAP[mode] if export_tags is None else export_tags,
                            "signature_def_map": signatures,
                            "assets_collection": tf.get_collection(tf.GraphKeys.ASSET_FILEPATHS),
                            "main_op": local_init_op, "saver": saver, "strip_default_attrs": strip_default_attrs}

@@ -9,6 +9,7 @@ from weir import logging, names as _names
 from weir.estimator import util as _util
 from weir.saved_model import signatures
 
+EXPORT_TAG_MAP = {"infer": ["serve"], "train": ["train"], "eval": ["eval"]}
 _SINGLE_NAMES = {"feature": "feature", "label": "label", "receiver_tensor": "input",
                  "receiver_tensors_alternative": "input"}
 

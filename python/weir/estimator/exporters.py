@@ -45,8 +45,8 @@ def _delete_old(folder, keep):
     folder = os.fsdecode(folder)
     if keep is None or not tf.gfile.Exists(folder):
         return
-    versions = sorted((name.rstrip("/") for name in tf.gfile.ListDirectory(folder)
-                       if len(name.rstrip("/")) == 10 and name.rstrip("/").isdigit()), key=int)
+    found = (tf.compat.as_str(name).rstrip("/") for name in tf.gfile.ListDirectory(folder))
+    versions = sorted((name for name in found if len(name) == 10 and name.isdigit()), key=int)
     for name in versions[:-keep]:
         try:
             tf.gfile.DeleteRecursively(os.path.join(folder, name))

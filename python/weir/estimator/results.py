@@ -7,12 +7,12 @@ from weir.core.tensor_util import make_tensor_proto
 from weir.summary import FileWriterCache
 
 
-def write_results(output_dir, results, step):
+def write_results(output_dir, dictionary, current_global_step):
     """Writes numbers, arrays and summaries by name as one event."""
-    shown = ", ".join(f"{key} = {value}" for key, value in sorted(results.items()) if not isinstance(value, bytes))
-    logging.info("Saving dict for global step %d: %s", step, shown)
+    shown = ", ".join(f"{key} = {value}" for key, value in sorted(dictionary.items()) if not isinstance(value, bytes))
+    logging.info("Saving dict for global step %d: %s", current_global_step, shown)
     summary = protos.Summary()
-    for key, value in results.items():
+    for key, value in dictionary.items():
         if value is None or key == "global_step":
             continue
         if isinstance(value, (float, int, np.floating, np.integer)):
@@ -34,7 +34,7 @@ def write_results(output_dir, results, step):
             logging.warning("Skipping summary for %s, must be a float, np.float32, np.int64, np.int32 or int or "
                             "np.ndarray or a serialized string of Summary.", key)
     writer = FileWriterCache.get(output_dir)
-    writer.add_summary(summary, step)
+    writer.add_summary(summary, current_global_step)
     writer.flush()
 
 

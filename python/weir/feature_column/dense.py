@@ -20,7 +20,7 @@ class _OfClasses(DenseColumn, SequenceDenseColumn):
     def _check_kind(self, sequence, fix):
         column = self.categorical_column
         if isinstance(column, SequenceCategoricalColumn) != sequence:
-            what = (f"must be of type _SequenceCategoricalColumn to use sequence_input_layer" if sequence
+            what = ("must be of type _SequenceCategoricalColumn to use sequence_input_layer" if sequence
                     else "must not be of type _SequenceCategoricalColumn")
             raise ValueError(f"In {self._kind}: {self.name}. categorical_column {what}. {fix} Given (type "
                              f"{type(column)}): {column}")
