@@ -71,5 +71,47 @@ TEST(Requantize, MovesNumbersIntoAnotherRange) {
   expect_error([&] { session.run(wrong.output(0)); }, Code::InvalidArgument, "requested_output_min must be <= 0");
 }
 
+// Quantised inputs of an operation: the tensor, and the ends of its range.
+struct Quantized {
+  Output value, min, max;
+  Quantized(Graph& g, const Tensor& x, float low, float high) {
+    Operation q = NodeBuilder("QuantizeV2").input(g.constant(x)).input(low).input(high).attr("T", DType::QUInt8).attr("mode", "MIN_FIRST").build();
+    value = q.output(0);
+    min = q.output(1);
+    max = q.output(2);
+  }
+};
+
+Tensor as_floats(const Operation& op) {
+  Output back = NodeBuilder("Dequantize").input(op.output(0)).input(op.output(1)).input(op.output(2)).attr("mode", "MIN_FIRST").output();
+  return Session(op.graph()).run(back);
+}
+
+TEST(QuantizedProducts, AreNearThoseOfTheNumbers) {
+  Graph g;
+  const Quantized a(g, Tensor::from<float>({1, -2, 0.5f, 3}, {2, 2}), -4, 4), b(g, Tensor::from<float>({2, 0, 1, -1}, {2, 2}), -2, 2);
+  auto product = [&](const char* op) {
+    return NodeBuilder(op).input(a.value).input(b.value).input(a.min).input(a.max).input(b.min).input(b.max);
+  };
+  expect_near(as_floats(product("QuantizedMatMul").build()), Tensor::from<float>({0, 2, 4, -3}, {2, 2}), 0.1);
+  expect_near(as_floats(product("QuantizedMatMul").attr("transpose_b", true).build()), Tensor::from<float>({2, 3, 1, -2.5f}, {2, 2}), 0.1);
+  const Quantized picture(g, Tensor::from<float>({1, 2, 3, 4}, {1, 2, 2, 1}), 0, 4), taps(g, Tensor::from<float>({1, 1}, {1, 2, 1, 1}), -1, 1);
+  Operation conv = NodeBuilder("QuantizedConv2D").input(picture.value).input(taps.value).input(picture.min).input(picture.max)
+                       .input(taps.min).input(taps.max).attr("strides", std::vector<int64_t>{1, 1, 1, 1}).attr("padding", "SAME").build();
+  expect_near(as_floats(conv), Tensor::from<float>({3, 2, 7, 4}, {1, 2, 2, 1}), 0.1);
+  const Quantized bias(g, Tensor(std::vector<float>{1, -1}), -1, 1);
+  Operation sum = NodeBuilder("QuantizedBiasAdd").input(a.value).input(bias.value).input(a.min).input(a.max).input(bias.min).input(bias.max)
+                      .attr("out_type", DType::QInt32).build();
+  expect_near(as_floats(sum), Tensor::from<float>({2, -3, 1.5f, 2}, {2, 2}), 0.1);
+}
+
+TEST(QuantizedRelu, CutsOffBelowZeroAndAboveALimit) {
+  Graph g;
+  const Quantized x(g, Tensor(std::vector<float>{-2, 1, 3, 9}), -10, 10);
+  expect_near(as_floats(NodeBuilder("QuantizedRelu").input(x.value).input(x.min).input(x.max).build()), Tensor(std::vector<float>{0, 1, 3, 9}), 0.1);
+  expect_near(as_floats(NodeBuilder("QuantizedRelu6").input(x.value).input(x.min).input(x.max).build()), Tensor(std::vector<float>{0, 1, 3, 6}), 0.1);
+  expect_near(as_floats(NodeBuilder("QuantizedReluX").input(x.value).input(2.0f).input(x.min).input(x.max).build()), Tensor(std::vector<float>{0, 1, 2, 2}), 0.1);
+}
+
 }  // namespace
 }  // namespace weir
