@@ -257,6 +257,31 @@ std::vector<Tensor> shapes_that_only_the_run_knows(const MakeSession& make) {
   return results;
 }
 
+// Rows of a table that come twice are summed before Adam sees them: Unique stands beside the variable.
+std::vector<Tensor> an_embedding_trains_by_adam(const MakeSession& make) {
+  Graph g;
+  Output ids = g.placeholder(int32, {kUnknown});
+  Variable table;
+  Operation train;
+  Output loss;
+  {
+    Scope scope = g.device("/gpu:0");
+    table = g.variable("table", g.constant(numbers({20, 4})));
+    loss = reduce_sum(square(nn::embedding_lookup({Output(table)}, ids)));
+    train = train::Adam(0.01f).minimize(loss);
+  }
+  Output ready = is_variable_initialized(table);
+  auto s = make(g);
+  s->run(g.global_variables_initializer());
+  std::vector<Tensor> results;
+  for (int i = 0; i < 3; ++i) {
+    results.push_back(s->run(std::vector<Output>{loss}, {{ids, std::vector<int32_t>{1, 7, 1, i}}}, {train})[0]);
+    results.push_back(s->run(ready));
+  }
+  results.push_back(s->run(table));
+  return results;
+}
+
 }  // namespace
 
 std::vector<DeviceProgram> device_programs() {
@@ -268,6 +293,7 @@ std::vector<DeviceProgram> device_programs() {
       {"ListsAreCopied", lists_are_copied},
       {"BranchesAndLoopsAndTheirGradients", branches_and_loops_and_their_gradients},
       {"ARecurrentNetworkWithAnEmbeddingTrains", a_recurrent_network_with_an_embedding_trains},
+      {"AnEmbeddingTrainsByAdam", an_embedding_trains_by_adam},
       {"ShapesThatOnlyTheRunKnows", shapes_that_only_the_run_knows},
   };
 }

@@ -14,7 +14,7 @@ Table make_table() {
   Table table;
   for (const auto& rows : {borrowed_kernels(), convolution_kernels(), elementwise_kernels(), index_kernels(),
                            normalization_kernels(), optimizer_kernels(), pooling_kernels(), product_kernels(),
-                           random_kernels(), reduction_kernels(), softmax_kernels()}) {
+                           random_kernels(), reduction_kernels(), softmax_kernels(), through_host_kernels()}) {
     for (const KernelRow& row : rows) table.emplace(row.op, &row);
   }
   return table;
