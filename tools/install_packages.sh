@@ -10,7 +10,7 @@ packages=(
   libprotobuf-dev protobuf-compiler libfmt-dev             # the library
   zlib1g-dev libjpeg62-turbo-dev libpng-dev libgif-dev libeigen3-dev libre2-dev libfarmhash-dev
   libgrpc++-dev                                            # libweir_grpc: servers and clusters
-  libgtest-dev pocl-opencl-icd                             # the tests
+  libgtest-dev pocl-opencl-icd ocl-icd-libopencl1          # the tests
   libdnnl-dev                                              # what the kernel benchmarks compare with
 )
 [ "${1-}" != clang ] || packages+=(clang clang-format clang-tidy libclang-rt-14-dev)
