@@ -73,6 +73,8 @@ class Targets {
   std::span<const Operation> targets_;
 };
 
+class PartialRun;  // weir/partial_run.h
+
 struct CallableSpec {
   std::vector<Output> feeds = {};
   std::vector<Output> fetches = {};
@@ -153,6 +155,7 @@ class WEIR_API Session {
   struct Impl;
 
  private:
+  friend class PartialRun;
   Graph* graph_;
   std::unique_ptr<Impl> impl_;             // null when there is...
   std::unique_ptr<RemoteSession> remote_;  // ...a server that runs the session

@@ -7,6 +7,7 @@
 #include "graph/bodies.h"
 #include "graph/graph_def.h"
 #include "graph/graph_impl.h"
+#include "weir/edit_graph.h"
 
 namespace weir::python {
 namespace {
@@ -240,6 +241,21 @@ void bind_operation(nb::module_& m) {
                      for (const Operation& input : o.part.control_inputs()) list.append(wrap(input));
                      return list;
                    })
+      .def_prop_ro("_id", [](const OperationObject& o) { return o.part.node()->id; })
+      .def("_update_input",
+           [](const OperationObject& o, int index, const TensorObject& tensor) {
+             building([&] {
+               update_input(o.part, index, tensor.part);
+               return 0;
+             });
+           })
+      .def("_add_control_input",
+           [](const OperationObject& o, const OperationObject& before) {
+             building([&] {
+               add_control_input(o.part, before.part);
+               return 0;
+             });
+           })
       .def_prop_ro("_in_body", [](const OperationObject& o) { return o.part.node()->body != nullptr; })
       .def_prop_ro("_in_loop", [](const OperationObject& o) { return enclosing_loop(*o.part.node()) != nullptr; })
       // By the direct method, as far as shapes are known; None when nothing is.

@@ -26,6 +26,7 @@ void set_package(nb::dict given) {
                              {"convert", &Package::convert},
                              {"expand_fetch", &Package::expand_fetch},
                              {"expand_feed", &Package::expand_feed},
+                             {"tensor_handle", &Package::tensor_handle},
                              {"record_metadata", &Package::record_metadata},
                              {"gradient_types", &Package::gradient_types},
                              {"call_gradient", &Package::call_gradient},

@@ -28,6 +28,7 @@ struct Package {
   nb::object convert;                      // an object of another kind -> Tensor, or None
   nb::object expand_fetch;                 // an object of another kind -> (tensors, function that puts it together)
   nb::object expand_feed;                  // (key, value) of another kind -> [(tensor, value)]
+  nb::object tensor_handle;                // (bytes, DType, session): what fetching a GetSessionHandle gives
   nb::object record_metadata;              // (RunMetadata, serialised StepStats)
   nb::object gradient_types;               // graph -> the types that the program has gradient functions for
   nb::object call_gradient;                // (type, Operation, [output gradient]) -> [input gradient]

@@ -11,6 +11,7 @@
 #include "convert.h"
 #include "graph/bodies.h"
 #include "interrupt.h"
+#include "weir/partial_run.h"
 #include "weir/queue_runner.h"
 
 namespace weir::python {
@@ -29,7 +30,10 @@ struct Level {
 // The fetches of one run, flattened; build() gives the values in the same structure.
 class Fetches {
  public:
-  Fetches(GraphObject& graph, nb::handle fetches) : graph_(graph), structure_(fetches) { visit(fetches); }
+  Fetches(GraphObject& graph, nb::handle fetches, nb::handle session)
+      : graph_(graph), structure_(fetches), session_(session) {
+    visit(fetches);
+  }
 
   std::vector<Output> outputs;
   std::vector<Operation> targets;
@@ -63,6 +67,11 @@ class Fetches {
 
   // The flow of an array stays in the session. As in TensorFlow, who fetches it gets the number 0, once it is there.
   static bool is_flow(const Output& output) { return output.dtype() == DType::Variant; }
+
+  // The handle of a tensor that the session keeps.
+  static bool is_stored(const Output& output) {
+    return output.dtype() == DType::String && output.op().type() == "GetSessionHandle";
+  }
 
   // Tensors of a loop have one value in every iteration.
   static void check_fetchable(const Node& node) {
@@ -131,6 +140,10 @@ class Fetches {
   nb::object build(nb::handle object) {
     Level level;
     if (const Output* output = tensor_of(object); output && is_flow(*output)) return to_numpy(Tensor(0.f));
+    if (const Output* output = tensor_of(object); output && is_stored(*output)) {
+      nb::object handle = to_numpy(std::move(next_of(*values_, next_)));
+      return package().tensor_handle(handle, from_dtype(output->op().input(0).dtype()), session_);
+    }
     if (tensor_of(object) || variable_of(object)) return to_numpy(std::move(next_of(*values_, next_)));
     if (operation_of(object)) return nb::none();
     if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr())) {
@@ -157,7 +170,7 @@ class Fetches {
   }
 
   GraphObject& graph_;
-  nb::handle structure_;
+  nb::handle structure_, session_;
   std::vector<Foreign> foreign_;
   std::vector<Tensor>* values_ = nullptr;
   size_t next_ = 0, next_foreign_ = 0;
@@ -362,7 +375,7 @@ std::vector<Feed> to_feeds(GraphObject& graph, nb::handle feed_dict) {
 nb::object run(SessionObject& self, nb::handle fetches, nb::handle feed_dict, nb::handle options,
                nb::handle run_metadata) {
   GraphObject& graph = runnable_graph(self);
-  Fetches wanted(graph, fetches);
+  Fetches wanted(graph, fetches, nb::find(self));
   const std::vector<Feed> feeds = to_feeds(graph, feed_dict);
   RunTrace trace;
   RunOptions run_options = to_run_options(options, run_metadata, trace);
@@ -376,7 +389,7 @@ nb::object run(SessionObject& self, nb::handle fetches, nb::handle feed_dict, nb
 
 std::string partial_run_setup(SessionObject& self, nb::handle fetches, nb::handle feeds) {
   GraphObject& graph = runnable_graph(self);
-  Fetches wanted(graph, fetches);
+  Fetches wanted(graph, fetches, nb::find(self));
   CallableSpec spec{.feeds = {}, .fetches = wanted.outputs, .targets = wanted.targets};
   for (nb::handle key : nb::iter(feeds)) {
     Output by_name;
@@ -390,7 +403,7 @@ std::string partial_run_setup(SessionObject& self, nb::handle fetches, nb::handl
 
 nb::object partial_run(SessionObject& self, const std::string& handle, nb::handle fetches, nb::handle feed_dict) {
   GraphObject& graph = runnable_graph(self);
-  Fetches wanted(graph, fetches);
+  Fetches wanted(graph, fetches, nb::find(self));
   const std::vector<Feed> feeds = to_feeds(graph, feed_dict);
   std::vector<Tensor> values;
   RunOptions options;
@@ -412,7 +425,7 @@ nb::list list_devices(SessionObject& self) {
 std::string profile(SessionObject& self, nb::handle fetches, nb::handle feed_dict, int steps) {
   if (steps < 1) raise(PyExc_ValueError, "steps must be at least 1, but is " + std::to_string(steps) + ".");
   GraphObject& graph = runnable_graph(self);
-  Fetches wanted(graph, fetches);
+  Fetches wanted(graph, fetches, nb::find(self));
   const std::vector<Feed> feeds = to_feeds(graph, feed_dict);
   std::vector<Tensor> values(wanted.outputs.size());
   RunTrace best;
@@ -481,7 +494,7 @@ CallableObject* make_callable(nb::pointer_and_handle<SessionObject> session, nb:
   SessionObject& self = *session.p;
   self.require_usable();
   GraphObject& graph = self.graph_object();
-  auto wanted = std::make_unique<Fetches>(graph, fetches);
+  auto wanted = std::make_unique<Fetches>(graph, fetches, session.h);
   CallableSpec spec{.feeds = {}, .fetches = wanted->outputs, .targets = wanted->targets};
   if (!feed_list.is_none()) {
     for (nb::handle key : nb::iter(feed_list)) {
@@ -495,6 +508,37 @@ CallableObject* make_callable(nb::pointer_and_handle<SessionObject> session, nb:
   } catch (const Error& error) {
     raise_run_error(error, &graph);
   }
+}
+
+// A run in pieces: what partial_run_setup gives a handle of.
+struct PartialRunObject {
+  PartialRunObject(SessionObject& session, const CallableSpec& spec) : run(*session.session, spec) {}
+  PartialRun run;
+};
+
+PartialRunObject* begin_partial_run(SessionObject& self, nb::handle fetches, nb::handle feeds) {
+  GraphObject& graph = runnable_graph(self);
+  Fetches wanted(graph, fetches, nb::find(self));
+  CallableSpec spec{.feeds = {}, .fetches = wanted.outputs, .targets = wanted.targets};
+  for (nb::handle key : nb::iter(feeds)) {
+    Output by_name;
+    spec.feeds.push_back(feed_target(graph, key, by_name));
+  }
+  try {
+    return new PartialRunObject(self, spec);
+  } catch (const Error& error) {
+    raise_run_error(error, &graph);
+  }
+}
+
+nb::object continue_partial_run(SessionObject& self, PartialRunObject& partial, nb::handle fetches, nb::handle feed_dict) {
+  GraphObject& graph = runnable_graph(self);
+  Fetches wanted(graph, fetches, nb::find(self));
+  const std::vector<Feed> feeds = to_feeds(graph, feed_dict);
+  std::vector<Tensor> values;
+  RunOptions options;
+  execute(self, options, [&] { values = partial.run.run(wanted.outputs, feeds, wanted.targets, options); });
+  return wanted.build(values);
 }
 
 }  // namespace
@@ -555,6 +599,7 @@ Session& session_of(nb::handle object) {
 }
 
 void bind_session(nb::module_& m) {
+  nb::class_<PartialRunObject>(m, "PartialRun");
   nb::class_<SessionObject>(m, "Session", nb::dynamic_attr(), nb::is_weak_referenceable(),
                             nb::type_slots(kSessionSlots))
       .def("__init__", [](SessionObject* self, nb::pointer_and_handle<GraphObject> graph,
@@ -569,6 +614,8 @@ void bind_session(nb::module_& m) {
       .def("_partial_run_setup", &partial_run_setup, nb::arg("fetches").none(), nb::arg("feeds"))
       .def("_partial_run", &partial_run, nb::arg("handle"), nb::arg("fetches").none(), nb::arg("feed_dict").none())
       .def("_list_devices", &list_devices)
+      .def("_begin_partial_run", &begin_partial_run, nb::rv_policy::take_ownership, nb::keep_alive<0, 1>())
+      .def("_continue_partial_run", &continue_partial_run, nb::arg("partial"), nb::arg("fetches").none(), nb::arg("feed_dict").none())
       .def_prop_ro("graph", [](const SessionObject& s) { return nb::borrow(s.graph); })
       .def_prop_ro("_closed", [](const SessionObject& s) { return s.closed; })
       .def("_close",

@@ -18,6 +18,7 @@ _weir.set_package({
     "as_dtype": dtypes.as_dtype, "dtypes": dtypes._BY_ENUM | {0: None}, "make_error": errors.from_parts,
     "make_build_error": errors.of_building, "convert": conversion._convert, "expand_fetch": session._expand_fetch,
     "expand_feed": session._expand_feed, "record_metadata": session._record_metadata,
+    "tensor_handle": session._tensor_handle,
     "gradient_types": custom_gradients._types, "call_gradient": custom_gradients._call, "call_function": _call_function,
     "directory": os.path.dirname(os.path.abspath(__file__)) + "/",
 })

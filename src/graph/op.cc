@@ -166,13 +166,13 @@ ArgSpec parse_arg(std::string_view text, const std::vector<AttrSpec>& attrs) {
   ArgSpec spec;
   spec.name = text.substr(0, colon);
   std::string_view type = trim(text.substr(colon + 1));
-  if (size_t star = type.find('*'); star != std::string_view::npos) {
-    spec.number_attr = type.substr(0, star);
-    type.remove_prefix(star + 1);
-  }
   if (take_prefix(type, "Ref(")) {
     spec.is_ref = true;
     type.remove_suffix(1);
+  }
+  if (size_t star = type.find('*'); star != std::string_view::npos) {
+    spec.number_attr = type.substr(0, star);
+    type.remove_prefix(star + 1);
   }
   auto attr = std::find_if(attrs.begin(), attrs.end(), [&](const AttrSpec& a) { return a.name == type; });
   if (attr == attrs.end()) {

@@ -7,6 +7,7 @@
 #include "graph/graph_impl.h"
 #include "graph/infer_context.h"
 #include "graph/node.h"
+#include "ops/control/dataflow.h"
 #include "tensor/elements.h"
 
 namespace weir {
@@ -65,7 +66,10 @@ Tensor constant_value(const Output& output, int& steps) {
   const Node& node = *output.node();
   const Role role = node.op->role;
   if (role == Role::Constant) return node.attrs.get<Tensor>("value");
-  if (++steps > kMaxSteps || !node.op->pure() || role == Role::Placeholder || role == Role::Default) return {};
+  if (++steps > kMaxSteps || !node.op->pure() || role == Role::Placeholder || role == Role::Default ||
+      ops::dataflow_kind(*node.op) != ops::DataflowKind::None) {
+    return {};
+  }
   // Facts about shapes need the input's shape only.
   if (node.op->def->from_shape) {
     const auto index = static_cast<size_t>(output.index());

@@ -3,16 +3,11 @@
 
 #include "base/errors.h"
 #include "graph/bodies.h"
+#include "ops/control/dataflow.h"
 #include "passes/ir.h"
 
 namespace weir {
 namespace {
-
-struct OutputHash {
-  size_t operator()(const Output& o) const {
-    return std::hash<const void*>()(o.node()) * 31 + static_cast<size_t>(o.index());
-  }
-};
 
 // Whether a node of the body, or of one inside it, is such.
 bool any_node(const Body& body, FunctionRef<bool(const Node&)> is_such) {
@@ -29,7 +24,9 @@ constexpr auto kWaits = [](const Node& node) { return node.op->def->waits; };
 
 class Builder {
  public:
-  Builder(std::span<const Output> feeds, std::span<const FeedSpec> values, const Body* body) : body_(body) {
+  explicit Builder(const PlanRequest& request) : body_(request.body), part_(request.part) {
+    const std::span<const Output> feeds = request.feeds;
+    const std::span<const FeedSpec> values = request.feed_specs;
     for (size_t i = 0; i < feeds.size(); ++i) {
       const Node& node = *feeds[i].node();
       const FeedSpec& value = values[i];
@@ -54,14 +51,17 @@ class Builder {
       }
       note_given(feeds[i]);
     }
-    if (!body) return;
-    for (const Output& parameter : body->parameters) note_given(parameter);
+    if (!body_) return;
+    for (const Output& parameter : body_->parameters) note_given(parameter);
   }
 
   Ir build(std::span<const Output> fetches, std::span<const Operation> targets) {
     for (const Output& fetch : fetches) visit(fetch);
     for (const Operation& target : targets) visit(target.node());
-    for (const Output& fetch : fetches) ir_.fetches.push_back(body_ ? value_edge(fetch, nullptr) : last_value(fetch));
+    if (ir_.is_dataflow) return std::move(ir_);
+    for (const Output& fetch : fetches) {
+      ir_.fetches.push_back(body_ || part_ ? value_edge(fetch, nullptr) : last_value(fetch));
+    }
     for (const Operation& target : targets) ir_.targets.push_back(nodes_.at(target.node()));
     return std::move(ir_);
   }
@@ -78,10 +78,14 @@ class Builder {
   // Producers first, with an explicit stack: graphs can be deeper than a thread's stack.
   void visit(const Node* root) {
     std::vector<std::pair<const Node*, bool>> stack = {{root, false}};
-    while (!stack.empty()) {
+    while (!stack.empty() && !ir_.is_dataflow) {
       auto [node, ready] = stack.back();
       stack.pop_back();
       if (nodes_.count(node)) continue;
+      if (ops::dataflow_kind(*node->op) != ops::DataflowKind::None) {
+        ir_.is_dataflow = true;  // and loops are cycles: there is no end of following them
+        return;
+      }
       if (ready) {
         add(node);
         continue;
@@ -91,7 +95,8 @@ class Builder {
         if (waits_for(**it)) stack.emplace_back(*it, false);
       }
       for (auto it = node->inputs.rbegin(); it != node->inputs.rend(); ++it) {
-        if (!feeds_.count(*it) && !is_passed_handle(*node, *it)) stack.emplace_back(it->node(), false);
+        const Output& input = read_instead(*it);
+        if (!feeds_.count(input) && !is_passed_handle(*node, input)) stack.emplace_back(input.node(), false);
       }
     }
   }
@@ -107,15 +112,17 @@ class Builder {
     }
     if (is_flow(*node)) ir_node.flow = snapshot(*node);
     // An Identity of a reference is the read itself: it happens when the Identity's turn comes.
-    bool reads = node->op->role == Role::Identity && node->inputs[0].is_ref() && !feeds_.count(node->inputs[0]);
+    const auto input_of = [&](size_t i) -> const Output& { return read_instead(node->inputs[i]); };
+    bool reads = node->op->role == Role::Identity && input_of(0).is_ref() && !feeds_.count(input_of(0));
     if (reads) ir_node.op = find_op("_Read");
     std::vector<FlatArg> args = flatten_args(node->op->inputs, node->attrs);
     for (size_t i = 0; i < node->inputs.size(); ++i) {
-      if (is_passed_handle(*node, node->inputs[i])) continue;
+      if (is_passed_handle(*node, input_of(i))) continue;
       bool by_ref = args[i].spec->is_ref || reads;
-      ir_node.inputs.push_back(by_ref ? edge(node->inputs[i]) : value_edge(node->inputs[i], &ir_node.control));
-      if (args[i].spec->is_ref && feeds_.count(node->inputs[i])) {
-        node->fail(Code::InvalidArgument, fmt::format("'{}' is fed, but this writes it", node->inputs[i].name()));
+      ir_node.inputs.push_back(by_ref ? edge(input_of(i)) : value_edge(input_of(i), &ir_node.control));
+      // What a body is given by reference was made in this run: variables it would look up by itself.
+      if (args[i].spec->is_ref && !body_ && feeds_.count(input_of(i))) {
+        node->fail(Code::InvalidArgument, fmt::format("'{}' is fed, but this writes it", input_of(i).name()));
       }
     }
     ir_node.types = node->output_types;
@@ -126,15 +133,21 @@ class Builder {
   // What a body waits for outside of itself has happened before its If or While runs, and what is fed is there from the
   // beginning.
   bool waits_for(const Node& control) const {
+    if (part_) return part_->nodes.contains(&control) && !given_.count(&control);
     return (!body_ || body_->encloses(control.body)) && !given_.count(&control);
+  }
+
+  const Output& read_instead(const Output& output) const {
+    if (!part_ || !output.is_ref()) return output;
+    auto found = part_->references.find(output);
+    return found == part_->references.end() ? output : found->second;
   }
 
   static bool is_flow(const Node& node) { return is_if(*node.op) || is_while(*node.op); }
 
   // Variables are known to the whole session: bodies look them up for themselves, and no value needs to exist before.
   static bool is_handle(const Output& output) {
-    return output.node()->inputs.empty() && (output.is_ref() || output.dtype() == DType::Resource) &&
-           output.node()->op->role != Role::Placeholder;
+    return gives_named_handle(*output.node()->op) && output.node()->op->role != Role::Placeholder;
   }
   static bool is_passed_handle(const Node& reader, const Output& input) { return is_flow(reader) && is_handle(input); }
 
@@ -210,6 +223,7 @@ class Builder {
   }
 
   const Body* body_;
+  const PlanPart* part_;
   Ir ir_;
   std::unordered_map<const Node*, int> nodes_;
   std::unordered_map<Output, int, OutputHash> feeds_;
@@ -224,7 +238,7 @@ Ir build_ir(const PlanRequest& request) {
                                             : nullptr;
   if (!graph) return {};
   std::lock_guard lock(graph->impl().storage.mutex);  // shapes of nodes may gain knowledge meanwhile
-  return Builder(request.feeds, request.feed_specs, request.body).build(request.fetches, request.targets);
+  return Builder(request).build(request.fetches, request.targets);
 }
 
 }  // namespace weir

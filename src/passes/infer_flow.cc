@@ -32,8 +32,9 @@ std::vector<Inferred> infer_body(const FlowBody& body, std::span<const FeedSpec>
     if (result) fetches.push_back(result);
   }
   Ir ir = build_ir({fetches, body.parameters, feeds, body.targets, body.body});
-  infer_ir(ir, context);
   std::vector<Inferred> results(body.results.size());
+  if (ir.is_dataflow) return results;
+  infer_ir(ir, context);
   size_t next = 0;
   for (size_t i = 0; i < results.size(); ++i) {
     if (!body.results[i]) continue;

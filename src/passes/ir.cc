@@ -6,6 +6,11 @@
 
 namespace weir {
 
+bool gives_named_handle(const Op& op) {
+  if (!op.inputs.empty() || op.outputs.empty() || op.def->cpu.gives_outputs) return false;
+  return op.outputs[0].is_ref || op.outputs[0].type == DType::Resource;
+}
+
 int variable_of(const Ir& ir, IrEdge edge) {
   for (;;) {
     const IrNode& node = ir[edge.node];

@@ -4,6 +4,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "base/thread_pool.h"
@@ -84,6 +86,9 @@ struct Ir {
   std::vector<IrEdge> fetches;
   std::vector<int> targets;
   std::vector<Shape> declared;  // of each feed, by the graph
+  // There are nodes of raw control flow (ops/control/dataflow.h) among what the plan needs: the Ir has nothing but
+  // feeds.
+  bool is_dataflow = false;
   // What rewrites relied on, of nodes that vary: pairs of values with equal shapes, and with equal elements.
   std::vector<std::pair<IrEdge, IrEdge>> equal_shapes, equal_values;
 
@@ -106,6 +111,10 @@ struct Ir {
   void sweep();
 };
 
+// Whether a node of this operation gives what the session knows by a name (a variable, a queue): whoever needs it can
+// look it up for itself. What a kernel makes anew in every run (a stack) is no such thing.
+bool gives_named_handle(const Op& op);
+
 // The variable's node behind a reference or handle, following the operations that pass it on.
 int variable_of(const Ir& ir, IrEdge edge);
 
@@ -116,6 +125,18 @@ struct PassContext {
   const DeviceSet* devices = nullptr;  // that nodes stand on; null: on the CPU, which has every kernel
 };
 
+struct OutputHash {
+  size_t operator()(const Output& o) const {
+    return std::hash<const void*>()(o.node()) * 31 + static_cast<size_t>(o.index());
+  }
+};
+
+// That a plan is for some of the nodes alone: the others have run before, or are read through feeds.
+struct PlanPart {
+  const std::unordered_set<const Node*>& nodes;
+  const std::unordered_map<Output, Output, OutputHash>& references;  // that nodes read instead of their own
+};
+
 // What a plan shall compute. A session's run asks for this, and so does control flow for each of its bodies.
 struct PlanRequest {
   std::span<const Output> fetches;
@@ -124,6 +145,7 @@ struct PlanRequest {
   std::span<const Operation> targets = {};
   const Body* body = nullptr;  // null: a session's run
   bool fetch_to_host = false;  // and not to the memory of the device that the plan's home is
+  const PlanPart* part = nullptr;
 };
 
 // Copies the nodes that fetches and targets need, stopping at fed outputs, and inserts a `_Read` wherever a value is

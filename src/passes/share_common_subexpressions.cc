@@ -51,8 +51,8 @@ void share_common_subexpressions(Ir& ir, PassContext&) {
     IrNode& node = ir[id];
     for (IrEdge& input : node.inputs) input.node = same[static_cast<size_t>(input.node)];
     for (int& before : node.control) before = same[static_cast<size_t>(before)];
-    bool sharable = !node.is_feed() && node.op->pure() && node.control.empty() && !node.types.empty() &&
-                    node.op->role != Role::Placeholder;
+    bool sharable = !node.is_feed() && node.op->pure() && node.op->effect == Effect::None && node.control.empty() &&
+                    !node.types.empty() && node.op->role != Role::Placeholder;
     if (!sharable) continue;
     const int other = first.emplace(key_of(node), id).first->second;
     same[static_cast<size_t>(id)] = other;

@@ -157,7 +157,8 @@ void Plan::run_dynamic(const Step& step, Frame& frame, const RunControl& control
   for (int o = 0; o < step.view.output_count; ++o) {
     Value& out = slots[step.view.outputs[o]];
     const Shape& shape = dynamic.outputs()[static_cast<size_t>(o)];
-    const bool has_elements = first_.slots[static_cast<size_t>(step.view.outputs[o])].place != Place::Nowhere;
+    const bool has_elements =
+        first_.slots[static_cast<size_t>(step.view.outputs[o])].place != Place::Nowhere && out.dtype != DType::Resource;
     if (!shape.is_known() || !has_elements) continue;
     let_go(out);
     if (out.shape != nullptr && out.shape != &out.own_shape && *out.shape != shape) {

@@ -40,6 +40,9 @@ std::vector<StepFacts> Plan::Builder::step_facts() const {
     for (int o = 0; o < step.view.output_count; ++o)
       variable[static_cast<size_t>(step.view.outputs[o])] = step.view.outputs[o];
   }
+  auto refers = [&](size_t s) {
+    return plan_.first_.slots[s].place == Place::Nowhere || plan_.first_.slots[s].dtype == DType::Resource;
+  };
   auto source = [&](int s) {
     while (producer[static_cast<size_t>(s)] < 0 && alias_of_[static_cast<size_t>(s)] >= 0)
       s = alias_of_[static_cast<size_t>(s)];
@@ -88,8 +91,7 @@ std::vector<StepFacts> Plan::Builder::step_facts() const {
       int handle = variable[static_cast<size_t>(s)];
       if (handle < 0) continue;
       Accesses& access = accesses[static_cast<size_t>(handle)];
-      bool writes =
-          plan_.first_.slots[static_cast<size_t>(s)].place == Place::Nowhere && step.op->effect == Effect::Writes;
+      bool writes = refers(static_cast<size_t>(s)) && step.op->effect == Effect::Writes;
       if (!flow) access.add(i, writes, before);
     }
     if (flow) {
@@ -102,8 +104,7 @@ std::vector<StepFacts> Plan::Builder::step_facts() const {
     for (int o = 0; o < step.view.output_count; ++o) {
       auto out = static_cast<size_t>(step.view.outputs[o]);
       producer[out] = i;
-      bool passes_on = plan_.first_.slots[out].place == Place::Nowhere || step.op->role == Role::Read ||
-                       step.kind == Step::Kind::Alias;
+      bool passes_on = refers(out) || step.op->role == Role::Read || step.kind == Step::Kind::Alias;
       if (passes_on && step.view.input_count > 0)
         variable[out] = variable[static_cast<size_t>(source(step.view.inputs[0]))];
     }

@@ -9,6 +9,7 @@
 #include "graph/infer_context.h"
 #include "ops/evaluate.h"
 #include "ops/state/variable_state.h"
+#include "runtime/dataflow.h"
 #include "runtime/describe_wait.h"
 #include "runtime/dynamic.h"
 #include "runtime/flow.h"
@@ -29,6 +30,8 @@ std::string name_of(const PlanRequest& request) {
   return first ? "the plan for '" + *first + "'" : "a plan";
 }
 
+Error no_value(size_t fetch) { return invalid_argument("fetch {} is a handle; it has no value", fetch); }
+
 }  // namespace
 
 Plan::Plan(const PlanRequest& request, const PlanEnvironment& environment)
@@ -38,6 +41,14 @@ Plan::Plan(const PlanRequest& request, const PlanEnvironment& environment)
   auto shared = std::make_shared<Ir>(build_ir(request));
   Ir& ir = *shared;
   declared_ = ir.declared;
+  if (ir.is_dataflow) {
+    holder_ = name_of(request);
+    first_.plan = this;
+    first_.number = next_fit();
+    for (const FeedSpec& feed : request.feed_specs) first_.feeds.push_back(feed.shape);
+    dataflow_ = std::make_unique<Dataflow>(*this, request, environment_.home);
+    return;
+  }
   PassContext context{passes, pool_, &environment_.devices};
   infer_ir(ir, context);
   place(ir, environment_.devices,
@@ -235,6 +246,12 @@ void Plan::clear(Frame& frame) const {
 
 void Plan::run(const Fit& fit, std::span<const Tensor* const> feed_values, std::span<Tensor> results,
                const RunControl& control, RunTrace* trace) {
+  if (dataflow_) {
+    std::optional<Tracer> tracer;
+    if (trace) tracer.emplace(*trace, std::chrono::steady_clock::now());
+    run_dataflow(feed_values, results, control, tracer ? &*tracer : nullptr);
+    return;
+  }
   std::unique_ptr<Frame> frame = acquire(fit);
   struct Return {
     Plan& plan;
@@ -255,9 +272,38 @@ void Plan::run(const Fit& fit, std::span<const Tensor* const> feed_values, std::
   }
   for (size_t i = 0; i < fetch_slots_.size(); ++i) {
     const Value& v = frame->slots[static_cast<size_t>(fetch_slots_[i])];
-    if (!v.owner || !v.shape) throw error(Code::InvalidArgument, "fetch {} is a handle; it has no value", i);
+    if (!v.owner || !v.shape || v.dtype == DType::Resource) throw no_value(i);
     results[i] = share(v);
   }
+}
+
+void Plan::run_dataflow(std::span<const Tensor* const> feed_values, std::span<Tensor> results,
+                        const RunControl& control, Tracer* tracer) {
+  std::vector<Value> feeds(feed_values.size()), values(results.size());
+  struct LetGo {
+    std::vector<Value>&a, &b;
+    ~LetGo() {
+      for (Value& v : a) let_go(v);
+      for (Value& v : b) let_go(v);
+    }
+  } let_go_at_end{feeds, values};
+  for (size_t i = 0; i < feeds.size(); ++i) {
+    feeds[i].dtype = feed_values[i]->dtype();
+    feeds[i].own_shape = feed_values[i]->shape();
+    feeds[i].shape = &feeds[i].own_shape;
+    hold(feeds[i], *feed_values[i]);
+  }
+  dataflow_->run(feeds, values, control, tracer);
+  for (size_t i = 0; i < results.size(); ++i) {
+    const Value& v = values[i];
+    if (!v.owner || !v.shape || v.dtype == DType::Resource) throw no_value(i);
+    results[i] = share(v);
+  }
+}
+
+void Plan::Call::clear() {
+  for (Value& v : results_) let_go(v);
+  plan_.clear(*frame_);
 }
 
 Plan::Call::~Call() {
@@ -266,6 +312,11 @@ Plan::Call::~Call() {
 }
 
 void Plan::Call::run(std::span<const Value> feeds, const RunControl& control, Tracer* tracer) {
+  if (plan_.dataflow_) {
+    results_.resize(plan_.dataflow_->fetches());
+    plan_.dataflow_->run(feeds, results_, control, tracer);
+    return;
+  }
   for (size_t i = 0; i < plan_.feed_slots_.size(); ++i) {
     if (plan_.feed_slots_[i] < 0) continue;
     Value& v = frame_->slots[static_cast<size_t>(plan_.feed_slots_[i])];
@@ -283,6 +334,7 @@ void Plan::Call::run(std::span<const Value> feeds, const RunControl& control, Tr
 }
 
 const Value& Plan::Call::result(size_t fetch) const {
+  if (plan_.dataflow_) return results_[fetch];
   return frame_->slots[static_cast<size_t>(plan_.fetch_slots_[fetch])];
 }
 

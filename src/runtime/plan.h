@@ -42,6 +42,7 @@ struct Slot {
 };
 size_t bytes_of(const Slot& slot);  // of its elements; throws InvalidArgument when they are too many
 
+class Dataflow;
 class DynamicStep;
 class FlowStep;
 struct Tracer;
@@ -247,12 +248,13 @@ class Plan {
     void run(std::span<const Value> feeds, const RunControl& control, Tracer* tracer);
     // Valid until clear().
     const Value& result(size_t fetch) const;
-    void clear() { plan_.clear(*frame_); }
+    void clear();
 
    private:
     Plan& plan_;
     std::unique_ptr<Frame> frame_;
-    bool again_ = false;  // what is the same in all runs has been computed
+    bool again_ = false;          // what is the same in all runs has been computed
+    std::vector<Value> results_;  // of a plan of raw control flow
   };
 
  private:
@@ -306,12 +308,16 @@ class Plan {
   [[noreturn]] void rethrow(const Step& step) const;
   RunTrace::Event trace_event(const Step& step) const;  // without its times
 
+  void run_dataflow(std::span<const Tensor* const> feed_values, std::span<Tensor> results, const RunControl& control,
+                    Tracer* tracer);
+
   const PlanEnvironment environment_;
   ThreadPool& pool_;
   std::vector<Shape> declared_;
-  std::unique_ptr<Refit> refit_;    // null: no shape can be another
-  std::unique_ptr<Layout> layout_;  // for further fits
-  std::vector<IrEdge> slot_edges_;  // the Ir's name of each slot
+  std::unique_ptr<Dataflow> dataflow_;  // null: there is no raw control flow, and the rest is empty otherwise
+  std::unique_ptr<Refit> refit_;        // null: no shape can be another
+  std::unique_ptr<Layout> layout_;      // for further fits
+  std::vector<IrEdge> slot_edges_;      // the Ir's name of each slot
   Fit first_;
   std::vector<Step> once_;  // when a frame is made: variables and other handles
   std::vector<Step> steps_;

@@ -10,11 +10,7 @@ namespace weir {
 namespace {
 
 // Variables and other handles: looked up once for a frame, not in every run.
-bool is_handle(const IrNode& node) {
-  if (!node.op->inputs.empty() || node.op->outputs.empty()) return false;
-  const ArgSpec& out = node.op->outputs[0];
-  return out.is_ref || out.type == DType::Resource;
-}
+bool is_handle(const IrNode& node) { return gives_named_handle(*node.op); }
 
 bool is_handle_type(DType dtype) { return dtype == DType::Resource; }
 
@@ -196,7 +192,10 @@ void Plan::Builder::place_values() {
                     step.op->outputs[static_cast<size_t>(o)].is_ref;
       if (step.kind == Step::Kind::Alias) alias_of_[static_cast<size_t>(s)] = step.view.inputs[step.op->def->alias];
       if (is_ref || is_handle_type(out.dtype)) {
-        out.place = Place::Nowhere;
+        // What belongs to the run is kept by whoever can still use it; a variable's reference by nobody.
+        const bool makes = is_handle_type(out.dtype) || step.op->effect == Effect::Other ||
+                           (step.kind == Step::Kind::Alias && memory(step.view.inputs[0]).place == Place::Held);
+        out.place = makes ? Place::Held : Place::Nowhere;
       } else if (step.kind == Step::Kind::Dynamic || step.kind == Step::Kind::Flow ||
                  step.kind == Step::Kind::Waiting || step.kernel->gives_outputs || has_constructor(out.dtype) ||
                  !out.shape.is_known()) {

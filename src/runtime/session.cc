@@ -3,10 +3,12 @@
 #include "base/errors.h"
 #include "devices/device.h"
 #include "graph/bodies.h"
+#include "runtime/partial_steps.h"
 #include "runtime/plan_cache.h"
 #include "runtime/remote_session.h"
 #include "runtime/run_count.h"
 #include "runtime/session_functions.h"
+#include "weir/partial_run.h"
 
 namespace weir {
 namespace {
@@ -135,15 +137,21 @@ struct Session::Impl {
     }
   }
 
-  // REQUIRES: a Running.
-  void run(Signature& s, std::span<const Tensor* const> feeds, std::span<Tensor> results,
-           const RunOptions& run_options) {
+  // Throws Cancelled when the session is closed.
+  RunControl control_of(const RunOptions& run_options) const {
     if (closed.stop_requested()) throw Error(Code::Cancelled, "the session has been closed");
     RunControl control;
     control.session = &closed;
     if (run_options.stop.stop_possible()) control.program = &run_options.stop;
     auto timeout = run_options.timeout.count() > 0 ? run_options.timeout : options.operation_timeout;
     if (timeout.count() > 0) control.deadline = std::chrono::steady_clock::now() + timeout;
+    return control;
+  }
+
+  // REQUIRES: a Running.
+  void run(Signature& s, std::span<const Tensor* const> feeds, std::span<Tensor> results,
+           const RunOptions& run_options) {
+    const RunControl control = control_of(run_options);
     check_types(s, feeds);
     const std::shared_ptr<const Fit> fit = plans->plan(s, feeds);
     fit->plan->run(*fit, feeds, results, control, run_options.trace);
@@ -285,6 +293,32 @@ std::vector<Tensor> Session::partial_run(const std::string& handle, const std::v
   if (!remote_) throw error(Code::Unimplemented, "partial runs are for sessions on a server (SessionOptions::target)");
   std::vector<Tensor> results(fetches.size());
   remote_->partial_run(handle, fetches, feeds.span(), results, options);
+  return results;
+}
+
+struct PartialRun::Impl {
+  Session::Impl& session;
+  PartialSteps steps;
+};
+
+PartialRun::PartialRun(Session& session, const CallableSpec& spec) {
+  if (!session.impl_) throw error(Code::Unimplemented, "a server makes runs in pieces by its own interface");
+  Session::Impl& owner = *session.impl_;
+  {
+    std::lock_guard lock(owner.graph.impl().storage.mutex);
+    owner.check(spec.fetches, spec.feeds, spec.targets);
+  }
+  impl_.reset(new Impl{owner, PartialSteps(owner.environment(), spec)});
+}
+
+PartialRun::~PartialRun() = default;
+
+std::vector<Tensor> PartialRun::run(const std::vector<Output>& fetches, const std::vector<Feed>& feeds,
+                                    const std::vector<Operation>& targets, const RunOptions& options) {
+  Session::Impl::Running running(impl_->session);
+  const RunControl control = impl_->session.control_of(options);
+  std::vector<Tensor> results(fetches.size());
+  impl_->steps.run(fetches, feeds, targets, results, control, options.trace);
   return results;
 }
 

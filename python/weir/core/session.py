@@ -47,6 +47,17 @@ class BaseSession(_weir.Session):
         self._config, self._target = config, target
         _open_sessions.add(self)
 
+    _dead_handles = None  # those of tensors that nobody needs any more; None: the session keeps none
+
+    def _register_dead_handle(self, handle):
+        if self._dead_handles is not None:
+            self._dead_handles.append(handle)
+
+    def _with_handles(self, feed_dict):
+        handles = names.at("weir.core.session_handles")
+        handles._delete_dead(self, self._dead_handles)
+        return feed_dict and handles._fed_values(feed_dict)
+
     sess_str = property(lambda self: self._target)
 
     @property
@@ -61,6 +72,8 @@ class BaseSession(_weir.Session):
         ``feed_dict`` gives values to placeholders and other tensors. ``options`` and ``run_metadata`` are messages, as
         in TensorFlow: a deadline and tracing, and what was traced.
         """
+        if self._dead_handles is not None:
+            feed_dict = self._with_handles(feed_dict)
         return _run(self, fetches, feed_dict, options, run_metadata)
 
     def close(self):
@@ -97,21 +110,23 @@ class BaseSession(_weir.Session):
         return call
 
     def partial_run_setup(self, fetches, feeds=None):
-        """A handle for partial_run: what will be fetched and fed, bit by bit."""
+        """Begins a run in pieces, which will give these feeds and take these fetches: a handle for partial_run."""
         if self._target:
             return self._partial_run_setup(fetches, list(feeds or []))
-        run = names.at("weir.core.partial_run:_PartialRun")(self, fetches, feeds, _expand_fetch, _expand_feed)
-        self.__dict__.setdefault("_partial_runs", {})[run.handle] = run
-        return run.handle
+        handle = f"partial_run_{len(self.__dict__.setdefault('_partial_runs', {}))};{id(self)}"
+        feeds = [] if feeds is None else feeds
+        feeds = [part[0] for feed in feeds for part in _expand_feed_key(feed)]
+        self._partial_runs[handle] = self._begin_partial_run(fetches, feeds)
+        return handle
 
     def partial_run(self, handle, fetches, feed_dict=None):
-        """More values of a partial run, given more feeds; each is fed and fetched once."""
+        """One piece of a run: the values of ``fetches``, from what was fed now and before. No operation runs twice."""
         if self._target:
             return self._partial_run(handle, fetches, feed_dict)
         run = self.__dict__.get("_partial_runs", {}).get(handle)
         if run is None:
             raise InvalidArgumentError(None, None, "Must run 'setup' before performing partial runs!")
-        return run.run(fetches, feed_dict)
+        return self._continue_partial_run(run, fetches, feed_dict)
 
     def list_devices(self):
         return device_list(self._list_devices())
@@ -229,6 +244,20 @@ def _expand_feed(key, value):
     if isinstance(key, tuple):  # tensors in a structure, and their values in the same one
         return list(nest.flatten_dict_items({key: value}).items())
     return None
+
+
+def _expand_feed_key(key):
+    """[(tensor, None)] of what a feed stands for."""
+    if isinstance(key, (IndexedSlices,)) or hasattr(key, "_feed_parts"):
+        return [(part, None) for part, _ in key._feed_parts([None] * 3)]
+    return [(key, None)]
+
+
+def _tensor_handle(handle, dtype, session):
+    """What run() gives for a handle of a tensor that the session keeps."""
+    if session._dead_handles is None:
+        session._dead_handles = []
+    return names.at("weir.core.session_handles:TensorHandle")(handle, dtype, session)
 
 
 def _record_metadata(metadata, step_stats):

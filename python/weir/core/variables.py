@@ -133,6 +133,10 @@ class Variable(_weir.Variable):
     def _ref(self):
         return self._handle
 
+    def ref(self):
+        """The reference of the variable (before TensorFlow 1.0)."""
+        return self._handle
+
     @property
     def initializer(self):
         replaced = self.__dict__.get("_initializer")

@@ -4,6 +4,7 @@
 #include "graph/grad_context.h"
 #include "graph/infer_context.h"
 #include "ops/list/tensor_list.h"
+#include "ops/math/add_tensors.h"
 #include "ops/math/binary.h"
 
 namespace weir::ops {
@@ -42,7 +43,7 @@ struct AddTensors {
 };
 
 template <class... Ts>
-Tensor add_tensors(const Tensor& x, const Tensor& y, Types<Ts...>) {
+Tensor add_of_types(const Tensor& x, const Tensor& y, Types<Ts...>) {
   if (x.dtype() != y.dtype() || x.shape() != y.shape()) {
     throw invalid_argument("elements of lists to be added are {} {} and {} {}", dtype_name(x.dtype()), x.shape().str(),
                            dtype_name(y.dtype()), y.shape().str());
@@ -62,7 +63,7 @@ void add_lists(KernelContext& c) {
     if (next->length() != sum->length()) {
       throw invalid_argument("lists to be added have {} and {} elements", sum->length(), next->length());
     }
-    sum = sum->plus(*next, [](const Tensor& x, const Tensor& y) { return add_tensors(x, y, NumberTypes{}); });
+    sum = sum->plus(*next, [](const Tensor& x, const Tensor& y) { return add_tensors(x, y); });
   }
   set_list_output(c, 0, std::move(sum));
 }
@@ -84,6 +85,8 @@ void gradient(GradContext& c) {
 }
 
 }  // namespace
+
+Tensor add_tensors(const Tensor& x, const Tensor& y) { return add_of_types(x, y, NumberTypes{}); }
 
 OpDef add_n_op() {
   return {.name = "AddN",

@@ -37,6 +37,7 @@
   row(apply_add_sign) row(resource_apply_add_sign) row(apply_power_sign) row(resource_apply_power_sign) \
   row(apply_ada_max) row(resource_apply_ada_max) row(apply_adagrad_v2) row(resource_apply_adagrad_v2) \
   row(sparse_apply_adagrad_v2) row(resource_sparse_apply_adagrad_v2) row(resource_apply_keras_momentum) \
-  row(resource_sparse_apply_keras_momentum) row(resource_apply_adam_with_amsgrad)
+  row(resource_sparse_apply_keras_momentum) row(resource_apply_adam_with_amsgrad) \
+  row(get_session_handle) row(get_session_handle_v2) row(get_session_tensor) row(delete_session_tensor)
 // clang-format on
 WEIR_OP_TABLE(state_ops, ROWS)

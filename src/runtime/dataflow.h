@@ -1,0 +1,35 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "runtime/plan.h"
+
+namespace weir {
+
+struct DataflowStructure;
+
+// How a plan runs nodes of TensorFlow 1's control flow (ops/control/dataflow.h): Switch, Merge, Enter, Exit,
+// NextIteration. The graph between them falls into parts whose nodes become ready, or dead, together; each part is a
+// plan of its own, made for the shapes that it meets. A run passes values and dead tokens from part to part and counts
+// what each still waits for, for every iteration of every loop. One thread runs it. Thread-safe.
+class Dataflow {
+ public:
+  // Throws InvalidArgument for graphs that no order of running serves: inputs from different loops, an Exit outside of
+  // one. REQUIRES: the graph's lock is not held.
+  Dataflow(const Plan& plan, const PlanRequest& request, int device);
+  ~Dataflow();
+
+  size_t fetches() const;
+  // `feeds` are in the order of the request's. Throws InvalidArgument when a fetch is dead.
+  void run(std::span<const Value> feeds, std::span<Value> results, const RunControl& control, Tracer* tracer);
+
+ private:
+  class Run;
+
+  const Plan& plan_;
+  const int device_;
+  std::unique_ptr<DataflowStructure> structure_;
+};
+
+}  // namespace weir
