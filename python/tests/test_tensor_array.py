@@ -210,8 +210,6 @@ def test_wrong_shapes_types_and_sizes_are_refused(x):
         array.write(1, tf.constant(1))
     with pytest.raises(ValueError, match="Size must be provided"):
         tf.TensorArray(tf.float32)
-    with pytest.raises(NotImplementedError, match="tf.gradients"):
-        array.grad("x")
     any_shape = tf.TensorArray(tf.float32, size=2, infer_shape=False)
     size = tf.placeholder(tf.int32, [])
     for bad in (any_shape.read(0), any_shape.write(0, 1.).write(1, [1., 2.]).stack(),
@@ -262,3 +260,13 @@ def test_tensors_behind_unused_loop_variables_have_a_gradient_of_zeros():
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
         assert session.run(gradients) == [5, 0]
+
+
+def test_arrays_of_gradients_add_up():
+    array = tf.TensorArray(tf.float32, size=3, infer_shape=False)
+    grad, same = array.grad("source"), array.grad("source")
+    flow = grad.write(0, 1.0).write(0, 2.5).flow
+    with tf.control_dependencies([flow]):
+        total = same.read(0)
+    with tf.Session() as session:
+        assert session.run(total) == 3.5

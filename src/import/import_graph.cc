@@ -26,6 +26,8 @@ bool is_blank(const proto::AttrValue& value) {
       return !value.b();
     case proto::AttrValue::kS:
       return value.s().empty();
+    case proto::AttrValue::kType:
+      return value.type() == proto::DT_INT32;  // of sizes and indices, as before there was a choice
     case proto::AttrValue::kList:
       return value.list().ByteSizeLong() == 0;
     default:
@@ -96,28 +98,65 @@ void for_each_callee(const proto::FunctionDef& function, const Visit& visit) {
   }
 }
 
+// Operations that came after TensorFlow 1.15 and mean nothing here: a variable's value is copied when it must be.
+bool means_nothing(const proto::NodeDef& node) { return node.op() == "DisableCopyOnRead"; }
+
+void make_nothing(proto::NodeDef& node) {
+  if (!means_nothing(node)) return;
+  node.set_op("NoOp");
+  node.clear_attr();
+  auto& inputs = *node.mutable_input();
+  inputs.erase(std::remove_if(inputs.begin(), inputs.end(), [](const std::string& name) { return !name.starts_with('^'); }),
+               inputs.end());
+}
+
+// The message as TensorFlow 1.15 would have written it; null when that is how it came.
+std::unique_ptr<proto::GraphDef> without_later_operations(const proto::GraphDef& message) {
+  bool any = std::any_of(message.node().begin(), message.node().end(), means_nothing);
+  for (const auto& function : message.library().function()) {
+    any = any || std::any_of(function.node_def().begin(), function.node_def().end(), means_nothing);
+  }
+  if (!any) return nullptr;
+  auto copy = std::make_unique<proto::GraphDef>(message);
+  for (proto::NodeDef& node : *copy->mutable_node()) make_nothing(node);
+  for (auto& function : *copy->mutable_library()->mutable_function()) {
+    for (proto::NodeDef& node : *function.mutable_node_def()) make_nothing(node);
+  }
+  return copy;
+}
+
 class Importer {
  public:
   Importer(Graph& graph, const proto::GraphDef& message, const ImportOptions& options, bool extends = false)
-      : graph_(graph), message_(message), options_(options), extends_(extends) {}
+      : graph_(graph),
+        adapted_(without_later_operations(message)),
+        message_(adapted_ ? *adapted_ : message),
+        options_(options),
+        extends_(extends) {}
 
   ImportResult run() {
     check_versions();
     graph_.impl().check_not_finalized();
     Rollback rollback(graph_.impl());
     if (!options_.prefix.empty()) prefix_ = graph_.name_scope(options_.prefix).name();
-    read_input_map();
-    plan_.name_is_free = [this](const std::string& name) { return !graph_.find(full_name(name)); };
-    read_nodes(message_, mapped_, plan_);
-    find_used_keys();
-    import_functions(message_, plan_);
-    import_control_flow(plan_);
+    make_plan();
+    try {
+      import_control_flow(plan_);
+    } catch (const Error& e) {
+      // What extends a graph may be a part of a conditional or loop.
+      if (e.code() != Code::Unimplemented && !(extends_ && e.code() == Code::InvalidArgument)) throw;
+      // No pattern of tf.cond and tf.while_loop: the nodes stay what they are, and are run one by one.
+      plan_ = ImportPlan();
+      mapped_.clear();
+      make_plan();
+    }
     std::vector<int> order = import_order(plan_);
 
     add_library();
     add_bodies();
     added_.resize(plan_.nodes.size());
     for (int index : order) add_node(index);
+    close_loops();
     check_input_map();
     ImportResult result = return_elements();
     rollback.commit();
@@ -144,6 +183,14 @@ class Importer {
 
  private:
   ImportNode& node(int index) { return plan_.nodes[static_cast<size_t>(index)]; }
+
+  void make_plan() {
+    read_input_map();
+    plan_.name_is_free = [this](const std::string& name) { return !graph_.find(full_name(name)); };
+    read_nodes(message_, mapped_, plan_);
+    find_used_keys();
+    import_functions(message_, plan_);
+  }
 
   void check_versions() const {
     const proto::VersionDef& versions = message_.versions();
@@ -277,10 +324,42 @@ class Importer {
     const Op* op = find_op(node.def->op());
     if (!op) throw not_found("there is no operation of this type");
     NodeArgs args{.op = node.def->op(), .name = full_name(node.name), .exact_name = true, .device = node.def->device()};
-    for (const ImportSource& input : node.inputs) args.inputs.push_back(output_of(input));
+    for (const ImportSource& input : node.inputs) {
+      if (!leads_back(plan_, node, input)) {
+        args.inputs.push_back(output_of(input));
+        continue;
+      }
+      // What the next iteration brings comes after this node; until then another input stands in for it.
+      back_edges_.push_back({static_cast<size_t>(&node - plan_.nodes.data()), args.inputs.size(), input});
+      args.inputs.emplace_back();
+    }
+    stand_in(args.inputs);
     for (const ImportSource& control : node.controls) args.control_inputs.push_back(operation_of(control));
     for (const auto& [name, value] : node.def->attr()) read_attr(*op, node, name, value, args.attrs);
     return args;
+  }
+
+  static void stand_in(std::vector<Output>& inputs) {
+    auto there = std::find_if(inputs.begin(), inputs.end(), [](const Output& input) { return static_cast<bool>(input); });
+    for (Output& input : inputs) {
+      if (input) continue;
+      if (there == inputs.end()) throw invalid_argument("nothing enters the loop here");
+      input = *there;
+    }
+  }
+
+  void close_loops() {
+    std::lock_guard lock(graph_.impl().storage.mutex);
+    for (const BackEdge& edge : back_edges_) {
+      Output& input = added_[edge.merge].node()->inputs[edge.input];
+      const Output next = output_of(edge.from);
+      if (next.dtype() != input.dtype()) {
+        throw import_error(plan_.nodes[edge.merge], Code::InvalidArgument,
+                           fmt::format("'{}' is {}; {} is wanted", next.name(), dtype_name(next.dtype()),
+                                       dtype_name(input.dtype())));
+      }
+      input = next;
+    }
   }
 
   // The body of the graph, with the parameters and results that the plan says.
@@ -454,6 +533,7 @@ class Importer {
   }
 
   Graph& graph_;
+  const std::unique_ptr<proto::GraphDef> adapted_;
   const proto::GraphDef& message_;
   const ImportOptions& options_;
   const bool extends_;  // nodes may stand beside those that the graph has
@@ -462,6 +542,11 @@ class Importer {
   MappedNames mapped_;
   std::vector<bool> key_is_used_;
   std::vector<Body*> bodies_;     // by their place in the plan
+  struct BackEdge {
+    size_t merge, input;
+    ImportSource from;
+  };
+  std::vector<BackEdge> back_edges_;  // of loops that stay nodes
   std::vector<Operation> added_;  // the same for nodes
   ExpansionAllowance allowance_;
 };

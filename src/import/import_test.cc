@@ -201,21 +201,15 @@ TEST(ImportControlFlow, RefusesWhatIsNoConditionalOrLoop) {
       {kInputs + top(node("n", "NextIteration", {"x"}, kT)), "NextIteration 'n': the node is not in a loop"},
       {kInputs + top(node("n", "Exit", {"x"}, kT)), "Exit 'n': the node is not in a loop"},
       {kInputs + top(node("n", "LoopCond", {"p"})), "LoopCond 'n': the node is not in a loop"},
-      {kInputs + top(node("n", "RefExit", {"x"}, kT)), "RefExit 'n': references", Code::Unimplemented},
+      {kInputs + top(node("n", "RefExit", {"x"}, kT)), "RefExit 'n': input 'data' must be a reference"},
       {kInputs + top(node("n", "Enter", {"x"}, frame("f"))), "Enter 'n': the frame 'f' has no LoopCond"},
       {kInputs + top(node("n", "Enter", {}, frame("f"))), "Enter 'n': 0 inputs are given"},
       {kInputs + loop() + top(node("c2", "LoopCond", {"less"})), "LoopCond 'c2': the loop has a LoopCond already"},
       {kInputs + loop("gone"), "LoopCond 'cond': input 'gone' is not in the graph"},
       {kInputs + loop("less", "x"), "NextIteration 'next': the node is not in a loop"},
-      {kInputs + loop("less", "switch:0"), "the loop reads its own end", Code::Unimplemented},
-      {kInputs + loop("less", "switch:1", "neg"), "Exit 'exit': what leaves a loop", Code::Unimplemented},
       {kInputs + loop() + top(node("n", "Add", {"neg", "x"}, kT)),
        "Add 'n': the inputs 'neg' and 'x' are in different frames"},
       {kInputs + loop() + top(node("n", "NoOp", {"^neg", "^x"})), "are in different frames"},
-      {kInputs + conditional("x"), "Merge 'm': the Merge does not join", Code::Unimplemented},
-      {kInputs + conditional("else"), "Merge 'm': the Merge does not join", Code::Unimplemented},
-      {kInputs + conditional() + top(node("n", "Add", {"then", "else"}, kT)), "Add 'n': the node needs both sides",
-       Code::Unimplemented},
       {kInputs + top(node("sw", "Switch", {"x"}, kT)) + top(node("m", "Merge", {"sw", "sw:1"}, kT)),
        "Switch 'sw': 1 inputs are given"},
       {kInputs + top(node("sw", "Switch", {"x", "p"}, kT)) + top(node("m", "Merge", {"sw", "sw:1", "sw"}, kT)),
@@ -224,6 +218,24 @@ TEST(ImportControlFlow, RefusesWhatIsNoConditionalOrLoop) {
        "NextIteration 'next': the node is not in a loop"},
   };
   for (const Refusal& refusal : refusals) expect_refused(refusal);
+}
+
+// No pattern of tf.cond and tf.while_loop.
+TEST(ImportControlFlow, KeepsOtherGraphsAsTheyAre) {
+  for (const std::string& text :
+       {loop("less", "switch:0"), loop("less", "switch:1", "neg"), conditional("x"), conditional("else"),
+        conditional() + top(node("n", "Add", {"then", "else"}, kT))}) {
+    Graph g;
+    g.import_graph_def_text(kInputs + text);
+    for (const Operation& operation : g.operations()) EXPECT_NE(operation.type(), "If");
+    const Operation merge = g.find("merge") ? g.operation("merge") : g.operation("m");
+    EXPECT_EQ(merge.type(), "Merge");
+    EXPECT_EQ(merge.inputs(), 2);
+    // It leaves as it came.
+    Graph again;
+    again.import_graph_def(g.to_graph_def());
+    EXPECT_EQ(again.operations().size(), g.operations().size());
+  }
 }
 
 TEST(ImportControlFlow, MakesAnIfOfSwitchAndMerge) {

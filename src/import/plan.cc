@@ -46,7 +46,9 @@ void for_each_dependency(const ImportPlan& plan, const std::vector<std::vector<i
   auto visit_source = [&](const ImportSource& source) {
     if (source.node >= 0) visit(source.node);
   };
-  for (const ImportSource& input : node.inputs) visit_source(input);
+  for (const ImportSource& input : node.inputs) {
+    if (!leads_back(plan, node, input)) visit_source(input);
+  }
   for (const ImportSource& control : node.controls) visit_source(control);
   std::vector<int> bodies(std::begin(node.bodies), std::end(node.bodies));
   for (const auto& [attr, id] : node.called) bodies.push_back(id);
@@ -183,6 +185,11 @@ void read_nodes(const proto::GraphDef& message, const MappedNames& mapped, Impor
       throw blame(e, node);
     }
   }
+}
+
+bool leads_back(const ImportPlan& plan, const ImportNode& reader, const ImportSource& source) {
+  if (source.node < 0 || !reader.def->op().ends_with("Merge")) return false;
+  return plan.nodes[static_cast<size_t>(source.node)].def->op().ends_with("NextIteration");
 }
 
 std::vector<int> import_order(const ImportPlan& plan) {

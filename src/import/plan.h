@@ -120,6 +120,9 @@ void import_control_flow(ImportPlan& plan);
 // as variables. For a plan whose loops and conditionals are structured.
 void import_stacks(ImportPlan& plan);
 
+// Whether an input brings a loop's value from the iteration before: a Merge's, from NextIteration.
+bool leads_back(const ImportPlan& plan, const ImportNode& reader, const ImportSource& source);
+
 // Every node after what it reads and, for an If or While, what is in its bodies; otherwise the plan's order.
 std::vector<int> import_order(const ImportPlan& plan);
 

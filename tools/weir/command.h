@@ -28,6 +28,7 @@ extern const Command kProfile;
 extern const Command kWhere;
 extern const Command kDevices;
 extern const Command kOps;
+extern const Command kModel;
 
 // `weir COMMAND ...` without the first word; returns the exit code.
 int run_command(std::span<const std::string> arguments);

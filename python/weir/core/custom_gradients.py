@@ -3,7 +3,7 @@
 import functools
 import itertools
 
-from weir import _weir, nest
+from weir import _weir, names, nest
 from weir.core.graph import GraphKeys, Tensor, convert_to_tensor
 from weir.core.stack import get_default_graph
 from weir.ops import array_ops
@@ -61,6 +61,8 @@ def get_gradient_function(op):
     """The function that a program registered for the gradient of an operation. LookupError when there is none."""
     of_graph = op.graph.__dict__.get("_gradient_functions", {})
     function = of_graph.get(op.type) or _registered.get(op.type)
+    if op.type in ("PyFunc", "PyFuncStateless") and function is None:
+        return None  # a program's own function has no gradient unless it gives one
     if function is None and op.type not in _registered:
         raise LookupError(f"gradient registry has no entry for: {op.type}")
     return function
@@ -146,6 +148,35 @@ def custom_gradient(f):
         with graph.gradient_override_map({"IdentityN": name}):
             outputs = array_ops.identity_n([*results, *args, *variables])
         return nest.pack_sequence_as(result, outputs[:len(results)])
+
+    return decorated
+
+
+def recompute_grad(f):
+    """``f``, whose intermediate values are computed once more for its gradient and not kept until then."""
+
+    @functools.wraps(f)
+    def decorated(*args, **kwargs):
+        @custom_gradient
+        def inner(*tensors):
+            scope = names.at("weir.core.variable_scope:get_variable_scope")()
+            result = f(*tensors, **kwargs)
+
+            def grad(*result_grads, variables=None):
+                graph = get_default_graph()
+                gradients = names.at("weir.ops.gradients:gradients")
+                variable_scope = names.at("weir.core.variable_scope:variable_scope")
+                # Not before the gradients are there: else the values could as well have been kept.
+                with graph.control_dependencies([g for g in result_grads if g is not None]):
+                    again = [array_ops.identity(x) for x in tensors]
+                with variable_scope(scope, reuse=True):
+                    results = nest.flatten(f(*again, **kwargs))
+                found = gradients(results, again + list(variables or []), list(result_grads))
+                return (found[:len(again)], found[len(again):]) if variables else found
+
+            return result, grad
+
+        return inner(*args)
 
     return decorated
 

@@ -37,7 +37,24 @@ def py_func(func, inp, Tout, stateful=True, name=None):
     graph = (result[0] if types else result).graph
     graph.__dict__.setdefault("_py_functions", []).append(function)
     _functions[token] = function
+    if not types and not stateful:
+        return []  # nothing that could be asked for
     return result if is_list else result[0]
+
+
+class _PyFuncs:
+    """The functions that graphs of this process call."""
+
+    def size(self):
+        return len(_functions)
+
+
+_py_funcs = _PyFuncs()
+
+
+def eager_py_func(func, inp, Tout, name=None):
+    """``py_func``, for programs that call TensorFlow 1.15's ``py_function``: ``func`` gets arrays."""
+    return py_func(func, inp, Tout, stateful=True, name=name)
 
 
 def numpy_function(func, inp, Tout, name=None):
@@ -61,6 +78,12 @@ def _call_function(token, arguments, types):
         return (errors.INVALID_ARGUMENT,
                 f"{token} returns {len(results)} values, but expects to see {len(types)} values.")
     for i, (array, dtype) in enumerate(zip(results, types)):
+        if array.dtype.kind == "V":
+            return errors.UNIMPLEMENTED, f"Unsupported numpy type {array.dtype.num}"
+        if array.dtype.kind == "O":
+            odd = [type(item).__name__ for item in array.flat if not isinstance(item, (str, bytes))]
+            if odd:
+                return errors.UNIMPLEMENTED, f"Unsupported object type {odd[0]}"
         given = "string" if array.dtype.kind in "SUO" else array.dtype.name
         wanted = {dtypes.bfloat16: "float32"}.get(dtype, dtype.name)  # which numpy lacks
         if given != wanted:

@@ -1,5 +1,6 @@
 """tf.TensorArray: a list of tensors that loops read and write one by one."""
 
+from weir import names
 from weir.core import dtypes, tensor_util
 from weir.core.graph import Tensor, convert_to_tensor, name_scope
 from weir.core.op_functions import apply
@@ -22,6 +23,14 @@ class TensorArray:
     written are zeros when the shape of elements is known, and may be written more than once.
     """
 
+    def __new__(cls, dtype=None, size=None, dynamic_size=None, clear_after_read=None, tensor_array_name=None, handle=None,
+                flow=None, *args, **kwargs):
+        if isinstance(handle, Tensor) and handle.dtype.base_dtype.name == "resource" and flow is not None:
+            # An array of another graph, by its handle.
+            return names.at("weir.ops.array_resources:ResourceTensorArray")(dtype, handle, flow,
+                                                                            kwargs.get("element_shape"))
+        return super().__new__(cls)
+
     def __init__(self, dtype, size=None, dynamic_size=None, clear_after_read=None, tensor_array_name=None, handle=None,
                  flow=None, infer_shape=True, element_shape=None, colocate_with_first_write_call=True, name=None):
         if handle is not None and tensor_array_name:
@@ -41,6 +50,7 @@ class TensorArray:
         self._infer_shape = infer_shape
         # One cell for all arrays that come of this one: a write inside a loop tells what is read behind the loop.
         self._element_shape = [as_shape(element_shape)]
+        self._gradients = {}
         if flow is not None:
             self._flow = flow
             return
@@ -60,7 +70,7 @@ class TensorArray:
         """This array with other elements."""
         array = TensorArray.__new__(TensorArray)
         array._dtype, array._dynamic_size, array._infer_shape = self._dtype, self._dynamic_size, self._infer_shape
-        array._element_shape, array._flow = self._element_shape, flow
+        array._element_shape, array._flow, array._gradients = self._element_shape, flow, self._gradients
         return array
 
     def _merge_element_shape(self, shape):
@@ -90,8 +100,27 @@ class TensorArray:
         return self._with_flow(apply("Identity", (self._flow,), {}, None))
 
     def grad(self, source, flow=None, name=None):
-        raise NotImplementedError("TensorArray.grad: gradients go through the flow of the array by themselves; use "
-                                  "tf.gradients")
+        """An array of this one's size whose writes add up, one for each ``source``.
+
+        ``tf.gradients`` does without it: gradients go through the flow by themselves.
+        """
+        arrays = self._gradients
+        if source not in arrays:
+            with name_scope(name, "TensorArrayGrad", [self._flow]):
+                handle, after = apply("TensorArrayV3", (self.size(),),
+                                      {"dtype": self._dtype, "element_shape": self.element_shape,
+                                       "dynamic_size": self._dynamic_size}, None)
+                resources = names.at("weir.ops.array_resources:ResourceTensorArray")
+                arrays[source] = resources(self._dtype, handle, after, self.element_shape, False).grad(source)
+        return arrays[source]
+
+    # Of the versions before TensorFlow 1.0, under the names that they kept for a while.
+
+    def _legacy_pack(self, name=None):
+        return self.stack(name)
+
+    def _legacy_unpack(self, value, name=None):
+        return self.unstack(value, name)
 
     def read(self, index, name=None):
         """The element at ``index``."""

@@ -23,16 +23,18 @@ void cpu(KernelContext& c) {
   for (size_t i = 0; i < types.size(); ++i) c.set_output(static_cast<int>(i), std::move(outputs[i]));
 }
 
-OpDef row(std::string_view name, std::string_view flags) {
+OpDef row(std::string_view name, std::string_view flags,
+          std::string_view attrs = "token:string; Tin:list(type)>=0; Tout:list(type)>=0") {
   return {.name = name,
           .inputs = "input:Tin",
           .outputs = "output:Tout",
-          .attrs = "token:string; Tin:list(type)>=0; Tout:list(type)>=0",
+          .attrs = attrs,
           .flags = flags,
           .host = "input, output",
           .infer = infer,
           .gradient = not_differentiable,
-          .cpu = {.select = kernel_any<cpu>}};
+          .cpu = {.select = kernel_any<cpu>},
+          .waits = flags == "stateful"};  // functions may wait for each other
 }
 
 }  // namespace
@@ -41,5 +43,8 @@ void set_python_caller(CallPythonFunction caller) { python_caller = caller; }
 
 OpDef py_func_op() { return row("PyFunc", "stateful"); }
 OpDef py_func_stateless_op() { return row("PyFuncStateless", ""); }
+OpDef eager_py_func_op() {
+  return row("EagerPyFunc", "stateful", "token:string; is_async:bool=False; Tin:list(type)>=0; Tout:list(type)>=0");
+}
 
 }  // namespace weir::ops

@@ -71,6 +71,7 @@ void infer_make(InferContext& c) {
   if (c.inputs() > 0) c.require_scalar(0);
   c.set_output(0, Shape{2});
 }
+void infer_pop(InferContext&) {}  // whatever was pushed
 void infer_push(InferContext& c) { c.set_output(0, c.input(1)); }
 
 void make(KernelContext& c) {
@@ -105,7 +106,6 @@ OpDef push_row(std::string_view name, std::string_view inputs, std::string_view 
           .outputs = "output:T",
           .attrs = "T:type; swap_memory:bool=False",
           .flags = flags,
-          .host = "handle",
           .infer = infer_push,
           .gradient = not_differentiable,
           .cpu = {.select = kernel_any<push>, .prepare = prepared<prepare_run_handles>, .gives_outputs = true}};
@@ -116,7 +116,7 @@ OpDef pop_row(std::string_view name, std::string_view inputs, std::string_view f
           .outputs = "elem:elem_type",
           .attrs = "elem_type:type",
           .flags = flags,
-          .host = "handle",
+          .infer = infer_pop,
           .gradient = not_differentiable,
           .cpu = {.select = kernel_any<pop>, .prepare = prepared<prepare_run_handles>, .gives_outputs = true}};
 }
@@ -124,15 +124,14 @@ OpDef close_row(std::string_view name, std::string_view inputs, std::string_view
   return {.name = name,
           .inputs = inputs,
           .flags = flags,
-          .host = "handle",
           .gradient = not_differentiable,
           .cpu = {.select = kernel_any<close>, .prepare = prepared<prepare_run_handles>}};
 }
 
 }  // namespace
 
-OpDef stack_op() { return make_row("Stack", "", "handle:Ref(string)", "handle"); }
-OpDef stack_v2_op() { return make_row("StackV2", "max_size:int32", "handle:resource", "max_size, handle"); }
+OpDef stack_op() { return make_row("Stack", "", "handle:Ref(string)", ""); }
+OpDef stack_v2_op() { return make_row("StackV2", "max_size:int32", "handle:resource", "max_size"); }
 OpDef stack_push_op() { return push_row("StackPush", "handle:Ref(string); elem:T", ""); }
 OpDef stack_push_v2_op() { return push_row("StackPushV2", "handle:resource; elem:T", "stateful"); }
 OpDef stack_pop_op() { return pop_row("StackPop", "handle:Ref(string)", ""); }

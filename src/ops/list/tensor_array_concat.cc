@@ -87,7 +87,7 @@ OpDef row(const ArrayVersion& version) {
   return array_row(version, {.name = version.name,
                              .outputs = "value:dtype; lengths:int64",
                              .attrs = "dtype:type; element_shape_except0:shape=unknown",
-                             .host = "handle, lengths",
+                             .host = "lengths",
                              .infer = infer,
                              .gradient = gradient,
                              .cpu = {.select = kernel_any<cpu>, .gives_outputs = true}});

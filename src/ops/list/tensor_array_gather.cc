@@ -88,7 +88,7 @@ OpDef row(const ArrayVersion& version) {
   return array_row(version, {.name = version.name,
                              .outputs = "value:dtype",
                              .attrs = "dtype:type; element_shape:shape=unknown",
-                             .host = "handle, indices",
+                             .host = "indices",
                              .infer = infer_gather,
                              .gradient = gather_gradient,
                              .cpu = {.select = kernel_any<gather>, .gives_outputs = true}});
@@ -110,7 +110,6 @@ OpDef tensor_array_pack_op() {
                    {.name = "TensorArrayPack",
                     .outputs = "value:dtype",
                     .attrs = "dtype:type; element_shape:shape=unknown",
-                    .host = "handle",
                     .infer = infer_pack,
                     .gradient = pack_gradient,
                     .cpu = {.select = kernel_any<pack>, .gives_outputs = true}});

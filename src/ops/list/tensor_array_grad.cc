@@ -28,7 +28,6 @@ OpDef row(const ArrayVersion& version, std::string_view outputs) {
   OpDef def = array_row(version, {.name = version.name,
                                   .outputs = outputs,
                                   .attrs = "source:string",
-                                  .host = "handle, grad_handle",
                                   .infer = infer,
                                   .gradient = not_differentiable,
                                   .cpu = {.select = kernel_any<cpu>}});
@@ -51,7 +50,7 @@ OpDef tensor_array_grad_v3_op() {
 OpDef tensor_array_grad_with_shape_op() {
   OpDef def = row({"TensorArrayGradWithShape", "handle:resource; flow_in:float; shape_to_prepend:int32", "stateful"},
                   "grad_handle:resource; flow_out:float");
-  def.host = "handle, grad_handle, shape_to_prepend";
+  def.host = "shape_to_prepend";
   return def;
 }
 

@@ -33,7 +33,7 @@ OpDef row(std::string_view name, std::string_view flags, std::string_view output
           .outputs = outputs,
           .attrs = attrs,
           .flags = flags,
-          .host = "size, handle",
+          .host = "size",
           .infer = infer,
           .gradient = not_differentiable,
           .cpu = {.select = kernel_any<cpu>, .prepare = prepared<prepare_run_handles>},

@@ -33,7 +33,7 @@ OpDef row(const ArrayVersion& version) {
   return array_row(version, {.name = version.name,
                              .outputs = "value:dtype",
                              .attrs = "dtype:type",
-                             .host = "handle, index",
+                             .host = "index",
                              .infer = infer,
                              .gradient = gradient,
                              .cpu = {.select = kernel_any<cpu>, .gives_outputs = true}});

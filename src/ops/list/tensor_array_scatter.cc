@@ -89,7 +89,7 @@ OpDef row(const ArrayVersion& version) {
   return array_row(version, {.name = version.name,
                              .outputs = "flow_out:float",
                              .attrs = "T:type",
-                             .host = "handle, indices",
+                             .host = "indices",
                              .infer = infer_scatter,
                              .gradient = scatter_gradient,
                              .cpu = {.select = kernel_any<scatter>}});
@@ -111,7 +111,6 @@ OpDef tensor_array_unpack_op() {
                    {.name = "TensorArrayUnpack",
                     .outputs = "flow_out:float",
                     .attrs = "T:type",
-                    .host = "handle",
                     .infer = infer_unpack,
                     .gradient = unpack_gradient,
                     .cpu = {.select = kernel_any<unpack>}});

@@ -16,7 +16,7 @@ void close(KernelContext& c) { tensor_array(c).close(); }
 OpDef size_row(const ArrayVersion& version) {
   return array_row(version, {.name = version.name,
                              .outputs = "size:int32",
-                             .host = "handle, size",
+                             .host = "size",
                              .infer = infer_size,
                              .gradient = not_differentiable,
                              .cpu = {.select = kernel_any<size>}});
@@ -25,7 +25,7 @@ OpDef size_row(const ArrayVersion& version) {
 OpDef close_row(const ArrayVersion& version) {
   return array_row(
       version,
-      {.name = version.name, .host = "handle", .gradient = not_differentiable, .cpu = {.select = kernel_any<close>}});
+      {.name = version.name, .gradient = not_differentiable, .cpu = {.select = kernel_any<close>}});
 }
 
 }  // namespace

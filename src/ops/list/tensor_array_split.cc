@@ -72,7 +72,7 @@ OpDef row(const ArrayVersion& version) {
   return array_row(version, {.name = version.name,
                              .outputs = "flow_out:float",
                              .attrs = "T:type",
-                             .host = "handle, lengths",
+                             .host = "lengths",
                              .infer = infer,
                              .gradient = gradient,
                              .cpu = {.select = kernel_any<cpu>}});

@@ -92,7 +92,6 @@ OpDef keep_row(std::string_view name, std::string_view outputs) {
           .outputs = outputs,
           .attrs = "T:type",
           .flags = "stateful",
-          .host = "handle",
           .infer = infer::scalar,
           .gradient = not_differentiable,
           .cpu = {.select = kernel_any<keep>, .prepare = prepared<prepare>, .gives_outputs = true}};
