@@ -204,6 +204,19 @@ def while_training():
     tf1.global_variables_initializer()
 
 
+@graph(*[(f, xs(True, x)) for f in ('mapped:0', 'grad:0', 'joined:0') for x in ((1.0, 2.0), (3.0, -1.0, 0.5))])
+def arrays():
+    """TensorArrays in loops: map_fn and scan with gradients, and an array that grows."""
+    _, x = inputs()
+    mapped = tf.map_fn(lambda v: tf1.cond(v > 0, lambda: v * v, lambda: v - 1.0), x)
+    tf.identity(mapped, name='mapped')
+    running = tf.scan(lambda a, v: a * 0.5 + v, x)
+    tf.identity(tf.gradients([mapped, running], x)[0], name='grad')
+    array = tf.TensorArray(tf.float32, size=0, dynamic_size=True, infer_shape=False)
+    _, array = tf1.while_loop(lambda i, _: i < 3, lambda i, a: (i + 1, a.write(i, tf.fill([i + 1], x[0]))), [0, array])
+    tf.identity(array.concat(), name='joined')
+
+
 @graph('init', *[(f, {'x:0': (1.0, 2.0), 'p:0': p}) for p in (True, False) for f in ('y:0', 'z:0')])
 def functions():
     from tensorflow.python.framework import function

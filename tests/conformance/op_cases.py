@@ -1149,6 +1149,9 @@ EXCLUDED = {
     'MaxPool3DGradGrad': 'the gradient of the gradient of MaxPool3D',
     'TopK': 'TensorFlow imports it only from graphs of version 6 and older; TopKV2 is compared',
     'AudioSummary': 'TensorFlow imports it only from graphs of version 14 and older; AudioSummaryV2 is compared',
+    'Timestamp': 'the time',
+    'PrintV2': 'prints; in python/tests',
+    'EagerPyFunc': "calls the program's function; in python/tests",
     'MergeSummary': 'joins the outputs of others; in the exchange of event files',
 }
 
@@ -1189,6 +1192,12 @@ def find(name, input_names, attr_names):
         return 'a table is no value; src/ops/lookup and src/ops/sparse have tests of what is asked of them'
     if 'TensorList' in name:
         return 'a list is no value; loops and TensorArrays are compared in python/tests and control_flow_graphs.py'
+    if 'TensorArray' in name or re.match('Stack(Push|Pop|Close)?(V2)?$', name):
+        return 'it lives for one run; loops with arrays and stacks are compared in control_flow_graphs.py'
+    if re.match('(Ref)?(Switch|Merge|Enter|Exit|NextIteration|Select)$|LoopCond|ControlTrigger', name):
+        return 'a part of a conditional or loop; these are compared in control_flow_graphs.py'
+    if re.match('.*Session(Handle|Tensor)|.*Mutex', name):
+        return 'state of a session; in python/tests'
     if name in EXCLUDED:
         return EXCLUDED[name]
     if name in ROWS:
