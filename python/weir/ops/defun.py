@@ -6,8 +6,9 @@ plan is the same as if TensorFlow had inlined the function, which it does by def
 
 import inspect
 import itertools
+import weakref
 
-from weir import nest
+from weir import names, nest
 from weir.core import dtypes
 from weir.core.graph import Graph, Operation, convert_to_tensor, name_scope
 from weir.core.stack import get_default_graph
@@ -15,6 +16,7 @@ from weir.core.variable_scope import get_variable_scope, variable_scope
 from weir.ops import array_ops
 
 _numbers = itertools.count()
+_by_name = weakref.WeakValueDictionary()  # what the program has defined
 
 
 class Defun:
@@ -39,8 +41,8 @@ class Defun:
         count = sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
         if self._input_types and (len(self._input_types) < count or (
                 len(self._input_types) > count and not takes_any)):
-            raise ValueError(f"The function has {count} arguments, but is specified with {len(self._input_types)} "
-                             "argument types.")
+            raise ValueError(f"The function has {'fewer' if count < len(self._input_types) else 'more'} arguments than the "
+                             f"number of specified input types: {count}, not {len(self._input_types)}.")
         return _DefinedFunction(func, self._input_types or None, count, takes_any, self)
 
 
@@ -55,6 +57,7 @@ class _DefinedFunction:
         self._name = defun._func_name or (name if name.isidentifier() else f"function_{next(_numbers)}")
         self._called_in = set()  # graphs, by identity: variables that the function makes are made once
         self.__doc__, self.__name__ = func.__doc__, name
+        _by_name[self._name] = self
 
     name = property(lambda self: self._name)
     grad_func_name = property(lambda self: self._grad_func.name if self._grad_func is not None else None)
@@ -82,8 +85,9 @@ class _DefinedFunction:
 
     def __call__(self, *args, **kwargs):
         call_name = kwargs.pop("name", None)
+        kwargs.pop("noinline", None)  # every call is
         if kwargs:
-            raise ValueError(f"unknown keyword arguments: {kwargs.keys()}")
+            raise ValueError(f"Unknown keyword arguments: {kwargs.keys()}")
         if self._input_types is not None and len(args) != len(self._input_types) or (
                 self._input_types is None and not self._takes_any and len(args) != self._count):
             wanted = self._count if self._input_types is None else len(self._input_types)
@@ -147,8 +151,33 @@ class Declare:
     def __init__(self, func_name, inputs, outputs):
         self._name, self._inputs, self._outputs = func_name, inputs, outputs
 
+    name = property(lambda self: self._name)
+
     def __call__(self, *inputs, **kwargs):
-        raise NotImplementedError(f"the function {self._name} is declared and not defined here")
+        function = _by_name.get(self._name)
+        if function is None:
+            raise ValueError(f"the function {self._name} is declared and not defined here")
+        if len(inputs) != len(self._inputs):
+            raise ValueError(f"Expected number of arguments: {len(self._inputs)}, received: {len(inputs)}")
+        return function(*inputs, **kwargs)
+
+
+def _symbolic_gradient(input, Tout, f, name=None):
+    """The gradients of a function at its arguments, of the types ``Tout``, given those of its results.
+
+    ``input`` is the arguments, and then the gradients of the results; ``f`` the function or its name.
+    """
+    function = f if callable(f) else _by_name.get(getattr(f, "name", f))
+    if function is None:
+        raise ValueError(f"Function {f} is not defined.")
+    arguments, grads = list(input[:len(Tout)]), list(input[len(Tout):])
+    with name_scope(name, "SymbolicGradient", list(input)):
+        arguments = [array_ops.identity(convert_to_tensor(argument)) for argument in arguments]
+        results = function(*arguments)
+        results = list(results) if isinstance(results, (list, tuple)) else [results]
+        found = names.at("weir.ops.gradients:gradients")(results, arguments, grads, name="gradients")
+        found = [array_ops.zeros_like(x) if grad is None else grad for x, grad in zip(arguments, found)]
+    return found if len(found) != 1 else found[0]
 
 
 def _results(result):
