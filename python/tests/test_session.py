@@ -150,7 +150,7 @@ def test_a_run_in_parts_runs_every_operation_once():
         assert session.partial_run(handle, first, {a: 1.0}) == 4
         assert session.partial_run(handle, {"second": second}, {b: 10.0}) == {"second": 20}
         assert len(calls) == 1
-        with pytest.raises(tf.errors.InvalidArgumentError, match="fetched before"):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="has already been fetched"):
             session.partial_run(handle, first)
         with pytest.raises(tf.errors.InvalidArgumentError, match="Must run 'setup'"):
             session.partial_run("no handle", first)
@@ -158,7 +158,7 @@ def test_a_run_in_parts_runs_every_operation_once():
         with pytest.raises(tf.errors.InvalidArgumentError, match="You must feed a value for placeholder tensor 'b'"):
             session.partial_run(handle, second, {a: 1.0})
         other = session.partial_run_setup([first], [a])
-        with pytest.raises(tf.errors.InvalidArgumentError, match="was not declared"):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="was not specified in partial_run_setup"):
             session.partial_run(other, second, {a: 1.0})
 
 
