@@ -278,3 +278,14 @@ def test_exceptions_are_made_by_code():
     with pytest.warns(UserWarning, match="37"):
         assert tf.errors._impl._make_specific_exception(None, None, None, 37).error_code == 37
     assert tf.variant.as_numpy_dtype is object
+
+
+def test_iterators_of_the_same_name_are_each_sessions_own():
+    server = tf.train.Server.create_local_server()
+    for elements in ((1, 2, 3), (4, 5)):
+        with tf.Graph().as_default():
+            iterator = tf.data.Dataset.from_tensors(elements).make_initializable_iterator()
+            element = iterator.get_next()
+            with tf.Session(server.target) as session:
+                session.run(iterator.initializer)
+                assert session.run(element) == elements

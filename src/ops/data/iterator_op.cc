@@ -1,5 +1,7 @@
 #include "ops/data/iterator.h"
 
+#include <fmt/format.h>
+
 namespace weir::ops {
 namespace {
 
@@ -11,9 +13,27 @@ ElementSpec declared(const PrepareContext& c) {
   return {c.attr<std::vector<DType>>("output_types"), c.attr<std::vector<Shape>>("output_shapes")};
 }
 
+ResourcePtr<IteratorResource> make(const PrepareContext& c, const std::string& name) {
+  return make_resource<IteratorResource>(c.attr<std::string>("container"), name, declared(c));
+}
+
+// Without a shared name an iterator is its session's own, as in TensorFlow: graphs whose nodes have the same names meet in
+// the sessions of a server. It has a name nevertheless, which its string handle tells.
 State prepare(PrepareContext& c) {
-  return {c.named_resource<IteratorResource>([&](const std::string& name) {
-    return make_resource<IteratorResource>(c.attr<std::string>("container"), name, declared(c));
+  if (!c.attr<std::string>("shared_name").empty()) {
+    return {c.named_resource<IteratorResource>([&](const std::string& name) { return make(c, name); })};
+  }
+  return {c.node_resource<IteratorResource>([&] {
+    const auto& container = c.attr<std::string>("container");
+    for (int number = 0;; ++number) {
+      const std::string name = fmt::format("_{}_{}", number, c.node().name());
+      bool made = false;
+      auto iterator = c.resources().find_or_make<IteratorResource>(container, name, [&] {
+        made = true;
+        return make(c, name);
+      });
+      if (made) return iterator;
+    }
   })};
 }
 
