@@ -202,7 +202,8 @@ Tensor read_tensor(Reader& reader) {
       proto::TensorProto head;
       parse(others, head);
       // A writer that puts the content before the type and the shape is read the slow way.
-      if (size > 0 && head.dtype() != proto::DT_INVALID && head.has_tensor_shape() && head.ByteSizeLong() < kShort) {
+      if (size > 0 && is_plain(static_cast<DType>(head.dtype())) && dtype_size(static_cast<DType>(head.dtype())) > 0 &&
+          head.has_tensor_shape() && head.ByteSizeLong() < kShort) {
         tensor = with_content(head, reader, size);
         continue;
       }

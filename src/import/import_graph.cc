@@ -35,6 +35,12 @@ bool is_blank(const proto::AttrValue& value) {
   }
 }
 
+// Attributes that came later and tell a kernel nothing that changes its result.
+bool is_hint(const Op& op, std::string_view name) {
+  if (name == "debug_name" || name == "grad_a" || name == "grad_b") return true;
+  return name == "validate_shape" && op.role != Role::Variable && op.effect == Effect::Writes;  // of assignments: it is done anyway
+}
+
 // Puts the graph back as it was unless the import is committed.
 class Rollback {
  public:
@@ -457,7 +463,7 @@ class Importer {
     const AttrSpec* spec = op.attr(name);
     // Programs newer than TensorFlow 1.15 write attributes that came later.
     bool newer = !spec && !name.starts_with('_') && message_.versions().producer() > kGraphDefProducer;
-    if (newer && (is_blank(value) || name == "debug_name")) return;
+    if (newer && (is_blank(value) || is_hint(op, name))) return;
     try {
       AttrValue read = attr_from_proto(bound_attr(value, node.function), spec, allowance_);
       if (name == "_class") {
