@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "base/errors.h"
+#include "distributed/lend.h"
 #include "distributed/wire.h"
 #include "proto/worker.pb.h"
 
@@ -94,6 +95,9 @@ std::vector<proto::DeviceAttributes> Peer::devices(const CallOptions& options) {
   for (const auto& device : response.device_attributes()) {
     if (!device.physical_device_desc().starts_with(kWeirDevice)) continue;
     weir_ = true;
+    const std::string& text = device.physical_device_desc();
+    const size_t mark = text.find(kMemoryMark);
+    near_ = mark != std::string::npos && can_read(text.substr(mark + kMemoryMark.size()));
     std::lock_guard lock(mutex_);
     if (!options_.keep_alive) {
       options_.keep_alive = true;

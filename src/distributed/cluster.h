@@ -17,8 +17,8 @@ namespace weir::distributed {
 
 // Services and their methods are TensorFlow's.
 inline const std::string kMasterService = "/tensorflow.MasterService/", kWorkerService = "/tensorflow.WorkerService/";
-// In the description of devices: how a task says that it is Weir's.
-inline const std::string kWeirDevice = "weir: ";
+// In the description of devices: how a task says that it is Weir's, and where its memory can be read.
+inline const std::string kWeirDevice = "weir: ", kMemoryMark = "; memory ";
 
 // Jobs, and the addresses of their tasks.
 using Jobs = std::map<std::string, std::map<int, std::string>>;
@@ -52,6 +52,8 @@ class Peer : public std::enable_shared_from_this<Peer> {
              std::function<void(Reply)> done);
   // Whether it is a server of Weir's, as its devices say; asked once it has answered.
   bool is_weir() const { return weir_; }
+  // Whether values may be asked for in shared memory.
+  bool is_near() const { return near_; }
   // Its devices now. Throws Unavailable.
   std::vector<proto::DeviceAttributes> devices(const CallOptions& options);
 
@@ -64,7 +66,7 @@ class Peer : public std::enable_shared_from_this<Peer> {
   ConnectOptions options_;
   std::mutex mutex_;
   std::shared_ptr<Channel> channel_;  // guarded by mutex_
-  std::atomic<bool> weir_ = false;
+  std::atomic<bool> weir_ = false, near_ = false;
 };
 
 // All tasks but this one, by name.

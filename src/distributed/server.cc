@@ -6,6 +6,7 @@
 #include "base/errors.h"
 #include "distributed/service.h"
 #include "distributed/status.h"
+#include "tensor/shared_blocks.h"
 
 namespace weir::train {
 
@@ -55,6 +56,7 @@ struct Server::Impl {
     for (const auto& [job, addresses] : options.cluster) {
       for (const auto& [number, text] : addresses) split_address(text);
     }
+    share_large_allocations();  // tasks of this machine read each other's values where they are
     open(host, port);
     tasks->second[options.task] = fmt::format("{}:{}", host, listener->port());
   }

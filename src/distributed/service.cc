@@ -94,9 +94,11 @@ std::string Service::status() const {
   const StepTable::Counts steps = worker.steps().counts();
   std::string text = fmt::format(
       "task {} (incarnation {:016x})\n  {} calls so far; {} bytes of values received from other tasks, {} given to them\n"
+      "  in shared memory: {} bytes read, {} lent\n"
       "  as a worker: {} sessions, {} parts of graphs, {} runs so far, {} now\n"
       "  values left for others: {}; waits of others for values: {}\n",
-      options_.worker.task, worker_.incarnation(), calls_.load(), counts.bytes_in, bytes_out_.load(), counts.sessions, counts.graphs,
+      options_.worker.task, worker_.incarnation(), calls_.load(), counts.bytes_in, bytes_out_.load(), counts.bytes_borrowed, bytes_lent_.load(),
+      counts.sessions, counts.graphs,
       counts.runs, counts.running, steps.values, steps.waits);
   constexpr size_t kMostWaits = 20;
   for (const std::string& wait : worker.steps().waits(kMostWaits)) text += "    " + wait + "\n";

@@ -67,7 +67,7 @@ class Service {
   const ServiceOptions options_;
   const std::shared_ptr<Peers> peers_;
   Worker worker_;
-  std::atomic<int64_t> bytes_out_ = 0, calls_ = 0;
+  std::atomic<int64_t> bytes_out_ = 0, bytes_lent_ = 0, calls_ = 0;
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<MasterSession>> sessions_;  // guarded by mutex_
   bool stopped_ = false;                                            // guarded by mutex_

@@ -53,7 +53,8 @@ std::vector<proto::DeviceAttributes> Worker::devices() const {
     device.set_device_type(info.type);
     device.set_memory_limit(info.memory_limit > 0 ? info.memory_limit : int64_t{256} << 20);
     device.set_incarnation(incarnation_);
-    device.set_physical_device_desc(kWeirDevice + info.description);
+    device.set_physical_device_desc(kWeirDevice + info.description +
+                                    (memory_probe().empty() ? "" : kMemoryMark + memory_probe()));
     device.mutable_locality();
   }
   return list;
@@ -144,6 +145,11 @@ std::vector<Tensor> Worker::run(const Run& run) {
   if (stopping_.stop_requested()) throw error(Code::Unavailable, "the task {} is stopping", options_.task);
   Counted running(running_);
   ++runs_;
+  lender_.collect();  // so that what was given back can be written in place
+  struct GiveBack {
+    Borrower& borrower;
+    ~GiveBack() { borrower.collect(); }
+  } give_back{borrower_};
   std::stop_source source;
   auto stop = [&] { source.request_stop(); };
   std::stop_callback by_master(run.stop, stop), by_server(stopping_.get_token(), stop);
@@ -162,6 +168,10 @@ void Worker::fetch(int64_t step, const std::string& key, const std::stop_token& 
   proto::RecvTensorRequest request;
   request.set_step_id(step);
   request.set_rendezvous_key(key);
+  if (peer.is_near()) {
+    request.mutable_transport_options()->set_type_url(kLendType);
+    request.mutable_transport_options()->set_value(lend_request());
+  }
   peer.begin("RecvTensor", encode(request), {.stop = stop}, fmt::format("asked for the value '{}'", key),
              [this, done = std::move(done)](Reply reply) {
                Tensor value;
@@ -171,6 +181,10 @@ void Worker::fetch(int64_t step, const std::string& key, const std::stop_token& 
                  bytes_in_ += static_cast<int64_t>(reply.body.size());
                  proto::RecvTensorResponse rest;
                  decode_with_tensors(reply.body, 1, false, rest, [&](std::string, Tensor tensor) { value = std::move(tensor); });
+                 if (rest.transport_options().type_url() == kLendType) {
+                   value = borrower_.borrow(rest.transport_options().value());
+                   bytes_borrowed_ += static_cast<int64_t>(value.bytes());
+                 }
                  if (rest.is_dead()) throw error(Code::Unimplemented, "a value of a branch that did not run has come");
                  if (!value.valid()) throw error(Code::Internal, "an answer without a value has come");
                } catch (...) {
@@ -191,7 +205,8 @@ void Worker::stop() { stopping_.request_stop(); }
 
 Worker::Counts Worker::counts() const {
   std::lock_guard lock(mutex_);
-  return {.sessions = sessions_.size() - 1, .graphs = graphs_.size(), .runs = runs_, .running = running_, .bytes_in = bytes_in_};
+  return {.sessions = sessions_.size() - 1, .graphs = graphs_.size(), .runs = runs_, .running = running_, .bytes_in = bytes_in_,
+          .bytes_borrowed = bytes_borrowed_};
 }
 
 }  // namespace weir::distributed

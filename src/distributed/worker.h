@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "distributed/cluster.h"
+#include "distributed/lend.h"
 #include "distributed/step_table.h"
 #include "proto/graph.pb.h"
 #include "weir/session.h"
@@ -61,6 +62,7 @@ class Worker {
   std::vector<Tensor> run(const Run& run);
 
   StepTable& steps() { return *steps_; }
+  Lender& lender() { return lender_; }
   void cleanup(int64_t step) { steps_->forget(step); }
   void reset(const std::vector<std::string>& containers);
   // Refuses further runs and ends those that are under way.
@@ -69,7 +71,7 @@ class Worker {
 
   struct Counts {
     size_t sessions = 0, graphs = 0;
-    int64_t runs = 0, running = 0, bytes_in = 0;
+    int64_t runs = 0, running = 0, bytes_in = 0, bytes_borrowed = 0;
   };
   Counts counts() const;
 
@@ -87,8 +89,10 @@ class Worker {
   const std::shared_ptr<Peers> peers_;
   const ResourcePtr<StepTable> steps_;
   const std::shared_ptr<Resources> shared_resources_;
+  Lender lender_;
+  Borrower borrower_;
   std::stop_source stopping_;
-  std::atomic<int64_t> runs_ = 0, running_ = 0, bytes_in_ = 0;
+  std::atomic<int64_t> runs_ = 0, running_ = 0, bytes_in_ = 0, bytes_borrowed_ = 0;
 
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<WorkerSession>> sessions_;  // both guarded by mutex_

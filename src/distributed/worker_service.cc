@@ -109,10 +109,20 @@ void Service::receive_tensor(const std::shared_ptr<Incoming>& call) {
   proto::RecvTensorRequest request;
   decode(call->request(), request);
   worker_.steps().receive_here(request.step_id(), request.rendezvous_key(), call->stop(),
-                               [this, call](const Tensor& value, std::exception_ptr failed) {
+                               [this, call, lend = request.transport_options().type_url() == kLendType
+                                                       ? request.transport_options().value()
+                                                       : std::string()](const Tensor& value, std::exception_ptr failed) {
                                  if (failed) {
                                    const Error e = as_error(failed);
                                    call->fail(e.code(), error_text(e));
+                                   return;
+                                 }
+                                 if (const std::string place = worker_.lender().lend(value, lend); !place.empty()) {
+                                   proto::RecvTensorResponse response;
+                                   response.mutable_transport_options()->set_type_url(kLendType);
+                                   response.mutable_transport_options()->set_value(place);
+                                   bytes_lent_ += static_cast<int64_t>(value.bytes());
+                                   call->answer(encode(response));
                                    return;
                                  }
                                  Message message;

@@ -16,7 +16,7 @@ class FetchPool::Pooled final : public Buffer {
   explicit Pooled(size_t bytes) : Buffer(allocate_bytes(bytes), bytes) {}
   explicit Pooled(Tensor place) : Buffer(place.mutable_raw(), place.bytes()), place_(std::move(place)) {}
   ~Pooled() override {
-    if (!place_.valid()) std::free(data());
+    if (!place_.valid()) free_bytes(data(), bytes());
   }
   void lend(std::shared_ptr<FetchPool> pool) {
     pool_ = std::move(pool);

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "base/errors.h"
+#include "tensor/shared_blocks.h"
 
 namespace weir {
 namespace {
@@ -27,11 +28,19 @@ void* allocate_large(size_t bytes) {
 
 void* allocate_bytes(size_t bytes) {
   const size_t rounded = (std::max<size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
+  if (bytes >= kSmallestSharedBlock) {
+    if (void* shared = allocate_shared(bytes)) return shared;
+  }
   void* data = rounded < bytes         ? nullptr
                : rounded >= kLargePage ? allocate_large(rounded)
                                        : std::aligned_alloc(kAlignment, rounded);
   if (!data) throw error(Code::ResourceExhausted, "out of memory: {} bytes asked for", bytes);
   return data;
+}
+
+void free_bytes(void* data, size_t bytes) {
+  if (bytes >= kSmallestSharedBlock && free_shared(data)) return;
+  std::free(data);
 }
 
 }  // namespace weir

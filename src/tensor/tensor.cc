@@ -18,7 +18,7 @@ namespace {
 class HeapBuffer final : public Buffer {
  public:
   explicit HeapBuffer(size_t bytes) : Buffer(allocate_bytes(bytes), bytes) {}
-  ~HeapBuffer() override { std::free(data()); }
+  ~HeapBuffer() override { free_bytes(data(), bytes()); }
 };
 
 // Lists may hold lists that hold lists, to any depth. Letting one go inside the other would exhaust the stack, so those
@@ -53,7 +53,7 @@ class ObjectBuffer final : public Buffer {
   }
   ~ObjectBuffer() override {
     destroy_elements(static_cast<T*>(data()), bytes() / sizeof(T));
-    std::free(data());
+    free_bytes(data(), bytes());
   }
 };
 
