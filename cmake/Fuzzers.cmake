@@ -9,3 +9,6 @@ foreach(source IN LISTS WEIR_FUZZER_SOURCES)
   target_link_options(${name} PRIVATE -fsanitize=fuzzer)
   target_link_libraries(${name} PRIVATE weir_static weir_internal)
 endforeach()
+# Messages come by the transport of the tests.
+target_sources(service_fuzzer PRIVATE ${PROJECT_SOURCE_DIR}/tests/support/loopback.cc)
+target_include_directories(service_fuzzer PRIVATE ${PROJECT_SOURCE_DIR})

@@ -87,15 +87,11 @@ void Peer::begin(const char* method, Message request, const CallOptions& options
                    });
 }
 
-std::vector<proto::DeviceAttributes> Peer::devices(const CallOptions& options) {
-  const Reply reply = call("GetStatus", encode(proto::GetStatusRequest()), options, "asked for its devices");
-  if (reply.code != Code::Ok) throw Error(reply.code, reply.error);
-  proto::GetStatusResponse response;
-  decode(reply.body, response);
-  for (const auto& device : response.device_attributes()) {
-    if (!device.physical_device_desc().starts_with(kWeirDevice)) continue;
-    weir_ = true;
+void Peer::note(const std::vector<proto::DeviceAttributes>& devices) {
+  for (const auto& device : devices) {
     const std::string& text = device.physical_device_desc();
+    if (!text.starts_with(kWeirDevice)) continue;
+    weir_ = true;
     const size_t mark = text.find(kMemoryMark);
     near_ = mark != std::string::npos && can_read(text.substr(mark + kMemoryMark.size()));
     std::lock_guard lock(mutex_);
@@ -105,7 +101,31 @@ std::vector<proto::DeviceAttributes> Peer::devices(const CallOptions& options) {
     }
     break;
   }
-  return {response.device_attributes().begin(), response.device_attributes().end()};
+}
+
+std::vector<proto::DeviceAttributes> Peer::devices(const CallOptions& options) {
+  asked_ = true;
+  const Reply reply = call("GetStatus", encode(proto::GetStatusRequest()), options, "asked for its devices");
+  if (reply.code != Code::Ok) throw Error(reply.code, reply.error);
+  proto::GetStatusResponse response;
+  decode(reply.body, response);
+  std::vector<proto::DeviceAttributes> list(response.device_attributes().begin(), response.device_attributes().end());
+  note(list);
+  return list;
+}
+
+void Peer::get_to_know() {
+  if (asked_.exchange(true)) return;
+  const Deadline deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  begin("GetStatus", encode(proto::GetStatusRequest()), {.deadline = deadline}, "asked for its devices",
+        [self = shared_from_this()](const Reply& reply) {
+          proto::GetStatusResponse response;
+          if (reply.code != Code::Ok || !response.ParseFromString(reply.body.flat())) {
+            self->asked_ = false;
+            return;
+          }
+          self->note({response.device_attributes().begin(), response.device_attributes().end()});
+        });
 }
 
 Peers::Peers(const Jobs& jobs, const std::string& own, const std::shared_ptr<Transport>& transport,

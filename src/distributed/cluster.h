@@ -54,19 +54,22 @@ class Peer : public std::enable_shared_from_this<Peer> {
   bool is_weir() const { return weir_; }
   // Whether values may be asked for in shared memory.
   bool is_near() const { return near_; }
+  // Asks it for its devices, once and without waiting, so that this is known for the next call.
+  void get_to_know();
   // Its devices now. Throws Unavailable.
   std::vector<proto::DeviceAttributes> devices(const CallOptions& options);
 
  private:
   std::shared_ptr<Channel> channel();
   void explain(Reply& reply, const std::string& doing) const;
+  void note(const std::vector<proto::DeviceAttributes>& devices);
 
   const std::string name_, address_;
   const std::shared_ptr<Transport> transport_;
   ConnectOptions options_;
   std::mutex mutex_;
   std::shared_ptr<Channel> channel_;  // guarded by mutex_
-  std::atomic<bool> weir_ = false, near_ = false;
+  std::atomic<bool> weir_ = false, near_ = false, asked_ = false;
 };
 
 // All tasks but this one, by name.

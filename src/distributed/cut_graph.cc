@@ -162,7 +162,9 @@ class Cutter {
     node.set_name(unique(fmt::format("_recv_{}_{}", output.node()->name, output.index()), number));
     known->second = node.name();
     node.set_op("_Recv");
-    const std::string key = describe(node, names_.master_device, names_.master_incarnation, host_device(task(number)),
+    // TensorFlow's tasks want both ends of what ends at the master to be their own.
+    const std::string device = host_device(task(number));
+    const std::string key = describe(node, device, names_.incarnation(task(number)), device,
                                      input_text(output.node()->name, output.index()), true);
     attr(node, "tensor_type").set_type(static_cast<proto::DataType>(output.dtype()));
     place(node, number);
@@ -259,7 +261,8 @@ class Cutter {
     send.set_op("_Send");
     send.add_input(input_text(def(source.node).name(), source.port));
     attr(send, "T").set_type(static_cast<proto::DataType>(output.dtype()));
-    const std::string key = describe(send, host_device(task(from)), names_.incarnation(task(from)), names_.master_device,
+    const std::string device = host_device(task(from));
+    const std::string key = describe(send, device, names_.incarnation(task(from)), device,
                                      fmt::format("{};fetch_{}", name, fetch).replace(name.size(), 1, "/"), true);
     place(send, from);
     *part(from).graph.add_node() = std::move(send);

@@ -27,8 +27,6 @@ std::vector<bool> needed_nodes(const SessionGraph& graph, const StepSpec& step);
 // Cuts what a step needs into one part for each task. Every value that several nodes of a task read is sent to it once. A fetch
 // that is fed is given by no part.
 struct CutNames {
-  std::string master_device;  // where feeds come from and fetches go
-  uint64_t master_incarnation = 0;
   std::function<uint64_t(const std::string& task)> incarnation;
   std::function<bool(const std::string& task)> wants_full_devices;  // TensorFlow's tasks place nothing themselves
 };

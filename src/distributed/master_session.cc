@@ -261,9 +261,7 @@ std::shared_ptr<MasterSession::Prepared> MasterSession::prepare(const std::share
     made->local = graphs->session->make_callable({spec.feeds, spec.fetches, spec.targets});
     return made;
   }
-  const CutNames names{.master_device = host_device(own_task_),
-                       .master_incarnation = worker_.incarnation(),
-                       .incarnation = [this](const std::string& task) { return incarnations_.at(task); },
+  const CutNames names{.incarnation = [this](const std::string& task) { return incarnations_.at(task); },
                        .wants_full_devices =
                            [this](const std::string& task) { return task != own_task_ && !peers_.at(task).is_weir(); }};
   made->parts = cut_graph(graph, spec, needed, assignment, names);

@@ -168,6 +168,7 @@ void Worker::fetch(int64_t step, const std::string& key, const std::stop_token& 
   proto::RecvTensorRequest request;
   request.set_step_id(step);
   request.set_rendezvous_key(key);
+  peer.get_to_know();
   if (peer.is_near()) {
     request.mutable_transport_options()->set_type_url(kLendType);
     request.mutable_transport_options()->set_value(lend_request());

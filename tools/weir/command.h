@@ -29,6 +29,8 @@ extern const Command kWhere;
 extern const Command kDevices;
 extern const Command kOps;
 extern const Command kModel;
+extern const Command kServer;
+extern const Command kCluster;
 
 // `weir COMMAND ...` without the first word; returns the exit code.
 int run_command(std::span<const std::string> arguments);
