@@ -92,7 +92,9 @@ class HostCall {
       const int number = static_cast<int>(i - inputs_);
       Value& v = slots_[i];
       if (kept_[i].valid()) {
-        memory.copy(c_.raw_output(number), kept_[i].raw(), kept_[i].bytes(), DeviceMemory::Way::FromHost);
+        // Some outputs are the host's on every device.
+        DeviceMemory* there = memory.holds(c_.raw_output(number)) ? &memory : nullptr;
+        copy_between(there, c_.raw_output(number), nullptr, kept_[i].raw(), kept_[i].bytes());
       } else if (v.owner) {
         v.owner->retain();
         c_.set_output(number, Tensor(v.dtype, *v.shape, v.owner, v.data));
