@@ -3,6 +3,7 @@
 file(GLOB_RECURSE WEIR_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cc)
 list(FILTER WEIR_SOURCES EXCLUDE REGEX "_test\\.cc$")
 list(FILTER WEIR_SOURCES EXCLUDE REGEX "/src/distributed/grpc/")  # libweir_grpc: Grpc.cmake
+list(FILTER WEIR_SOURCES EXCLUDE REGEX "/src/collectives/plugins/")  # libraries of their own: Collectives.cmake
 
 # src/io/graph_html.cc includes its page as a string literal.
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/io/graph_page.html)
@@ -10,7 +11,7 @@ file(READ ${PROJECT_SOURCE_DIR}/src/io/graph_page.html WEIR_GRAPH_PAGE)
 file(CONFIGURE OUTPUT ${WEIR_GENERATED_DIR}/io/graph_page.inc CONTENT "R\"page(@WEIR_GRAPH_PAGE@)page\"\n" @ONLY)
 
 # The libraries below are no part of the API: no public header names them and libweir.so exports nothing of them.
-set(WEIR_PRIVATE_LIBRARIES protobuf::libprotobuf fmt::fmt ZLIB::ZLIB JPEG::JPEG PNG::PNG GIF::GIF ${WEIR_RE2} ${WEIR_FARMHASH} Threads::Threads)
+set(WEIR_PRIVATE_LIBRARIES protobuf::libprotobuf fmt::fmt ZLIB::ZLIB JPEG::JPEG PNG::PNG GIF::GIF ${WEIR_RE2} ${WEIR_FARMHASH} Threads::Threads ${CMAKE_DL_LIBS})
 
 # What code that uses the internals (the library, its tests) is compiled with.
 add_library(weir_internal INTERFACE)
@@ -48,7 +49,7 @@ foreach(source IN LISTS WEIR_SOURCES)
     set_property(SOURCE ${source} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
     # Nothing here reads errno or floating-point exception flags; without these two few loops would vectorise.
     list(APPEND flags $<$<CONFIG:Release>:-O3> -fno-math-errno -fno-trapping-math)
-  elseif(source MATCHES "/src/ops/" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  elseif(source MATCHES "/src/(ops|collectives)/" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # At -O2 g++ leaves loops alone whose length or overlap only the run knows.
     list(APPEND flags $<$<CONFIG:Release>:-fvect-cost-model=dynamic>)
   elseif(source MATCHES "/src/(import|nn|train)/")

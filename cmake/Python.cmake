@@ -35,6 +35,14 @@ add_custom_command(OUTPUT ${WEIR_PYTHON_DIR}/_descriptors.bin
   DEPENDS ${WEIR_PROTOS} ${PROJECT_SOURCE_DIR}/tools/descriptors.sh)
 add_custom_target(weir_descriptors ALL DEPENDS ${WEIR_PYTHON_DIR}/_descriptors.bin)
 
+# What carries collectives, for the same folder as servers.
+foreach(transport IN LISTS WEIR_TRANSPORTS)
+  add_custom_command(TARGET ${transport} POST_BUILD
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${WEIR_PYTHON_DIR}/lib
+    COMMAND ${CMAKE_COMMAND} -E copy_if_different $<TARGET_FILE:${transport}> ${WEIR_PYTHON_DIR}/lib)
+  add_dependencies(weir_python ${transport})
+endforeach()
+
 # Stubs for editors, of names that exist only when the package runs.
 cmake_path(GET WEIR_PYTHON_DIR PARENT_PATH WEIR_PYTHON_PATH)
 add_custom_command(TARGET weir_python POST_BUILD
@@ -57,6 +65,9 @@ if(SKBUILD)
   install(TARGETS weir_python LIBRARY DESTINATION . COMPONENT python)
   if(TARGET weir_grpc)
     install(TARGETS weir_grpc LIBRARY DESTINATION lib COMPONENT python)
+  endif()
+  if(WEIR_TRANSPORTS)
+    install(TARGETS ${WEIR_TRANSPORTS} LIBRARY DESTINATION lib COMPONENT python)
   endif()
   install(DIRECTORY ${WEIR_PYTHON_DIR}/ DESTINATION . COMPONENT python
     FILES_MATCHING PATTERN "*.pyi" PATTERN "_descriptors.bin")

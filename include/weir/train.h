@@ -57,11 +57,11 @@ class WEIR_API Optimizer {
   Operation minimize(const Output& loss, const MinimizeOptions& options = {}, In::Where where = In::Where::current());
   // One pair for each variable; of those that the loss does not depend on the gradient is none. Throws InvalidArgument
   // when there is no variable at all.
-  GradsAndVars compute_gradients(const Output& loss, const ComputeGradientsOptions& options = {},
-                                 In::Where where = In::Where::current());
+  virtual GradsAndVars compute_gradients(const Output& loss, const ComputeGradientsOptions& options = {},
+                                         In::Where where = In::Where::current());
   // Throws InvalidArgument when no pair has a gradient.
-  Operation apply_gradients(const GradsAndVars& grads_and_vars, const ApplyGradientsOptions& options = {},
-                            In::Where where = In::Where::current());
+  virtual Operation apply_gradients(const GradsAndVars& grads_and_vars, const ApplyGradientsOptions& options = {},
+                                    In::Where where = In::Where::current());
 
   const std::string& name() const { return name_; }
   // The slot that was made for a variable ("momentum", "m"), or an empty handle.

@@ -3,6 +3,7 @@
 // Everything a program needs.
 #include "weir/checkpoint.h"
 #include "weir/clip.h"
+#include "weir/collectives.h"
 #include "weir/contrib_optimizers.h"
 #include "weir/control_flow.h"
 #include "weir/convolutions.h"
@@ -11,6 +12,7 @@
 #include "weir/custom_gradient.h"
 #include "weir/data.h"
 #include "weir/device.h"
+#include "weir/distributed_optimizers.h"
 #include "weir/edit_graph.h"
 #include "weir/embedding.h"
 #include "weir/error.h"

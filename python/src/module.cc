@@ -62,6 +62,7 @@ NB_MODULE(_weir, m) {
   bind_train(m);
   bind_training(m);
   bind_queues(m);
+  bind_collectives(m);
   bind_image(m);
   bind_saved_models(m);
   bind_io(m);

@@ -209,6 +209,7 @@ void bind_signal(nb::module_& m);
 void bind_train(nb::module_& m);
 void bind_training(nb::module_& m);
 void bind_queues(nb::module_& m);
+void bind_collectives(nb::module_& m);
 void bind_image(nb::module_& m);
 void bind_saved_models(nb::module_& m);
 void bind_io(nb::module_& m);
