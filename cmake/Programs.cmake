@@ -28,11 +28,18 @@ function(weir_program source)
   else()
     target_link_libraries(${target} PRIVATE weir_models weir)
   endif()
+  if(source MATCHES "/bench/bench_collectives")  # beside plain MPI
+    target_include_directories(${target} SYSTEM PRIVATE ${WEIR_MPI_INCLUDE_DIR})
+    target_link_libraries(${target} PRIVATE ${WEIR_MPI_LIBRARY})
+  endif()
 endfunction()
 
 file(GLOB WEIR_PROGRAM_SOURCES CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/examples/cpp/*.cc ${PROJECT_SOURCE_DIR}/bench/*.cc ${PROJECT_SOURCE_DIR}/tools/*.cc)
 file(GLOB WEIR_TOOL_FOLDERS LIST_DIRECTORIES true CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/*)
+if(NOT WEIR_MPI_LIBRARY)
+  list(FILTER WEIR_PROGRAM_SOURCES EXCLUDE REGEX "/bench_collectives\\.cc$")
+endif()
 list(FILTER WEIR_TOOL_FOLDERS EXCLUDE REGEX "\\.[a-z]+$")
 foreach(source IN LISTS WEIR_PROGRAM_SOURCES WEIR_TOOL_FOLDERS)
   weir_program(${source})

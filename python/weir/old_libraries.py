@@ -548,6 +548,12 @@ def _fill_distutils_version(module):
     module.LooseVersion = module.StrictVersion = LooseVersion
 
 
+def _fill_horovod(module):
+    """Where Horovod is not installed, Weir's collectives have its names."""
+    module.__path__ = []
+    module.__version__ = "0.21.3"  # whose names they are
+
+
 def _fill_absl(module):
     module.__path__ = []
 
@@ -584,6 +590,8 @@ _MODULES = {
     "cifar10_input": _fill_cifar10,
     "distutils": _fill_distutils,
     "distutils.version": _fill_distutils_version,
+    "horovod": _fill_horovod,
+    "horovod.tensorflow": _weir_module("distributed"),
     "imp": _fill_imp,
     "input_data": _fill_input_data,
     "scipy.misc": _fill_scipy_misc,

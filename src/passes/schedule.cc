@@ -7,7 +7,25 @@
 namespace weir {
 namespace {
 
-// Depth-first positions from fetches and targets: the preferred order.
+// Nodes that wait, those first that can begin first: the gradient of the last layer is there long before that of the first,
+// and what is done with it elsewhere (summed over processes, sent to a server) goes on while the others are computed.
+std::vector<int> waiting_by_depth(const Ir& ir) {
+  std::vector<int> waiting;
+  for (int i = 0; i < ir.size(); ++i) {
+    if (!ir[i].dead && ir[i].waits()) waiting.push_back(i);
+  }
+  if (waiting.size() < 2) return waiting;
+  std::vector<int> depth(ir.nodes.size(), 0);
+  for (int id : ir.topological_order()) {
+    int& own = depth[static_cast<size_t>(id)];
+    for (const IrEdge& input : ir[id].inputs) own = std::max(own, depth[static_cast<size_t>(input.node)] + 1);
+    for (int control : ir[id].control) own = std::max(own, depth[static_cast<size_t>(control)] + 1);
+  }
+  std::ranges::stable_sort(waiting, {}, [&](int node) { return depth[static_cast<size_t>(node)]; });
+  return waiting;
+}
+
+// Depth-first positions from what waits, fetches and targets: the preferred order.
 std::vector<int> depth_first_positions(const Ir& ir) {
   std::vector<int> position(ir.nodes.size(), -1);
   std::vector<bool> entered(ir.nodes.size(), false);
@@ -31,6 +49,7 @@ std::vector<int> depth_first_positions(const Ir& ir) {
       for (auto it = n.control.rbegin(); it != n.control.rend(); ++it) stack.emplace_back(*it, false);
     }
   };
+  for (int waiting : waiting_by_depth(ir)) visit(waiting);
   for (const IrEdge& fetch : ir.fetches) visit(fetch.node);
   for (int target : ir.targets) visit(target);
   return position;

@@ -41,12 +41,12 @@ OpDef horovod_allgather_op() {
           .inputs = "tensor:T",
           .outputs = "output:T",
           .attrs = WEIR_MOVED_TYPES "; ignore_name_scope:bool=false; group:string=''",
+          .flags = "stateful",
           .host = "tensor, output",
           .infer = infer,
           .gradient = gradient,
           .cpu = {.start = start_any<start>},
-          .waits = true,
-          .effect = Effect::Other};
+          .waits = true};
 }
 
 }  // namespace weir::ops

@@ -66,12 +66,12 @@ OpDef horovod_allreduce_op() {
           .attrs = WEIR_REDUCED_TYPES
           "; reduce_op:int=1; prescale_factor:float=1; postscale_factor:float=1; ignore_name_scope:bool=false; "
           "group:string=''",
+          .flags = "stateful",
           .host = "tensor, sum",
           .infer = infer,
           .gradient = gradient,
           .cpu = {.start = start_any<start>},
-          .waits = true,
-          .effect = Effect::Other};
+          .waits = true};
 }
 
 }  // namespace weir::ops

@@ -40,12 +40,12 @@ OpDef horovod_broadcast_op() {
           .inputs = "tensor:T",
           .outputs = "output:T",
           .attrs = WEIR_MOVED_TYPES "; root_rank:int; ignore_name_scope:bool=false; group:string=''",
+          .flags = "stateful",
           .host = "tensor, output",
           .infer = infer,
           .gradient = gradient,
           .cpu = {.start = start_any<start>},
-          .waits = true,
-          .effect = Effect::Other};
+          .waits = true};
 }
 
 }  // namespace weir::ops
