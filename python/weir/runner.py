@@ -28,6 +28,7 @@ options:
   --help            print this
 
 Networks of the tutorials: weir train mnist, weir train cifar10.
+Several processes on this machine: weir launch -n 4 program.py, weir launch --ps 1 --workers 2 program.py.
 Files: weir checkpoint FILE, weir records FILE, weir graph FILE -o PAGE; where a graph's time goes: weir profile FILE.
 Where a name of TensorFlow is defined: weir where tf.nn.conv2d.
 `weir checkpoint --help` and so on tell more.
@@ -54,6 +55,7 @@ def main(argv=None):
     elif args[:1] == ["where"] and not os.path.isfile("where"):
         return names.at("weir.names.where:main")(args[1:])
     elif args and not os.path.isfile(args[0]) and args[0] in _weir.command_names():
+        os.environ.setdefault("WEIR_PYTHON", sys.executable)  # which `weir launch` starts
         return _weir.run_command(args)
     try:
         options, args = _parse(args)

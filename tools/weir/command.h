@@ -20,6 +20,7 @@ struct Command {
 };
 
 extern const Command kRun;
+extern const Command kLaunch;
 extern const Command kTrain;
 extern const Command kCheckpoint;
 extern const Command kGraph;
