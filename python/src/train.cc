@@ -7,6 +7,7 @@
 
 #include "building.h"
 #include "weir/contrib_optimizers.h"
+#include "weir/distributed_optimizers.h"
 #include "weir/optimizers.h"
 
 namespace weir::python {
@@ -265,6 +266,49 @@ nb::list average_gradients(GraphObject& fallback, H towers) {
   });
 }
 
+// The nodes of tf.train.SyncReplicasOptimizer by name. `apply(pairs)` and `after_sync()` are the program's optimizer and
+// moving averages.
+nb::dict sync_replicas(GraphObject& fallback, H grads_and_vars, H global_step, int required, int total, H name, H apply,
+                       H after_sync) {
+  nb::list given(grads_and_vars);
+  return build(fallback, {}, [&](GraphObject& graph) {
+    const train::SyncReplicasOptions options{.replicas_to_aggregate = required,
+                                             .total_num_replicas = total,
+                                             .global_step = variable_in(global_step),
+                                             .name = to_name(name)};
+    auto operation = [](nb::object result) { return to_operations(nb::make_tuple(result))[0]; };
+    auto apply_all = [&](const train::GradsAndVars& means, const Variable&) {
+      nb::list pairs;
+      for (const auto& [gradient, variable] : means) pairs.append(nb::make_tuple(wrap(gradient), wrap(variable)));
+      return operation(apply(pairs));
+    };
+    std::function<Operation()> after;
+    if (!after_sync.is_none()) after = [&] { return operation(after_sync()); };
+    const train::SyncReplicasNodes nodes = train::sync_replicas(to_pairs(graph, given), options, apply_all, after);
+    nb::dict result;
+    result["train"] = wrap(nodes.train);
+    result["sync"] = wrap(nodes.sync);
+    result["local_step_init"] = wrap(nodes.local_step_init);
+    result["chief_init"] = wrap(nodes.chief_init);
+    result["local_step"] = wrap(nodes.local_step);
+    result["token_queue"] = wrap(nodes.token_queue);
+    result["runner_queue"] = wrap(nodes.runner_queue);
+    return result;
+  });
+}
+
+nb::object sync_init_tokens(GraphObject& fallback, H token_queue, H global_step, int required, int total, int count) {
+  return build(fallback, {}, [&](GraphObject& graph) {
+    train::SyncReplicasNodes nodes;
+    nodes.token_queue = to_output(graph, token_queue, DType::Invalid, {});
+    return wrap(train::sync_init_tokens(nodes,
+                                        {.replicas_to_aggregate = required,
+                                         .total_num_replicas = total,
+                                         .global_step = variable_in(global_step)},
+                                        count));
+  });
+}
+
 // A kind of optimizer: `make(graph, ...)` gives one; the graph comes first.
 template <class F, class... Args>
 void def_optimizer(nb::module_& m, const char* name, F make, const Args&... args) {
@@ -437,6 +481,12 @@ void bind_train(nb::module_& m) {
     return compute_gradients(g, ys, xs, grad_ys, stop, colocate, name);
   });
   def(m, "average_gradients", [](GraphObject& g, H towers) { return average_gradients(g, towers); });
+  def(m, "sync_replicas", [](GraphObject& g, H pairs, H step, int required, int total, H name, H apply, H after) {
+    return sync_replicas(g, pairs, step, required, total, name, apply, after);
+  });
+  def(m, "sync_init_tokens", [](GraphObject& g, H queue, H step, int required, int total, int count) {
+    return sync_init_tokens(g, queue, step, required, total, count);
+  });
   nb::class_<OptimizerObject>(m, "Optimizer")
       .def("compute_gradients", &optimizer_gradients, nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg(),
            nb::arg())

@@ -54,7 +54,7 @@ def _launch(*arguments, **more):
 
 def _needs(transport):
     folder = os.path.dirname(os.path.abspath(tf.__file__))
-    if not os.path.exists(os.path.join(folder, f"libweir_{transport}.so")):
+    if not os.path.exists(os.path.join(folder, "lib", f"libweir_{transport}.so")):
         pytest.skip(f"built without {transport}")
 
 

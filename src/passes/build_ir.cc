@@ -119,7 +119,10 @@ class Builder {
     for (size_t i = 0; i < node->inputs.size(); ++i) {
       if (is_passed_handle(*node, input_of(i))) continue;
       bool by_ref = args[i].spec->is_ref || reads;
-      ir_node.inputs.push_back(by_ref ? edge(input_of(i)) : value_edge(input_of(i), &ir_node.control));
+      // Who waits for a write sees it, even through a read that others had before: TensorFlow's share the memory.
+      const bool late = !by_ref && !ir_node.control.empty() && is_plain_read(input_of(i));
+      const Output input = late ? input_of(i).node()->inputs[0] : input_of(i);
+      ir_node.inputs.push_back(by_ref ? edge(input) : value_edge(input, &ir_node.control));
       // What a body is given by reference was made in this run: variables it would look up by itself.
       if (args[i].spec->is_ref && !body_ && feeds_.count(input_of(i))) {
         node->fail(Code::InvalidArgument, fmt::format("'{}' is fed, but this writes it", input_of(i).name()));
@@ -128,6 +131,13 @@ class Builder {
     ir_node.types = node->output_types;
     ir_node.shapes = node->output_shapes;
     nodes_.emplace(node, ir_.add(std::move(ir_node)));
+  }
+
+  // A variable's value as programs name it: an Identity of its reference that waits for nothing.
+  bool is_plain_read(const Output& output) const {
+    const Node& node = *output.node();
+    return node.op->role == Role::Identity && node.inputs[0].is_ref() && node.control_inputs.empty() &&
+           !feeds_.count(output) && !feeds_.count(node.inputs[0]) && nodes_.count(node.inputs[0].node());
   }
 
   // What a body waits for outside of itself has happened before its If or While runs, and what is fed is there from the

@@ -3,6 +3,7 @@
 import abc
 import inspect
 import sys
+import time
 
 from weir import errors, protos
 from weir import logging as _logging
@@ -352,12 +353,16 @@ class _RecoverableSession(_WrappedSession):
         super().__init__(self._create_session())
 
     def _create_session(self):
+        pause = 0.0
         while True:
             try:
                 return self._sess_creator.create_session()
             except _PREEMPTION_ERRORS as error:
                 _logging.info("An error was raised while a session was being created; another one will be. Error: %s",
                               error)
+            # A partner that is being started again takes a while.
+            time.sleep(pause)
+            pause = min(max(0.1, 2 * pause), 5.0)
 
     def _check_stop(self):
         try:
@@ -379,7 +384,14 @@ class _RecoverableSession(_WrappedSession):
                                                          run_metadata=run_metadata))
 
     def run_step_fn(self, step_fn, raw_session, run_with_hooks):
-        return self._persistently(lambda: self._sess.run_step_fn(step_fn, raw_session, self._sess.run))
+        first = self._sess
+
+        def work():
+            # After a loss the function gets the session that was made then.
+            raw = raw_session if self._sess is first else getattr(self._sess_creator, "tf_sess", raw_session)
+            return self._sess.run_step_fn(step_fn, raw, self._sess.run)
+
+        return self._persistently(work)
 
     def _persistently(self, work):
         while True:

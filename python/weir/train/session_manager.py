@@ -97,6 +97,7 @@ class SessionManager:
         self._target = master
         max_wait_secs = float("Inf") if max_wait_secs is None else max_wait_secs
         end = time.time() + max_wait_secs
+        pause = min(0.1, self._recovery_wait_secs)
         while True:
             sess = Session(master, graph=self._graph, config=config)
             message = None
@@ -106,11 +107,13 @@ class SessionManager:
                 if ready:
                     return sess
             self._safe_close(sess)
-            if end - time.time() < self._recovery_wait_secs:
+            if end - time.time() < pause:
                 raise errors.DeadlineExceededError(None, None,
                                                    f"Session was not ready after waiting {max_wait_secs} secs.")
             _logging.info("Waiting for model to be ready.  Ready_for_local_init_op:  %s, ready: %s", local_message, message)
-            time.sleep(self._recovery_wait_secs)
+            # A chief that starts at the same moment needs a second, one that restores a large model minutes.
+            time.sleep(pause)
+            pause = min(2 * pause, self._recovery_wait_secs)
 
     def _safe_close(self, sess):
         try:
