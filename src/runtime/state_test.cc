@@ -250,6 +250,11 @@ class LiveReads : public ::testing::Test {
     }
     return count;
   }
+  // A read that waits for something belongs to that moment, whoever uses it later.
+  Output read_at_a_moment(const Variable& variable) {
+    auto after = g.control_dependencies({NodeBuilder("NoOp").graph(g).build()});
+    return read_variable(variable);
+  }
   Graph g;
   DeviceSet devices{SessionOptions{}};
   std::shared_ptr<LanePool> lanes = LanePool::shared();
@@ -271,7 +276,7 @@ TEST_F(LiveReads, AreOverBeforeTheRunWrites) {
 }
 
 TEST_F(LiveReads, AreNoneOfValuesThatTheRunNeedsAfterItsWrite) {
-  Output old = w.value();
+  Output old = read_at_a_moment(w);
   auto after_old = g.control_dependencies({old.op()});
   Output written = assign_add(w, {1.f, 1.f});
   auto after_write = g.control_dependencies({written.op()});
@@ -282,7 +287,7 @@ TEST_F(LiveReads, AreNoneOfValuesThatTheRunNeedsAfterItsWrite) {
 // The slots of an optimizer are written too, though they are not its first input.
 TEST_F(LiveReads, AreNoneOfSlotsThatAnUpdateWritesMeanwhile) {
   Variable accum = g.variable("accum", g.constant({1, 1}, float32));
-  Output old = accum.value();
+  Output old = read_at_a_moment(accum);
   auto after_old = g.control_dependencies({old.op()});
   Operation train = NodeBuilder("ApplyAdagrad")
                         .input(w.handle())
@@ -293,6 +298,22 @@ TEST_F(LiveReads, AreNoneOfSlotsThatAnUpdateWritesMeanwhile) {
   EXPECT_EQ(reads({tanh(old)}, {train}), (Reads{1, 0}));
   Output late = g.add({.op = "Tanh", .inputs = {old}, .control_inputs = {train}}).output(0);
   EXPECT_EQ(reads({late}), (Reads{0, 1}));
+}
+
+// Who uses the plain value after a write gets what was written, as in TensorFlow, where both share their memory.
+TEST_F(LiveReads, ArePlainValuesThatAreUsedAfterAWrite) {
+  Output old = w.value(), early = old * 10.f;
+  Operation written = assign_add(w, {1.f, 1.f}).op();
+  Output late;
+  {
+    auto after = g.control_dependencies({written, early.op()});
+    late = negative(old);
+  }
+  Session session(g);
+  session.run(g.global_variables_initializer());
+  auto values = session.run({early, late});
+  expect_same(values[0], Tensor(std::vector<float>{10, 20}));
+  expect_same(values[1], Tensor(std::vector<float>{-2, -3}));
 }
 
 TEST_F(LiveReads, AreNoneWhereTheWriterReadsTheValueItself) {

@@ -60,18 +60,19 @@ TEST(SyncReplicas, DropsGradientsOfEarlierSteps) {
   Worker chief(resources, numbers), late(resources, numbers);
   begin(chief);
   late.session->run(late.optimizer->nodes().local_step_init);
+  auto sync = [&] { chief.session->run(chief.optimizer->nodes().sync); };
   chief.compute(1.f);
-  chief.session->run(chief.optimizer->nodes().sync);  // step 1, and two tokens
+  sync();  // step 1, and two tokens that say so
+  EXPECT_EQ(chief.value(), -1.f);
+  late.compute(100.f);  // for step 0, as the first token said: it counts for nothing, and the worker gets a new token
   chief.compute(1.f);
-  chief.session->run(chief.optimizer->nodes().sync);
+  sync();
   EXPECT_EQ(chief.value(), -2.f);
-  late.compute(100.f);  // computed for step 0: it counts for nothing, and the worker gets a token
-  chief.compute(1.f);
-  chief.session->run(chief.optimizer->nodes().sync);
-  EXPECT_EQ(chief.value(), -3.f);
-  late.compute(2.f);  // now it is at a later step
-  chief.session->run(chief.optimizer->nodes().sync);
-  EXPECT_EQ(chief.value(), -5.f);
+  late.compute(50.f);  // for step 1
+  late.compute(2.f);   // for step 2
+  sync();
+  EXPECT_EQ(chief.value(), -4.f);
+  EXPECT_EQ(chief.global_step(), 3);
 }
 
 TEST(SyncReplicas, WorkersWaitForTokens) {
