@@ -96,7 +96,7 @@ TEST(SparseSegmentOps, ReduceChosenRows) {
             .inputs = {{{2, 4}, {1, 1}}, {2, 0, 0}, {0, 0, 1}, 4},
             .outputs = {{{2, 3}, {0, 0}, {1, 2}, {0, 0}}},
             .bad = {{.inputs = {ramp({1, 2}), {0}, {1}, 3}, .message = "Segment id 1 out of range [0, 1)"},
-                    {.inputs = {ramp({1, 2}), {3}, {0}, 3}, .message = "indices[0] = 3 is out of range [0, 3)"},
+                    {.inputs = {ramp({1, 2}), {3}, {0}, 3}, .message = "indices[0] == 3 out of range [0, 3)"},
                     {.inputs = {ramp({1, 2}), {0}, {0}, -1}, .message = "output_dim0 is -1"}}});
   check_op({.op = "SparseSegmentSqrtNGrad",
             .inputs = {{{2, 4}}, {0, 0, 1, 1}, {0, 0, 0, 0}, 2},
