@@ -10,8 +10,8 @@ namespace weir::tool {
 namespace {
 
 // In the order of the help. A new subcommand is a file beside this one and a row here.
-const Command* const kCommands[] = {&kRun, &kLaunch,     &kTrain, &kProfile, &kCheckpoint, &kGraph,  &kRecords,
-                                    &kDevices, &kWhere, &kOps,     &kModel,      &kServer, &kCluster};
+const Command* const kCommands[] = {&kRun,     &kLaunch, &kTrain, &kProfile, &kCheckpoint, &kGraph,  &kRecords,
+                                    &kDevices, &kWhere,  &kOps,   &kModel,   &kServer,     &kCluster};
 
 void print_help() {
   fmt::print(
