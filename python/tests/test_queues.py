@@ -47,7 +47,7 @@ def test_from_list_chooses_in_the_run(sess):
     chosen = tf.QueueBase.from_list(index, queues)
     sess.run(chosen.enqueue(7), {index: 1})
     assert [sess.run(q.size()) for q in queues] == [0, 1]
-    with pytest.raises(tf.errors.InvalidArgumentError, match="is not in"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Index must be in the range"):
         sess.run(chosen.enqueue(7), {index: 2})
 
 
