@@ -45,6 +45,8 @@ NEVER = {
     'PyFunc': 'its function is Python', 'PyFuncStateless': 'its function is Python',
     'If': 'bodies', 'StatelessIf': 'bodies', 'While': 'bodies', 'StatelessWhile': 'bodies', 'PartitionedCall': 'bodies',
     'StatefulPartitionedCall': 'bodies', 'Case': 'bodies',
+    **dict.fromkeys(('Switch', 'RefSwitch', 'Merge', 'RefMerge', 'Enter', 'RefEnter', 'Exit', 'RefExit', 'NextIteration',
+                     'RefNextIteration', 'LoopCond'), 'dead values cannot be fetched'),
 }
 
 
