@@ -47,6 +47,7 @@ NEVER = {
     'StatefulPartitionedCall': 'bodies', 'Case': 'bodies',
     **dict.fromkeys(('Switch', 'RefSwitch', 'Merge', 'RefMerge', 'Enter', 'RefEnter', 'Exit', 'RefExit', 'NextIteration',
                      'RefNextIteration', 'LoopCond'), 'dead values cannot be fetched'),
+    'RefSelect': 'a list of references',
 }
 
 
