@@ -184,3 +184,17 @@ def test_functions_of_triangles_and_order():
     assert _run(D.percentile(tf.constant([1.0, 5, 2, 4, 3]), 30.0)) == 2
     assert _run(D.tridiag([1.0, 2], [3.0, 4, 5], [6.0, 7])).tolist() == [[3, 6, 0], [1, 4, 7], [0, 2, 5]]
     np.testing.assert_allclose(_run(tf.nn.softplus(D.softplus_inverse([1e-5, 0.5, 3.0]))), [1e-5, 0.5, 3.0], rtol=1e-4)
+
+
+def test_names_of_before_tensorflow_1_0_are_taken_and_there():
+    ds = tf.contrib.distributions
+    with tf.Session() as session:
+        normal = ds.Normal(mu=[1.0, 2.0], sigma=3.0)
+        assert session.run([normal.mu, normal.sigma])[0].tolist() == [1.0, 2.0]
+        assert session.run(normal.batch_shape()).tolist() == [2] and normal.batch_shape.as_list() == [2]
+        np.testing.assert_allclose(*session.run([normal.pdf(0.5), normal.prob(0.5)]))
+        np.testing.assert_allclose(*session.run([ds.Bernoulli(p=0.3).log_pmf(1), tf.log(0.3)]), rtol=1e-6)
+        np.testing.assert_allclose(session.run(ds.NormalWithSoftplusSigma(mu=0.0, sigma=0.0).sigma), np.log(2.0),
+                                   rtol=1e-6)
+    with pytest.raises(TypeError, match="the same parameter"):
+        ds.Normal(mu=0.0, loc=0.0, scale=1.0)

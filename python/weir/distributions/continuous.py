@@ -60,6 +60,8 @@ class _LocScale(_Scalar):
 
 
 class Normal(_LocScale):
+    _old_names = {"mu": "loc", "sigma": "scale"}
+
     def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name="Normal"):
         super().__init__(loc, scale, validate_args, allow_nan_stats, name)
 
@@ -229,6 +231,8 @@ class HalfNormal(_Scalar):
 class Uniform(_Scalar):
     """Numbers from ``low`` to below ``high``."""
 
+    _old_names = {"a": "low", "b": "high"}
+
     def __init__(self, low=0.0, high=1.0, validate_args=False, allow_nan_stats=True, name="Uniform"):
         parameters = {key: value for key, value in locals().items() if key not in ("self", "__class__")}
         with tf.name_scope(name, values=[low, high]) as scope:
@@ -271,6 +275,8 @@ class Uniform(_Scalar):
 
 
 class Gamma(_Scalar):
+    _old_names = {"alpha": "concentration", "beta": "rate"}
+
     def __init__(self, concentration, rate, validate_args=False, allow_nan_stats=True, name="Gamma"):
         parameters = {key: value for key, value in locals().items() if key not in ("self", "__class__")}
         with tf.name_scope(name, values=[concentration, rate]) as scope:
@@ -327,6 +333,8 @@ class GammaWithSoftplusConcentrationRate(Gamma):
 
 
 class Exponential(Gamma):
+    _old_names = {"lam": "rate"}
+
     def __init__(self, rate, validate_args=False, allow_nan_stats=True, name="Exponential"):
         rate, = _tensors(rate, names=("rate",))
         super().__init__(tf.ones([], dtype=rate.dtype), rate, validate_args, allow_nan_stats, name)
@@ -346,6 +354,8 @@ class ExponentialWithSoftplusRate(Exponential):
 
 
 class Chi2(Gamma):
+    _old_names = {}
+
     def __init__(self, df, validate_args=False, allow_nan_stats=True, name="Chi2"):
         self._df, = _tensors(df, names=("df",))
         super().__init__(0.5 * self._df, tf.constant(0.5, dtype=self._df.dtype), validate_args, allow_nan_stats, name)
@@ -360,6 +370,8 @@ class Chi2WithAbsDf(Chi2):
 
 
 class InverseGamma(_Scalar):
+    _old_names = {"alpha": "concentration", "beta": "rate"}
+
     def __init__(self, concentration, rate, validate_args=False, allow_nan_stats=True, name="InverseGamma"):
         parameters = {key: value for key, value in locals().items() if key not in ("self", "__class__")}
         self._concentration, self._rate = _tensors(concentration, rate, names=("concentration", "rate"))
@@ -395,7 +407,15 @@ class InverseGamma(_Scalar):
         return self._rate / (1.0 + self._concentration)
 
 
+class InverseGammaWithSoftplusConcentrationRate(InverseGamma):
+    def __init__(self, concentration, rate, validate_args=False, allow_nan_stats=True,
+                 name="InverseGammaWithSoftplusConcentrationRate"):
+        super().__init__(tf.nn.softplus(concentration), tf.nn.softplus(rate), validate_args, allow_nan_stats, name)
+
+
 class Beta(_Scalar):
+    _old_names = {"a": "concentration1", "b": "concentration0", "a_b_sum": "total_concentration"}
+
     def __init__(self, concentration1=None, concentration0=None, validate_args=False, allow_nan_stats=True, name="Beta"):
         parameters = {key: value for key, value in locals().items() if key not in ("self", "__class__")}
         with tf.name_scope(name, values=[concentration1, concentration0]) as scope:
@@ -487,6 +507,8 @@ class Kumaraswamy(Beta):
 
 
 class StudentT(_Scalar):
+    _old_names = {"mu": "loc", "sigma": "scale"}
+
     def __init__(self, df, loc, scale, validate_args=False, allow_nan_stats=True, name="StudentT"):
         parameters = {key: value for key, value in locals().items() if key not in ("self", "__class__")}
         with tf.name_scope(name, values=[df, loc, scale]) as scope:

@@ -10,6 +10,8 @@ from weir.distributions.distribution import (FULLY_REPARAMETERIZED, NOT_REPARAME
 class Dirichlet(Distribution):
     """Probabilities of classes."""
 
+    _old_names = {"alpha": "concentration", "alpha_sum": "total_concentration"}
+
     def __init__(self, concentration, validate_args=False, allow_nan_stats=True, name="Dirichlet"):
         parameters = _given(locals())
         with tf.name_scope(name, values=[concentration]) as scope:
@@ -70,6 +72,8 @@ class Dirichlet(Distribution):
 
 class DirichletMultinomial(_Counts):
     """Counts of classes whose probabilities are Dirichlet's."""
+
+    _old_names = {"n": "total_count", "alpha": "concentration", "alpha_sum": "total_concentration"}
 
     def __init__(self, total_count, concentration, validate_args=False, allow_nan_stats=True,
                  name="DirichletMultinomial"):

@@ -37,6 +37,8 @@ def _logits_and_probs(logits, probs, validate_args, multidimensional=False, name
 class Bernoulli(Distribution):
     """0 or 1."""
 
+    _old_names = {"p": "probs"}
+
     def __init__(self, logits=None, probs=None, dtype=tf.int32, validate_args=False, allow_nan_stats=True,
                  name="Bernoulli"):
         parameters = _given(locals())
@@ -73,6 +75,8 @@ class Bernoulli(Distribution):
 
 
 class BernoulliWithSigmoidProbs(Bernoulli):
+    _old_names = {"p": "logits"}
+
     def __init__(self, logits=None, dtype=tf.int32, validate_args=False, allow_nan_stats=True,
                  name="BernoulliWithSigmoidProbs"):
         super().__init__(probs=tf.sigmoid(logits, name="sigmoid_probs"), dtype=dtype, validate_args=validate_args,
@@ -81,6 +85,8 @@ class BernoulliWithSigmoidProbs(Bernoulli):
 
 class _Classes(Distribution):
     """One of the classes of the last dimension."""
+
+    _old_names = {"p": "probs"}
 
     def _setup(self, parameters, logits, probs, dtype, validate_args, allow_nan_stats, name):
         with tf.name_scope(name) as scope:
@@ -199,6 +205,8 @@ class _Counts(Distribution):
 
 
 class Binomial(_Counts):
+    _old_names = {"n": "total_count", "p": "probs"}
+
     def __init__(self, total_count, logits=None, probs=None, validate_args=False, allow_nan_stats=True, name="Binomial"):
         parameters = _given(locals())
         with tf.name_scope(name) as scope:
@@ -241,6 +249,8 @@ class Binomial(_Counts):
 
 class Multinomial(_Counts):
     """How often each class comes in a number of draws."""
+
+    _old_names = {"n": "total_count", "p": "probs"}
 
     def __init__(self, total_count, logits=None, probs=None, validate_args=False, allow_nan_stats=True,
                  name="Multinomial"):
@@ -295,6 +305,8 @@ class Multinomial(_Counts):
 
 
 class Poisson(_Counts):
+    _old_names = {"lam": "rate"}
+
     def __init__(self, rate=None, log_rate=None, interpolate_nondiscrete=True, validate_args=False, allow_nan_stats=True,
                  name="Poisson"):
         parameters = _given(locals())

@@ -5,6 +5,7 @@ import functools
 import hashlib
 
 import weir as tf
+from weir.distributions import old_names
 
 
 class ReparameterizationType:
@@ -43,6 +44,12 @@ class Distribution:
         self._parameters = {key: value for key, value in (parameters or {}).items()
                             if key != "self" and not key.startswith("__")}
         self._graph_parents, self._name = graph_parents or [], name
+
+    _old_names = {}  # what parameters were called before TensorFlow 1.0
+
+    def __init_subclass__(cls, **options):
+        super().__init_subclass__(**options)
+        old_names._provide(cls)
 
     name = property(lambda self: self._name)
     dtype = property(lambda self: self._dtype)
@@ -83,14 +90,19 @@ class Distribution:
     def _event_shape_tensor(self):
         return tf.constant([], tf.int32)
 
-    batch_shape = property(lambda self: tf.TensorShape(self._batch_shape()))
-    event_shape = property(lambda self: tf.TensorShape(self._event_shape()))
+    @property
+    def batch_shape(self):
+        return old_names._ShapeAndTensor(self._batch_shape(), self.batch_shape_tensor)
+
+    @property
+    def event_shape(self):
+        return old_names._ShapeAndTensor(self._event_shape(), self.event_shape_tensor)
 
     def get_batch_shape(self):
-        return self.batch_shape
+        return tf.TensorShape(self._batch_shape())
 
     def get_event_shape(self):
-        return self.event_shape
+        return tf.TensorShape(self._event_shape())
 
     def batch_shape_tensor(self, name="batch_shape_tensor"):
         with self._scope(name):
@@ -174,6 +186,20 @@ class Distribution:
             if _has(self, "_log_prob"):
                 return tf.exp(self._log_prob(value, **kwargs))
             raise _missing(self, "prob")
+
+    # Before TensorFlow 1.0 densities and probabilities had different names.
+
+    def pdf(self, value, name="pdf", **kwargs):
+        return self.prob(value, name, **kwargs)
+
+    def log_pdf(self, value, name="log_pdf", **kwargs):
+        return self.log_prob(value, name, **kwargs)
+
+    def pmf(self, value, name="pmf", **kwargs):
+        return self.prob(value, name, **kwargs)
+
+    def log_pmf(self, value, name="log_pmf", **kwargs):
+        return self.log_prob(value, name, **kwargs)
 
     def log_cdf(self, value, name="log_cdf", **kwargs):
         with self._scope(name, values=[value]):
@@ -309,6 +335,11 @@ def kl_divergence(distribution_a, distribution_b, allow_nan_stats=True, name=Non
                    "(and was called with allow_nan_stats=False). Values:")
         with tf.control_dependencies([tf.Assert(tf.logical_not(tf.reduce_any(tf.is_nan(value))), [message, value])]):
             return tf.identity(value, name="checked_kl")
+
+
+def kl(dist_a, dist_b, allow_nan=False, name=None):
+    """``kl_divergence`` as it was before TensorFlow 1.0."""
+    return kl_divergence(dist_a, dist_b, allow_nan, name)
 
 
 class RegisterKL:

@@ -19,7 +19,17 @@ class _NormalVector(Distribution):
         super().__init__(scale.dtype.base_dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, None,
                          name)
 
-    loc = property(lambda self: self._loc)
+    loc = mu = property(lambda self: self._loc)
+    sigma = property(lambda self: self.covariance())
+
+    def log_sigma_det(self, name="log_sigma_det"):
+        """Of the covariance, as before TensorFlow 1.0."""
+        with self._scope(name):
+            return 2.0 * self._log_det()
+
+    def sigma_det(self, name="sigma_det"):
+        with self._scope(name):
+            return tf.exp(2.0 * self._log_det())
 
     @property
     def scale(self):
@@ -126,6 +136,8 @@ def _diag_of(loc, scale_diag, scale_identity_multiplier):
 
 
 class MultivariateNormalDiag(_NormalVector):
+    _old_names = {"mu": "loc", "diag_stdev": "scale_diag"}
+
     def __init__(self, loc=None, scale_diag=None, scale_identity_multiplier=None, validate_args=False,
                  allow_nan_stats=True, name="MultivariateNormalDiag"):
         parameters = _given(locals())
@@ -155,6 +167,8 @@ class MultivariateNormalTriL(_NormalVector):
 
 
 class MultivariateNormalFullCovariance(MultivariateNormalTriL):
+    _old_names = {"mu": "loc", "sigma": "covariance_matrix"}
+
     def __init__(self, loc=None, covariance_matrix=None, validate_args=False, allow_nan_stats=True,
                  name="MultivariateNormalFullCovariance"):
         parameters = _given(locals())
@@ -181,6 +195,21 @@ class MultivariateNormalDiagPlusLowRank(MultivariateNormalTriL):
             tril = tf.cholesky(tf.matmul(scale, scale, adjoint_b=True))
         super().__init__(own_loc, tril, validate_args, allow_nan_stats, name)
         self._parameters = parameters
+
+
+class MultivariateNormalCholesky(MultivariateNormalTriL):
+    """By the Cholesky factor of the covariance; of before TensorFlow 1.0, as is the next one."""
+
+    def __init__(self, mu, chol, validate_args=False, allow_nan_stats=True, name="MultivariateNormalCholesky"):
+        super().__init__(mu, chol, validate_args, allow_nan_stats, name)
+
+
+class MultivariateNormalDiagPlusVDVT(MultivariateNormalDiagPlusLowRank):
+    """Scale = diag_large + V diag_small V^T."""
+
+    def __init__(self, mu, diag_large, v, diag_small=None, validate_args=False, allow_nan_stats=True,
+                 name="MultivariateNormalDiagPlusVDVT"):
+        super().__init__(mu, diag_large, None, v, diag_small, validate_args, allow_nan_stats, name)
 
 
 class VectorLaplaceDiag(_NormalVector):
