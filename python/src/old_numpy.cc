@@ -1,7 +1,9 @@
-// What numpy 2.4 took away from arrays with one element and programs of TensorFlow's time use: float(array), "%f" %
-// array.
+// What numpy took away from arrays and programs of TensorFlow's time use: float(array) and "%f" % array of one element,
+// and lists of slices as indices.
 #define NPY_NO_DEPRECATED_API NPY_1_19_API_VERSION
 #include <numpy/arrayobject.h>
+
+#include <utility>
 
 #include "objects.h"
 
@@ -31,6 +33,46 @@ void replace_in(nb::handle type) {
   for (nb::handle derived : nb::list(type.attr("__subclasses__")())) replace_in(derived);
 }
 
+binaryfunc numpys_subscript;
+objobjargproc numpys_assign;
+
+// A list that holds a slice, an ellipsis or None was the same as a tuple until numpy 1.23. A new reference.
+PyObject* as_index(PyObject* index) {
+  if (PyList_CheckExact(index)) {
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(index); ++i) {
+      PyObject* item = PyList_GET_ITEM(index, i);
+      if (PySlice_Check(item) || item == Py_Ellipsis || item == Py_None) return PyList_AsTuple(index);
+    }
+  }
+  Py_INCREF(index);
+  return index;
+}
+
+PyObject* subscript(PyObject* self, PyObject* index) {
+  PyObject* taken = as_index(index);
+  if (!taken) return nullptr;
+  PyObject* result = numpys_subscript(self, taken);
+  Py_DECREF(taken);
+  return result;
+}
+
+int assign_subscript(PyObject* self, PyObject* index, PyObject* value) {
+  PyObject* taken = as_index(index);
+  if (!taken) return -1;
+  const int result = numpys_assign(self, taken, value);
+  Py_DECREF(taken);
+  return result;
+}
+
+// Subclasses keep theirs: they call these through ndarray's slots.
+void lists_of_slices_are_indices() {
+  if (numpys_subscript) return;
+  if (_import_array() < 0) throw nb::python_error();
+  PyMappingMethods* methods = PyArray_Type.tp_as_mapping;
+  numpys_subscript = std::exchange(methods->mp_subscript, subscript);
+  numpys_assign = std::exchange(methods->mp_ass_subscript, assign_subscript);
+}
+
 void arrays_of_one_element_are_numbers() {
   if (numpys_int) return;
   if (_import_array() < 0) throw nb::python_error();
@@ -41,6 +83,9 @@ void arrays_of_one_element_are_numbers() {
 
 }  // namespace
 
-void bind_old_numpy(nb::module_& m) { m.def("arrays_of_one_element_are_numbers", &arrays_of_one_element_are_numbers); }
+void bind_old_numpy(nb::module_& m) {
+  m.def("arrays_of_one_element_are_numbers", &arrays_of_one_element_are_numbers);
+  m.def("lists_of_slices_are_indices", &lists_of_slices_are_indices);
+}
 
 }  // namespace weir::python

@@ -211,6 +211,7 @@ def _patch_numpy(numpy):
     for name in ("array", "asarray", "asanyarray"):
         setattr(numpy, name, _with_ragged_lists(getattr(numpy, name)))
     _weir.arrays_of_one_element_are_numbers()
+    _weir.lists_of_slices_are_indices()
     if int(numpy.__version__.split(".")[0]) >= 2:
         numpy.set_printoptions(legacy="1.25")  # numbers in lists print as 0.5, not as np.float32(0.5)
     for name in ("rand", "randn"):
