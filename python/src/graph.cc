@@ -256,6 +256,13 @@ void bind_operation(nb::module_& m) {
                return 0;
              });
            })
+      .def("_set_device_name",
+           [](const OperationObject& o, std::string_view device) {
+             building([&] {
+               o.part.node()->device = DeviceSpec::parse(device).str();
+               return 0;
+             });
+           })
       .def_prop_ro("_in_body", [](const OperationObject& o) { return o.part.node()->body != nullptr; })
       .def_prop_ro("_in_loop", [](const OperationObject& o) { return enclosing_loop(*o.part.node()) != nullptr; })
       // By the direct method, as far as shapes are known; None when nothing is.

@@ -6,6 +6,7 @@
 #include "base/errors.h"
 #include "convert.h"
 #include "graph/attr_proto.h"
+#include "graph/declared_ops.h"
 #include "graph/graph_impl.h"
 #include "graph/op.h"
 #include "graph/variables.h"
@@ -289,12 +290,14 @@ nb::object apply(GraphObject& default_graph, const std::string& op_name, nb::tup
 }
 
 // An attribute as create_op() takes it: an AttrValue message, or what it holds.
-AttrValue to_given_attr(const Op& op, const std::string& name, nb::handle value) {
-  const AttrSpec* spec = op.attr(name);
+// `op` is null when no table has it.
+AttrValue to_given_attr(const Op* op, const std::string& name, nb::handle value) {
+  const AttrSpec* spec = op ? op->attr(name) : nullptr;
   if (!nb::hasattr(value, "SerializeToString")) {
     if (spec) return to_attr(*spec, value);
     if (name.starts_with('_')) return to_name(value);
-    raise(PyExc_TypeError, op.name + " has no attribute '" + name + "'");
+    raise(PyExc_TypeError, op ? op->name + " has no attribute '" + name + "'"
+                              : "attribute '" + name + "' must be an AttrValue, not " + text_of(value));
   }
   proto::AttrValue message;
   if (!message.ParseFromString(to_name(value.attr("SerializeToString")()))) {
@@ -312,9 +315,47 @@ nb::object create_op(GraphObject& graph, const std::string& op_name, nb::list in
     for (nb::handle input : inputs) args.inputs.push_back(to_output(graph, input, DType::Invalid, {}));
     for (auto [key, value] : attrs) {
       const std::string attr_name = to_name(key);
-      args.attrs.set(attr_name, to_given_attr(op, attr_name, value));
+      args.attrs.set(attr_name, to_given_attr(&op, attr_name, value));
     }
     return wrap(graph.add(std::move(args)));
+  } catch (const Error& error) {
+    raise_build_error(error);
+  }
+}
+
+// (DType, is it a reference) for each.
+std::vector<DeclaredArg> to_declared(nb::list args) {
+  std::vector<DeclaredArg> list;
+  for (nb::handle arg : args) {
+    auto pair = nb::cast<nb::tuple>(arg);
+    list.push_back({to_dtype(pair[0]), to_bool(pair[1])});
+  }
+  return list;
+}
+
+// A node of an operation that no table has; its attributes are AttrValue messages.
+nb::object create_declared_op(GraphObject& graph, const std::string& op_name, nb::list inputs, nb::list input_types,
+                              nb::list output_types, nb::dict attrs, nb::handle name) {
+  LineScope line(graph, user_line());
+  try {
+    NodeArgs args{.op = op_name, .name = to_name(name), .line = *graph.impl().scopes.line};
+    for (nb::handle input : inputs) args.inputs.push_back(to_output(graph, input, DType::Invalid, {}));
+    for (auto [key, value] : attrs) args.attrs.set(to_name(key), to_given_attr(nullptr, to_name(key), value));
+    args.op = declare_op(op_name, to_declared(input_types), to_declared(output_types), args.attrs);
+    return wrap(graph.add(std::move(args)));
+  } catch (const Error& error) {
+    raise_build_error(error);
+  }
+}
+
+// False when Weir has an operation of that name. `op_def` is the bytes of an OpDef.
+bool register_op_def(nb::bytes op_def) {
+  proto::OpDef message;
+  if (!message.ParseFromArray(op_def.c_str(), static_cast<int>(op_def.size()))) {
+    raise(PyExc_TypeError, "these bytes are no OpDef");
+  }
+  try {
+    return register_op(message);
   } catch (const Error& error) {
     raise_build_error(error);
   }
@@ -406,6 +447,9 @@ void bind_ops(nb::module_& m) {
   m.def("apply", &apply, nb::arg("graph"), nb::arg("op"), nb::arg("inputs"), nb::arg("attrs"), nb::arg("name").none());
   m.def("create_op", &create_op, nb::arg("graph"), nb::arg("op"), nb::arg("inputs"), nb::arg("attrs"),
         nb::arg("name").none());
+  m.def("create_declared_op", &create_declared_op, nb::arg("graph"), nb::arg("op"), nb::arg("inputs"),
+        nb::arg("input_types"), nb::arg("output_types"), nb::arg("attrs"), nb::arg("name").none());
+  m.def("register_op_def", &register_op_def);
   m.def("op_spec", &op_spec);
   m.def("op_names", &op_names);
   m.def("convert_to_tensor", &convert_to_tensor, nb::arg("graph"), nb::arg("value").none(), nb::arg("dtype").none(),

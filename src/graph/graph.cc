@@ -206,6 +206,7 @@ Operation Graph::add(NodeArgs args) {
     throw Error(Code::NotFound, "there is no operation of this type", args.op, args.name.empty() ? args.op : args.name,
                 args.line);
   }
+  args.op = op->name;
   std::string name = args.name.empty() ? args.op : args.name;
   if (impl_->finalized) throw finalized_error().blaming(args.op, name, args.line);
   if (args.exact_name || name.ends_with('/')) {

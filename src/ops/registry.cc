@@ -1,6 +1,7 @@
 #include <memory>
 #include <unordered_map>
 
+#include "graph/declared_ops.h"
 #include "graph/op.h"
 #include "ops/tables.h"
 
@@ -32,7 +33,7 @@ const Registry& registry() {
 const Op* find_op(std::string_view name) {
   const auto& ops = registry().ops;
   auto it = ops.find(name);
-  return it == ops.end() ? nullptr : it->second.get();
+  return it == ops.end() ? find_declared_op(name) : it->second.get();
 }
 
 const std::vector<const OpDef*>& all_op_defs() { return registry().defs; }

@@ -121,7 +121,7 @@ class DType:
 
     def is_compatible_with(self, other):
         other = as_dtype(other)
-        return self._enum in (other._enum, other._enum + 100)
+        return self._enum in (other._enum, other.base_dtype._enum)
 
     def __eq__(self, other):
         if other is None or other is int:  # which type Python's int stands for depends on its value

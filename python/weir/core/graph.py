@@ -1,7 +1,7 @@
 """Graph, its scopes and its collections."""
 
 from weir import _weir, names as public_names, protos
-from weir.core import stack
+from weir.core import declared_ops, stack
 from weir.core.conversion import (_convert, convert_n_to_tensor, convert_to_tensor,  # noqa: F401: asked for here
                                   convert_to_tensor_or_indexed_slices, register_tensor_conversion_function)
 from weir.core.tensor import IndexedSlices, Operation, Tensor, _session_for  # noqa: F401
@@ -85,7 +85,9 @@ class Graph(_weir.Graph):
     def create_op(self, op_type, inputs, dtypes=None, input_types=None, name=None, attrs=None, op_def=None,
                   compute_shapes=True, compute_device=True):
         """The new Operation. ``inputs`` are tensors, lists among them flattened; ``attrs`` are AttrValue messages, or
-        what they hold. The types of inputs and outputs follow from these."""
+        what they hold. The types of inputs and outputs follow from these, unless Weir has no such operation."""
+        if not declared_ops._is_known(op_type):
+            return declared_ops._create(self, op_type, inputs, dtypes, input_types, name, attrs)
         return _weir.create_op(self, op_type, list(inputs), dict(attrs or {}), name)
 
     # Looking things up.
@@ -305,7 +307,9 @@ def _control_input(graph, item):
         return item.op
     if hasattr(item, "_handle"):  # a Variable
         return item.op
-    return graph.as_graph_element(item) if isinstance(item, str) else item
+    if isinstance(item, (Tensor, Operation)):
+        return item
+    return graph.as_graph_element(item) if isinstance(item, str) or hasattr(item, "_as_graph_element") else item
 
 
 class GraphKeys:

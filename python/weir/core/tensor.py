@@ -1,7 +1,10 @@
 """Tensor, IndexedSlices and Operation: the parts of a graph."""
 
+import re
+
 from weir import _weir, protos
-from weir.core import stack
+from weir.core import declared_ops, stack
+from weir.core.device import canonical_name
 from weir.core.tensor_shape import TensorShape
 
 
@@ -48,6 +51,19 @@ class Tensor(_weir.Tensor):
 
     def _as_graph_element(self):
         return self
+
+    def _as_node_def_input(self):
+        """What the NodeDef of a reader says of it."""
+        return f"{self.op.name}:{self.value_index}" if self.value_index else self.op.name
+
+    @property
+    def _value_index(self):
+        return self.value_index
+
+    @property
+    def _consumers(self):
+        """The operations that read it, each as often as it does."""
+        return [op for op in self.consumers() for read in op.inputs if read is self]
 
     def _shape_as_list(self):
         dims = self._shape_tuple()
@@ -125,11 +141,28 @@ class Operation(_weir.Operation):
 
     __hash__ = object.__hash__
 
+    def __new__(cls, node_def, g, inputs=None, output_types=None, control_inputs=None, input_types=None,
+                original_op=None, op_def=None):
+        """A new node of the graph ``g``, under the full name that ``node_def`` gives it."""
+        if not re.fullmatch(r"[A-Za-z0-9.][A-Za-z0-9_.\\\-/]*", node_def.name):
+            raise ValueError(f"'{node_def.name}' is not a valid node name")
+        with g.control_dependencies([] if control_inputs is None else control_inputs), g.device(node_def.device or None):
+            op = declared_ops._create(g, node_def.op, inputs or [], output_types, input_types, node_def.name + "/",
+                                     dict(node_def.attr))
+        op._original_op = original_op
+        return op
+
+    def __init__(self, *args, **kwargs):
+        pass  # __new__ has made it
+
     def run(self, feed_dict=None, session=None):
         _session_for(self.graph, session, "execute operation", "run(session=sess)").run(self, feed_dict)
 
     def values(self):
         return tuple(self.outputs)
+
+    def _set_device(self, device):
+        self._set_device_name(canonical_name(device))
 
     def get_attr(self, name):
         """An attribute as Python sees it: numbers, bytes, DType, lists; shapes and tensors as messages."""

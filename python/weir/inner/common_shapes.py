@@ -1,6 +1,6 @@
 """tensorflow.python.framework.common_shapes: what shapes become of each other."""
 
-from weir.core.tensor_shape import TensorShape, as_shape, unknown_shape  # noqa: F401
+from weir.core.tensor_shape import TensorShape, as_shape
 
 
 def _pairs(first, second):
@@ -14,7 +14,7 @@ def broadcast_shape(shape_x, shape_y):
     """What two shapes broadcast to. ValueError when they do not."""
     first, second = as_shape(shape_x), as_shape(shape_y)
     if first.ndims is None or second.ndims is None:
-        return unknown_shape()
+        return TensorShape(None)
     sizes = []
     for x, y in _pairs(first, second):
         if x is None or y is None:
@@ -48,6 +48,11 @@ def rank(tensor):
 def call_cpp_shape_fn(op, require_shape_fn=True):
     """The shapes of the outputs, as the operation itself has inferred them."""
     return {"shapes": [output.shape for output in op.outputs]}
+
+
+def unknown_shape(op):
+    """The shape function of an operation of whose outputs nothing is known."""
+    return [TensorShape(None) for _ in op.outputs]
 
 
 def scalar_shape(unused_op):

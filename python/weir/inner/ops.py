@@ -4,7 +4,7 @@ import contextlib
 import re
 
 from weir import protos
-from weir.core import stack
+from weir.core import declared_ops, stack
 from weir.core.conversion import convert_n_to_tensor  # noqa: F401
 from weir.core.graph import Tensor, convert_to_tensor
 from weir.core.tensor import IndexedSlices
@@ -38,9 +38,11 @@ def is_dense_tensor_like(t):
 
 
 def RegisterShape(op_type):  # noqa: N802
-    """Shapes come from the operations' own rules: what a program registers beside them is not asked."""
+    """Registers the shape function of an operation that Weir does not have. Weir's own have theirs."""
 
     def decorator(function):
+        if not declared_ops._is_known(op_type):
+            declared_ops._register_shape(op_type, function)
         return function
 
     return decorator
