@@ -73,3 +73,9 @@ def test_registered_operations_are_imported():
 def test_a_type_is_compatible_with_its_reference_but_not_the_other_way_round():
     assert tf.float32.is_compatible_with(tf.float32._as_ref)
     assert not tf.float32._as_ref.is_compatible_with(tf.float32)
+
+
+def test_the_values_of_a_name_scope_are_of_one_graph():
+    first, second = tf.Graph().create_op("x", [], [tf.float32]), tf.Graph().create_op("x", [], [tf.float32])
+    with pytest.raises(ValueError, match="must be from the same graph"), tf.name_scope("s", values=[first, second]):
+        pass

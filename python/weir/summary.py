@@ -79,10 +79,21 @@ class FileWriter:
 
         logdir = logdir.decode() if isinstance(logdir, bytes) else os.fspath(logdir)
         self._writer = _weir.FileWriter(logdir, int(max_queue), float(flush_secs), filename_suffix or "")
+        self._closed = False
         if graph is not None or graph_def is not None:
             self.add_graph(graph, graph_def=graph_def)
         if hasattr(graph, "_to_graph_def"):  # TensorFlow writes the meta graph beside the graph
             self._writer.add_meta_graph(_weir.export_meta_graph(graph, None, None, False, []), None)
+
+    def _add(self, kind, *args):
+        """Writes, unless it is closed: programs that stop twice, or late, lose nothing but what comes after the end."""
+        if self._closed:
+            import warnings
+
+            warnings.warn("Attempting to use a closed FileWriter. The operation will be a noop unless the FileWriter is "
+                          "explicitly reopened.", stacklevel=3)
+            return
+        getattr(self._writer, kind)(*args)
 
     def get_logdir(self):
         return self._writer.logdir
@@ -91,7 +102,7 @@ class FileWriter:
         """Adds a Summary, a message or (as a session gives it) serialised."""
         if hasattr(summary, "SerializeToString"):
             summary = summary.SerializeToString()
-        self._writer.add_summary(bytes(summary), global_step)
+        self._add("add_summary", bytes(summary), global_step)
 
     def add_graph(self, graph=None, global_step=None, graph_def=None):
         """Adds a Graph, or its GraphDef, for TensorBoard's picture of it."""
@@ -102,31 +113,33 @@ class FileWriter:
             data = graph.SerializeToString()
         else:
             raise TypeError("The passed graph must be an instance of `Graph` or the deprecated `GraphDef`")
-        self._writer.add_graph_def(data, global_step)
+        self._add("add_graph_def", data, global_step)
 
     def add_meta_graph(self, meta_graph_def, global_step=None):
         if not hasattr(meta_graph_def, "SerializeToString"):
             raise TypeError(f"meta_graph_def must be type MetaGraphDef, saw type: {type(meta_graph_def)}")
-        self._writer.add_meta_graph(meta_graph_def.SerializeToString(), global_step)
+        self._add("add_meta_graph", meta_graph_def.SerializeToString(), global_step)
 
     def add_session_log(self, session_log, global_step=None):
-        self._writer.add_session_log(session_log.status, global_step, session_log.checkpoint_path)
+        self._add("add_session_log", session_log.status, global_step, session_log.checkpoint_path)
 
     def add_run_metadata(self, run_metadata, tag, global_step=None):
         """Adds a traced run, once for each tag."""
-        self._writer.add_run_metadata(run_metadata.SerializeToString(), tag, global_step)
+        self._add("add_run_metadata", run_metadata.SerializeToString(), tag, global_step)
 
     def add_event(self, event):
-        self._writer.add_event(event.SerializeToString())
+        self._add("add_event", event.SerializeToString())
 
     def flush(self):
-        self._writer.flush()
+        self._add("flush")
 
     def close(self):
         self._writer.close()
+        self._closed = True
 
     def reopen(self):
         self._writer.reopen()
+        self._closed = False
 
     def __enter__(self):
         return self

@@ -60,6 +60,11 @@ def _call(op_type, op, output_grads):
 def get_gradient_function(op):
     """The function that a program registered for the gradient of an operation. LookupError when there is none."""
     of_graph = op.graph.__dict__.get("_gradient_functions", {})
+    if "_gradient_op_type" in op._attr_names():  # of a gradient_override_map
+        asked = op._attr("_gradient_op_type").decode()
+        if asked not in _registered:
+            raise LookupError(f"gradient registry has no entry for: {asked}")
+        return _registered[asked]
     function = of_graph.get(op.type) or _registered.get(op.type)
     if op.type in ("PyFunc", "PyFuncStateless") and function is None:
         return None  # a program's own function has no gradient unless it gives one

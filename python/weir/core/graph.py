@@ -367,11 +367,14 @@ class name_scope:
         return self._name
 
     def __enter__(self):
-        graph = stack.get_default_graph()
+        graph, first = stack.get_default_graph(), None
         for value in self._values or ():
-            if isinstance(getattr(value, "graph", None), Graph):
-                graph = value.graph
-                break
+            if not isinstance(getattr(value, "graph", None), Graph):
+                continue
+            if first is None:
+                graph, first = value.graph, value
+            elif value.graph is not graph:
+                raise ValueError(f"{value} must be from the same graph as {first}.")
         self._pushed = stack.Pushed("graphs", graph) if graph is not stack.get_default_graph() else None
         if self._pushed:
             self._pushed.__enter__()

@@ -36,3 +36,8 @@ def variable_op(shape, dtype, name="Variable", set_shape=True, container="", sha
 
 
 variable_op_v2 = variable_op
+
+
+def create_variable_op(resource, value, name=None):
+    """Gives a handle its first value, as TensorFlow 0.12 spelt it."""
+    return apply("AssignVariableOp", (resource, value), {}, name)

@@ -23,6 +23,16 @@ def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=Non
     return _weir.truncated_normal(_graph(), shape, mean, stddev, dtypes.as_dtype(dtype), seed, name)
 
 
+def parameterized_truncated_normal(shape, means=0.0, stddevs=1.0, minvals=-2.0, maxvals=2.0, dtype=dtypes.float32,
+                                   seed=None, name=None):
+    """Normal values between bounds; each row of the first dimension may have parameters of its own."""
+    with name_scope(name, "parameterized_truncated_normal", [shape, means, stddevs, minvals, maxvals]) as scope:
+        parameters = [convert_to_tensor(value, dtype=dtype) for value in (means, stddevs, minvals, maxvals)]
+        seed1, seed2 = get_seed(seed)
+        shape = convert_to_tensor(shape, dtype=dtypes.int32, name="shape")
+        return apply("ParameterizedTruncatedNormal", (shape, *parameters), {"seed": seed1 or 0, "seed2": seed2 or 0}, scope)
+
+
 def random_shuffle(value, seed=None, name=None):
     seed1, seed2 = get_seed(seed)
     return apply("RandomShuffle", (value,), {"seed": seed1 or 0, "seed2": seed2 or 0}, name)

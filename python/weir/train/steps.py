@@ -20,11 +20,13 @@ def get_global_step(graph=None):
     graph = _graph(graph)
     found = graph.get_collection(GraphKeys.GLOBAL_STEP)
     if len(found) == 1:
+        assert_global_step(found[0])
         return found[0]
     if found:
         raise TypeError("Multiple tensors in global_step collection.")
     for variable in graph.get_collection(GraphKeys.GLOBAL_VARIABLES):
         if variable.op.name == "global_step":
+            assert_global_step(variable)
             return variable
     return None
 
@@ -50,6 +52,8 @@ def global_step(sess, global_step_tensor):
 def assert_global_step(global_step_tensor):
     if not global_step_tensor.dtype.base_dtype.is_integer:
         raise TypeError(f'Existing "global_step" does not have integer type: {global_step_tensor.dtype}')
+    if global_step_tensor.get_shape().ndims not in (0, None):
+        raise TypeError(f'Existing "global_step" is not scalar: {global_step_tensor.get_shape()}')
 
 
 _STEP_READ = "global_step_read_op_cache"

@@ -26,20 +26,43 @@ def _evaluate(checkpoint_path, logdir, num_evals, initial_op, initial_op_feed_di
             init_fn(sess)
         sess.run(names.find("tf.local_variables_initializer")())
         sess.run(names.find("tf.tables_initializer")())
+        writer = summary.FileWriter(logdir, graph=sess.graph) if summary_op is not None and logdir else None
         coordinator = train.Coordinator()
         threads = train.start_queue_runners(sess=sess, coord=coordinator)
         try:
-            for _ in range(num_evals if eval_op is not None else 0):
-                sess.run(eval_op, eval_op_feed_dict)
-            values = None if final_op is None else sess.run(final_op, final_op_feed_dict)
-            if summary_op is not None and logdir:
-                writer = summary.FileWriter(logdir, graph=sess.graph)
-                writer.add_summary(sess.run(summary_op, summary_op_feed_dict), step)
-                writer.close()
+            return _run(sess, num_evals, eval_op, eval_op_feed_dict, final_op, final_op_feed_dict, summary_op,
+                        summary_op_feed_dict, writer, step)
         finally:
             coordinator.request_stop()
             coordinator.join(threads, stop_grace_period_secs=10, ignore_live_threads=True)
+            if writer is not None:
+                writer.close()
+
+
+def _run(sess, num_evals, eval_op, eval_op_feed_dict, final_op, final_op_feed_dict, summary_op, summary_op_feed_dict,
+         writer, step):
+    for _ in range(num_evals if eval_op is not None else 0):
+        sess.run(eval_op, eval_op_feed_dict)
+    values = None if final_op is None else sess.run(final_op, final_op_feed_dict)
+    if summary_op is not None and writer is not None:
+        writer.add_summary(sess.run(summary_op, summary_op_feed_dict), step)
+        writer.flush()
     return values
+
+
+def evaluation(sess, num_evals=1, initial_op=None, initial_op_feed_dict=None, init_fn=None, eval_op=None,
+               eval_op_feed_dict=None, final_op=None, final_op_feed_dict=None, summary_op=None, summary_op_feed_dict=None,
+               summary_writer=None, global_step=None):
+    """Evaluates in a session of the program; gives the value of ``final_op``."""
+    if initial_op is not None:
+        sess.run(initial_op, initial_op_feed_dict)
+    if init_fn is not None:
+        init_fn(sess)
+    if summary_op is not None and global_step is None:
+        global_step = names.find("tf.train.get_global_step")()
+    step = None if global_step is None or summary_op is None else sess.run(global_step)
+    return _run(sess, num_evals, eval_op, eval_op_feed_dict, final_op, final_op_feed_dict, summary_op,
+                summary_op_feed_dict, summary_writer, step)
 
 
 def _step_of(path):

@@ -45,6 +45,8 @@ def stack_blocks_dense(net, blocks, output_stride=None, outputs_collections=None
     for block in blocks:
         with variable_scope(block.scope, "block", [net]) as sc:
             for i, unit in enumerate(block.args):
+                if not isinstance(unit, dict):  # before TensorFlow 1.2
+                    unit = dict(zip(("depth", "depth_bottleneck", "stride"), unit))
                 if output_stride is not None and current > output_stride:
                     raise ValueError("The target output_stride cannot be reached.")
                 with variable_scope(f"unit_{i + 1}", values=[net]):
@@ -60,9 +62,13 @@ def stack_blocks_dense(net, blocks, output_stride=None, outputs_collections=None
     return net
 
 
-def resnet_arg_scope(weight_decay=0.0001, batch_norm_decay=0.997, batch_norm_epsilon=1e-5, batch_norm_scale=True):
+def resnet_arg_scope(weight_decay=0.0001, batch_norm_decay=0.997, batch_norm_epsilon=1e-5, batch_norm_scale=True,
+                     is_training=None):
+    """``is_training`` was said here, and not to the networks, before TensorFlow 1.0."""
     norm = dict(decay=batch_norm_decay, epsilon=batch_norm_epsilon, scale=batch_norm_scale,
                 updates_collections=GraphKeys.UPDATE_OPS)
+    if is_training is not None:
+        norm["is_training"] = is_training
     with arg_scope([layers.conv2d], weights_regularizer=regularizers.l2_regularizer(weight_decay),
                    weights_initializer=variance_scaling_initializer(), activation_fn=nn_ops.relu,
                    normalizer_fn=normalization.batch_norm, normalizer_params=norm):
@@ -71,13 +77,27 @@ def resnet_arg_scope(weight_decay=0.0001, batch_norm_decay=0.997, batch_norm_eps
                 return scope
 
 
+def _of_today(is_training, global_pool, output_stride, include_root_block, reuse, scope):
+    """The arguments of a network behind num_classes. Before TensorFlow 1.0 there was no ``is_training``, so that
+    ``output_stride``, which is no truth value, stood where ``global_pool`` does now, and all others one place before."""
+    if isinstance(global_pool, bool):
+        return is_training, global_pool, output_stride, include_root_block, reuse, scope
+    if isinstance(reuse, str):  # the scope: all are given by place
+        scope, reuse = reuse, include_root_block
+    include_root_block = output_stride if isinstance(output_stride, bool) else True
+    return None, is_training, global_pool, include_root_block, reuse, scope
+
+
 def _network(version, unit, inputs, blocks, num_classes, is_training, global_pool, output_stride, include_root_block,
              reuse, scope):
     """A residual network of version 1, or of version 2, which normalizes before each convolution instead of after."""
+    is_training, global_pool, output_stride, include_root_block, reuse, scope = _of_today(
+        is_training, global_pool, output_stride, include_root_block, reuse, scope)
+    training = {} if is_training is None else {"is_training": is_training}  # else the scope around says it
     with variable_scope(scope, f"resnet_v{version}", [inputs], reuse=reuse) as sc:
         collection = sc.original_name_scope + "_end_points"
         with arg_scope([layers.conv2d, unit, stack_blocks_dense], outputs_collections=collection), \
-                arg_scope([normalization.batch_norm], is_training=is_training):
+                arg_scope([normalization.batch_norm], **training):
             net = inputs
             if include_root_block:
                 if output_stride is not None:
