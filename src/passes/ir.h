@@ -73,11 +73,12 @@ struct IrNode {
   int to = -1;                 // of a _Copy: the device whose memory it writes
   bool uploaded = false;       // of a constant: it is put into the memory of its device when the plan is made
   bool invariant = false;      // of a loop's body: the same in all iterations; computed in the first of them
+  bool in_place = false;       // it may wait, on the thread of who runs the plan; see stretches.h
   bool dead = false;
 
   bool is_feed() const { return feed >= 0; }
   bool is_constant() const;  // every output has a value
-  bool waits() const { return !is_feed() && (flow ? flow->waits : op->def->waits); }
+  bool waits() const { return !is_feed() && !in_place && (flow ? flow->waits : op->def->waits); }
   int memory() const { return to >= 0 ? to : device; }  // the device whose memory its outputs are in
 };
 

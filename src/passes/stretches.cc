@@ -65,6 +65,27 @@ bool Stretches::follows(int sooner, int later) const {
   return std::includes(second.begin(), second.end(), first.begin(), first.end());
 }
 
+void wait_in_place(Ir& ir) {
+  std::vector<int> waiting;
+  for (int i = 0; i < ir.size(); ++i) {
+    if (ir[i].dead || !ir[i].waits()) continue;
+    if (ir[i].flow || ir[i].op->def->cpu.start) return;
+    waiting.push_back(i);
+  }
+  if (waiting.empty()) return;
+  // How many of them lie on the longest path to each node, itself included: all on one path means in a row.
+  std::vector<int> before(ir.nodes.size(), 0);
+  int most = 0;
+  for (int id : ir.topological_order()) {
+    int& own = before[static_cast<size_t>(id)];
+    for (const IrEdge& input : ir[id].inputs) own = std::max(own, before[static_cast<size_t>(input.node)]);
+    for (int control : ir[id].control) own = std::max(own, before[static_cast<size_t>(control)]);
+    if (ir[id].waits()) most = std::max(most, ++own);
+  }
+  if (most < static_cast<int>(waiting.size())) return;
+  for (int id : waiting) ir[id].in_place = true;
+}
+
 Stretches find_stretches(const Ir& ir) {
   Stretches result;
   result.of_node.assign(ir.nodes.size(), 0);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "weir/queue_ops.h"
 #include "weir/weir.h"
 
@@ -51,6 +53,24 @@ TEST_F(StretchesOf, VariablesAreReadByTheStretchThatUsesThem) {
   Output product = a * v, plain = v * 3.f;
   EXPECT_EQ(of(v.value(), {product}), of(product, {product}));
   EXPECT_EQ(of(v.value(), {product, plain}), 0);
+}
+
+Output blocking(const Output& x) {
+  return NodeBuilder("PyFunc").input(InList{x}).attr("token", std::string("f")).attr("Tout", std::vector{float32}).output();
+}
+
+TEST_F(StretchesOf, WhatBlocksItsThreadStaysOnThatOfThePlanUnlessOthersWaitBeside) {
+  Output x = g.constant(Tensor(1.f)), f = blocking(x);
+  auto waiting = [&](const std::vector<Output>& fetches) {
+    ir = build_ir({fetches, {}, {}, {}});
+    wait_in_place(ir);
+    return std::ranges::count_if(ir.nodes, [](const IrNode& node) { return !node.dead && node.waits(); });
+  };
+  EXPECT_EQ(waiting({f}), 0);
+  EXPECT_EQ(waiting({blocking(f)}), 0);
+  EXPECT_EQ(waiting({f, blocking(x)}), 2);
+  EXPECT_EQ(waiting({f, a}), 2);
+  EXPECT_EQ(waiting({a}), 1);
 }
 
 }  // namespace

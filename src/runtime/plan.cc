@@ -65,6 +65,7 @@ Plan::Plan(const PlanRequest& request, const PlanEnvironment& environment)
   if (options.direct_convolutions) direct_convolutions(ir);
   ir.sweep();
   if (passes.hoist_invariants && request.body) hoist_invariants(ir, context);
+  wait_in_place(ir);
   insert_copies(ir, environment_.devices, request.fetch_to_host ? DeviceSet::kHost : environment_.home);
   holder_ = name_of(request);
   first_.plan = this;
