@@ -30,7 +30,7 @@ std::vector<Tensor> call_function(std::string_view token, std::vector<Tensor> in
   try {
     need_numpy();
     nb::list arguments, wanted;
-    for (Tensor& input : inputs) arguments.append(to_numpy(std::move(input), true));
+    for (Tensor& input : inputs) arguments.append(to_numpy(std::move(input)));
     for (DType type : types) wanted.append(from_dtype(type));
     nb::object given;
     stay_if_unwound([&] {

@@ -284,6 +284,14 @@ def test_py_func_takes_empty_and_scalar_arrays(sess):
     assert empty.shape == (0, 3) and shape.tolist() == []
 
 
+def test_py_func_gives_numbers_and_bytes_for_scalars(sess):
+    seen = []
+    scalars = [tf.constant(2.5), tf.constant(3), tf.constant(True), tf.constant("TRAIN"), tf.constant(["a"])]
+    sess.run(tf.py_func(lambda *values: seen.extend(values), scalars, []))
+    assert [type(value) for value in seen] == [np.float32, np.int32, np.bool_, bytes, np.ndarray]
+    assert seen[3] == b"TRAIN" and {seen[3]: 1, seen[1]: 2}
+
+
 def test_py_func_checks_its_arguments():
     with pytest.raises(ValueError, match="callable"):
         tf.py_func(3, [], tf.float32)

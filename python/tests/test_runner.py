@@ -318,11 +318,51 @@ def test_numpy_takes_whole_floats_generators_and_copies_if_needed(weir):
         assert np.hstack(np.ones(1) for _ in range(3)).shape == (3,)
         assert np.array([1, 2], dtype=float, copy=False).tolist() == [1, 2]
         assert type(np.meshgrid([1], [2])) is list
+        assert np.reshape(np.arange(4), newshape=(2, 2)).shape == np.reshape(np.arange(4), (2, 2)).shape == (2, 2)
+        assert np.lib.pad([1], (1, 1), "constant").tolist() == [0, 1, 0] and np.cast[np.float32](1).dtype == np.float32
         try: np.zeros(2.5)
         except TypeError: print("all")
     """
     result = weir({"p.py": program}, "p.py")
     assert result.stdout == "all\n", result.stderr
+
+
+def test_attributes_of_hdf5_files_are_read_as_they_were_written(weir):
+    library = """
+        class AttributeManager:
+            values = {"bytes": ("ascii", "2.2.4"), "text": ("utf-8", "2.2.4"), "number": (None, 3)}
+            def __getitem__(self, name): return self.values[name][1]
+            def get_id(self, name): return type("Id", (), {"dtype": self.values[name][0]})
+        def check_string_dtype(dtype): return type("Info", (), {"encoding": dtype})
+    """
+    program = "import h5py; attrs = h5py.AttributeManager(); print([attrs[n] for n in ('bytes', 'text', 'number')])"
+    result = weir({"p.py": program, "h5py.py": library}, "p.py")
+    assert result.stdout == "[b'2.2.4', '2.2.4', 3]\n", result.stderr
+
+
+def test_librosa_takes_arguments_by_position_and_has_what_it_lost(weir):
+    library = {
+        "librosa/__init__.py": "",
+        "librosa/feature/__init__.py": "def rms(*, y, **options): return ('rms', y)",
+        "librosa/filters.py": "def mel(*, sr, n_fft, n_mels=128): return sr, n_fft, n_mels",
+    }
+    program = """
+        import librosa, librosa.feature, librosa.filters
+        print(librosa.feature.rmse(5), librosa.filters.mel(16000, 512, n_mels=20), librosa.filters.mel(sr=1, n_fft=2))
+        print(librosa.output.write_wav.__name__)
+    """
+    result = weir({"p.py": program, **library}, "p.py")
+    assert result.stdout == "('rms', 5) (16000, 512, 20) (1, 2, 128)\nwrite_wav\n", result.stderr
+
+
+def test_tensorboards_summaries_are_where_they_were(weir):
+    library = {
+        "tensorboard/__init__.py": "",
+        "tensorboard/summary/__init__.py": "scalar = 2",
+        "tensorboard/summary/v1.py": "scalar = 1\ndef custom_scalar_pb(layout): return layout",
+    }
+    program = "from tensorboard import summary; print(summary.scalar, summary.custom_scalar_pb(3))"
+    assert weir({"p.py": program, **library}, "p.py").stdout == "2 3\n"
 
 
 def test_a_programs_folder_may_hold_names_of_pythons_own_modules(weir):

@@ -123,6 +123,26 @@ def test_a_test_program_runs(tmp_path):
                     self.assertShapeEqual(np.zeros(2), x)
                 with self.cached_session() as again:
                     self.assertIs(session, again)
+            def testSessionPlacesOperationsWhereItCan(self):
+                with self.test_session():
+                    self.assertEqual(tf.constant(1).device, "/device:CPU:0")
+                    with tf.device("/gpu:0"):
+                        self.assertEqual((tf.constant(1) + 1).eval(), 2)
+                with self.session(use_gpu=True):
+                    self.assertEqual(tf.constant(1).device, "")
+                with self.assertRaisesRegex(tf.errors.InvalidArgumentError, "Cannot assign a device"):
+                    with self.session(force_gpu=True):
+                        tf.constant(1).eval()
+            def testComparisonsEvaluateTensors(self):
+                self.assertAllClose(tf.constant([1.0, 2.0]), [1.0, 2.0])
+                self.assertAllEqual(tf.constant(3), 3)
+                with self.assertRaises(ValueError):
+                    self.assertAllClose(1.0, [[1.0], [1.0, 2.0]])
+            def testGradientsByOneOfSeveralLeaveTheOthersAsTheyAre(self):
+                with self.cached_session():
+                    a, b = tf.constant(2.0), tf.constant(3.0)
+                    pairs = tf.test.compute_gradient([a, b], [[], []], a * b, [])
+                    self.assertAllClose([float(theory[0, 0]) for theory, _ in pairs], [3.0, 2.0])
             def testGraphIsFresh(self):
                 self.assertEqual(len(tf.get_default_graph().get_operations()), 0)
                 seen.append((random.random(), np.random.rand()))

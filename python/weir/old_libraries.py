@@ -1,4 +1,4 @@
-"""What programs of TensorFlow's time expect of Python, numpy, scipy and PIL, and later releases have taken away.
+"""What programs of TensorFlow's time expect of Python, numpy and PIL, and later releases have taken away.
 
 Used by `weir run` only, for the program that it runs. Each addition fills a gap: where the name still exists nothing is
 changed. A module is patched when it is imported, so nothing is imported for this. docs/running-programs.md lists them.
@@ -10,7 +10,7 @@ import sys
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-from weir import _weir, old_scipy
+from weir import _weir, old_media, old_scipy
 
 
 def install(allow_pickle=False):
@@ -221,6 +221,9 @@ def _patch_numpy(numpy):
     for name in ("concatenate", "hstack", "vstack", "dstack", "stack", "column_stack"):
         setattr(numpy, name, _with_generators(getattr(numpy, name)))
     numpy.linspace = _with_whole_number(numpy.linspace)
+    numpy.reshape = _with_new_shape(numpy.reshape)
+    _add(numpy.lib, pad=numpy.pad)
+    _add(numpy, cast=_Casts(numpy.asarray))
     for name in ("meshgrid", "broadcast_arrays"):
         setattr(numpy, name, _giving_a_list(getattr(numpy, name)))
     if not hasattr(numpy.ndarray, "tostring"):
@@ -291,6 +294,29 @@ def _with_whole_number(original):
         return original(start, stop, _whole(num), *args, **options)
 
     return linspace
+
+
+def _with_new_shape(original):
+    """Until numpy 2.4 np.reshape took its shape by the name newshape."""
+
+    @functools.wraps(original)
+    def reshape(a, *args, **options):
+        if "newshape" in options:
+            options["shape"] = options.pop("newshape")
+        return original(a, *args, **options) if args or "shape" not in options else original(
+            a, options.pop("shape"), **options)
+
+    return reshape
+
+
+class _Casts:
+    """Until numpy 2 np.cast[np.float32](x) made an array of that type."""
+
+    def __init__(self, convert):
+        self._convert = convert
+
+    def __getitem__(self, dtype):
+        return lambda x: self._convert(x, dtype)
 
 
 def _giving_a_list(original):
@@ -480,6 +506,7 @@ _PATCHES = {
     "string": _patch_string,
     "threading": _patch_threading,
     "time": _patch_time,
+    **old_media.PATCHES,
     **old_scipy.patches(),
 }
 
@@ -595,6 +622,7 @@ _MODULES = {
     "horovod.tensorflow": _weir_module("distributed"),
     "imp": _fill_imp,
     "input_data": _fill_input_data,
+    "librosa.output": old_media.fill_librosa_output,
     "scipy.misc": _fill_scipy_misc,
     "xml.etree.cElementTree": _fill_c_element_tree,
     **dict.fromkeys(old_scipy.MODULES, old_scipy.fill),

@@ -88,17 +88,27 @@ def assert_equal_graph_def(actual, expected, checkpoint_v2=False):
             raise AssertionError(f"Found unexpected difference in node '{name}':\nactual:\n{a}\nexpected:\n{b}")
 
 
-def _as_array(value):
-    """What a fetch or a constant is as an array; tensors are evaluated in the default session."""
-    if isinstance(value, np.ndarray):
-        return value
-    if hasattr(value, "eval") and hasattr(value, "dtype"):
-        value = value.eval()
-    return np.asarray(value)
-
-
 def _format(value):
     return np.array2string(np.asarray(value), threshold=50, edgeitems=3)
+
+
+def _session_config(config, force_gpu):
+    """What the sessions of tests run with: operations go where they can, unless a GPU is asked for."""
+    if config is None:
+        return weir.ConfigProto(allow_soft_placement=not force_gpu)
+    if force_gpu and config.allow_soft_placement:
+        strict = weir.ConfigProto()
+        strict.CopyFrom(config)
+        strict.allow_soft_placement = False
+        return strict
+    return config
+
+
+def _devices(graph, use_gpu, force_gpu):
+    """Where operations that are made inside a test's session go: to the CPU unless the test wants GPUs."""
+    if force_gpu:
+        return graph.device(gpu_device_name() or "/device:GPU:0")
+    return contextlib.nullcontext() if use_gpu else graph.device("/device:CPU:0")
 
 
 class _CheckedThread:
@@ -163,7 +173,8 @@ class TestCase(_Assertions, unittest.TestCase):
     def session(self, graph=None, config=None, use_gpu=False, force_gpu=False):
         """A new session, the default one inside the block, on `graph` or the default graph."""
         graph = weir.get_default_graph() if graph is None else graph
-        with graph.as_default(), weir.Session(graph=graph, config=config) as session:
+        config = _session_config(config, force_gpu)
+        with graph.as_default(), weir.Session(graph=graph, config=config) as session, _devices(graph, use_gpu, force_gpu):
             yield session
 
     @contextlib.contextmanager
@@ -171,7 +182,7 @@ class TestCase(_Assertions, unittest.TestCase):
         """The session of this test: made by the first call, kept until the test ends."""
         if self._cached_session is None:
             graph = weir.get_default_graph() if graph is None else graph
-            self._cached_session = (weir.Session(graph=graph, config=config), graph, config)
+            self._cached_session = (weir.Session(graph=graph, config=_session_config(config, force_gpu)), graph, config)
         else:
             _, kept_graph, kept_config = self._cached_session
             if graph is not None and graph is not kept_graph:
@@ -179,7 +190,7 @@ class TestCase(_Assertions, unittest.TestCase):
             if config is not None and config is not kept_config:
                 raise ValueError("the cached session of this test was made with another config")
         session, graph, _ = self._cached_session
-        with graph.as_default(), session.as_default():
+        with graph.as_default(), session.as_default(), _devices(graph, use_gpu, force_gpu):
             yield session
 
     def test_session(self, graph=None, config=None, use_gpu=False, force_gpu=False):
@@ -222,7 +233,12 @@ class TestCase(_Assertions, unittest.TestCase):
     # Comparisons
 
     def _GetNdArray(self, a):
-        return _as_array(a)
+        """What a fetch or a constant is as an array; a tensor is evaluated."""
+        if isinstance(a, np.ndarray):
+            return a
+        if hasattr(a, "eval") and hasattr(a, "dtype"):
+            a = self.evaluate(a)
+        return np.asarray(a)
 
     def assertShapeEqual(self, np_array, tf_tensor, msg=None):
         self.assertIsInstance(np_array, (np.ndarray, np.generic))
@@ -259,9 +275,11 @@ class TestCase(_Assertions, unittest.TestCase):
                 self.assertAllClose(a[key], b[key], rtol, atol, f"at [{key!r}]" + ("" if msg is None else f" ({msg})"))
             return
         try:
-            x, y = _as_array(a), _as_array(b)
+            x, y = self._GetNdArray(a), self._GetNdArray(b)
             ragged = x.dtype == object or y.dtype == object
         except ValueError:
+            if not (isinstance(a, (list, tuple)) and isinstance(b, (list, tuple))):
+                raise
             ragged = True
         if ragged and isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
             self.assertEqual(len(a), len(b), msg)
@@ -298,7 +316,7 @@ class TestCase(_Assertions, unittest.TestCase):
         msg=None,
     ):
         """assertAllClose with the tolerance of the less precise type of the two."""
-        a, b = _as_array(a), _as_array(b)
+        a, b = self._GetNdArray(a), self._GetNdArray(b)
         types = {str(a.dtype), str(b.dtype)}
         if types & {"float32", "complex64"}:
             rtol, atol = max(rtol, float_rtol), max(atol, float_atol)
@@ -318,7 +336,7 @@ class TestCase(_Assertions, unittest.TestCase):
 
     def assertAllEqual(self, a, b, msg=None):
         """The same shape and values; NaN equals NaN."""
-        a, b = _as_array(a), _as_array(b)
+        a, b = self._GetNdArray(a), self._GetNdArray(b)
         if a.dtype.kind in "SUO" or b.dtype.kind in "SUO":  # text and bytes of the same letters are the same
             a, b = _text(a), _text(b)
         self.assertEqual(a.shape, b.shape, f"Shape mismatch: expected {b.shape}, got {a.shape}. {msg or ''}")
@@ -341,7 +359,7 @@ class TestCase(_Assertions, unittest.TestCase):
         self.fail(f"The two values are equal at all elements. {msg or ''}")
 
     def _assert_all(self, a, holds, claim):
-        a = _as_array(a)
+        a = self._GetNdArray(a)
         bad = np.logical_not(holds(a))
         if np.any(bad):
             self.fail(f"not {claim}: {_format(a[bad] if a.ndim else a)}")
@@ -371,7 +389,7 @@ class TestCase(_Assertions, unittest.TestCase):
 
     def assertDTypeEqual(self, target, expected_dtype):
         expected = np.dtype(getattr(expected_dtype, "as_numpy_dtype", expected_dtype))
-        self.assertEqual(_as_array(target).dtype, expected)
+        self.assertEqual(self._GetNdArray(target).dtype, expected)
 
     def assertStartsWith(self, actual, expected_start, msg=None):
         if not actual.startswith(expected_start):
@@ -552,9 +570,8 @@ def compute_gradient(x, x_shape, y, y_shape, x_init_value=None, delta=1e-3, init
     extra = dict(extra_feed_dict or {})
     result = []
     for i, tensor in enumerate(xs):
-        feed = {**extra, **{other: values[j] for j, other in enumerate(xs) if j != i}}
-        theoretical = _theoretical_jacobian(tensor, values[i], y, _shape_list(y_shape), feed)
-        numeric = _numeric_jacobian(tensor, values[i], y, _shape_list(y_shape), delta, feed)
+        theoretical = _theoretical_jacobian(tensor, values[i], y, _shape_list(y_shape), extra)
+        numeric = _numeric_jacobian(tensor, values[i], y, _shape_list(y_shape), delta, extra)
         result.append((theoretical, numeric))
     return result if several else result[0]
 

@@ -25,7 +25,10 @@ class _Function:
 
 
 def py_func(func, inp, Tout, stateful=True, name=None):
-    """Calls ``func`` with the values of ``inp`` as arrays when it runs; its results must have the types ``Tout``."""
+    """Calls ``func`` with the values of ``inp`` when it runs; its results must have the types ``Tout``.
+
+    The values come as ``Session.run`` returns them: arrays, numpy scalars, bytes.
+    """
     if not callable(func):
         raise ValueError(f"Expected func to be callable, got func of type {type(func)}")
     if not isinstance(inp, (list, tuple)):
