@@ -1,6 +1,7 @@
 import pathlib
 import re
 import signal
+import os
 import subprocess
 import sys
 import textwrap
@@ -327,7 +328,14 @@ def test_numpy_takes_whole_floats_generators_and_copies_if_needed(weir):
     assert result.stdout == "all\n", result.stderr
 
 
-def test_attributes_of_hdf5_files_are_read_as_they_were_written(weir):
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """Makes packages below site-packages/ installed ones."""
+    paths = [str(tmp_path / "site-packages"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
+
+
+def test_attributes_of_hdf5_files_are_read_as_they_were_written(weir, installed):
     library = """
         class AttributeManager:
             values = {"bytes": ("ascii", "2.2.4"), "text": ("utf-8", "2.2.4"), "number": (None, 3)}
@@ -336,15 +344,15 @@ def test_attributes_of_hdf5_files_are_read_as_they_were_written(weir):
         def check_string_dtype(dtype): return type("Info", (), {"encoding": dtype})
     """
     program = "import h5py; attrs = h5py.AttributeManager(); print([attrs[n] for n in ('bytes', 'text', 'number')])"
-    result = weir({"p.py": program, "h5py.py": library}, "p.py")
+    result = weir({"p.py": program, "site-packages/h5py.py": library}, "p.py")
     assert result.stdout == "[b'2.2.4', '2.2.4', 3]\n", result.stderr
 
 
-def test_librosa_takes_arguments_by_position_and_has_what_it_lost(weir):
+def test_librosa_takes_arguments_by_position_and_has_what_it_lost(weir, installed):
     library = {
-        "librosa/__init__.py": "",
-        "librosa/feature/__init__.py": "def rms(*, y, **options): return ('rms', y)",
-        "librosa/filters.py": "def mel(*, sr, n_fft, n_mels=128): return sr, n_fft, n_mels",
+        "site-packages/librosa/__init__.py": "",
+        "site-packages/librosa/feature/__init__.py": "def rms(*, y, **options): return ('rms', y)",
+        "site-packages/librosa/filters.py": "def mel(*, sr, n_fft, n_mels=128): return sr, n_fft, n_mels",
     }
     program = """
         import librosa, librosa.feature, librosa.filters
@@ -355,11 +363,11 @@ def test_librosa_takes_arguments_by_position_and_has_what_it_lost(weir):
     assert result.stdout == "('rms', 5) (16000, 512, 20) (1, 2, 128)\nwrite_wav\n", result.stderr
 
 
-def test_tensorboards_summaries_are_where_they_were(weir):
+def test_tensorboards_summaries_are_where_they_were(weir, installed):
     library = {
-        "tensorboard/__init__.py": "",
-        "tensorboard/summary/__init__.py": "scalar = 2",
-        "tensorboard/summary/v1.py": "scalar = 1\ndef custom_scalar_pb(layout): return layout",
+        "site-packages/tensorboard/__init__.py": "",
+        "site-packages/tensorboard/summary/__init__.py": "scalar = 2",
+        "site-packages/tensorboard/summary/v1.py": "scalar = 1\ndef custom_scalar_pb(layout): return layout",
     }
     program = "from tensorboard import summary; print(summary.scalar, summary.custom_scalar_pb(3))"
     assert weir({"p.py": program, **library}, "p.py").stdout == "2 3\n"

@@ -4,13 +4,13 @@ Used by `weir run` only, for the program that it runs. Each addition fills a gap
 changed. A module is patched when it is imported, so nothing is imported for this. docs/running-programs.md lists them.
 """
 
-import functools
 import importlib.util
 import sys
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-from weir import _weir, old_media, old_scipy
+from weir import old_media, old_numpy, old_scipy
+from weir.old_numpy import add_missing as _add
 
 
 def install(allow_pickle=False):
@@ -20,7 +20,7 @@ def install(allow_pickle=False):
     """
     patches = dict(_PATCHES)
     if allow_pickle:
-        patches["numpy"] = lambda numpy: (_patch_numpy(numpy), _allow_pickle(numpy))
+        patches["numpy"] = lambda numpy: (old_numpy.patch(numpy), old_numpy.allow_pickle(numpy))
     for name in list(patches):
         if name in sys.modules:
             patches.pop(name)(sys.modules[name])
@@ -42,13 +42,6 @@ def install_python2():
     methods = "split strip lstrip rstrip lower upper replace find rfind count index zfill ljust rjust center translate"
     _add(string, **{method: getattr(str, method) for method in methods.split()})
     _add(string, atoi=int, atof=float, atol=int)
-
-
-def _add(owner, **values):
-    """Sets those attributes that `owner` lacks."""
-    for name, value in values.items():
-        if name not in getattr(owner, "__dict__", {}):
-            setattr(owner, name, value)
 
 
 class _PatchingFinder:
@@ -183,198 +176,7 @@ def _patch_pickle(pickle):
     pickle.load, pickle.loads, pickle.dump = load_python2, loads_python2, dump_python2
 
 
-# numpy, scipy, PIL
-
-
-_COPY_IF_NEEDED = False  # of np.array; None from numpy 2 on
-
-
-def _patch_numpy(numpy):
-    global _COPY_IF_NEEDED
-    if int(numpy.__version__.split(".")[0]) >= 2:
-        _COPY_IF_NEEDED = None
-    _add(numpy, float=float, int=int, object=object, str=str, complex=complex, unicode=str)
-    _add(numpy, bool=bool, long=int, bool8=numpy.bool_, int0=numpy.intp, uint0=numpy.uintp)
-    _add(numpy, float_=numpy.float64, complex_=numpy.complex128, string_=numpy.bytes_, unicode_=numpy.str_)
-    _add(numpy, Inf=numpy.inf, infty=numpy.inf, Infinity=numpy.inf, PINF=numpy.inf, NINF=-numpy.inf)
-    _add(numpy, NaN=numpy.nan, NAN=numpy.nan, PZERO=0.0, NZERO=-0.0)
-    _add(numpy, product=numpy.prod, cumproduct=numpy.cumprod, sometrue=numpy.any, alltrue=numpy.all)
-    _add(numpy, asscalar=lambda a: a.item(), rank=numpy.ndim, round_=numpy.round, mat=numpy.asmatrix)
-    _add(numpy, asfarray=lambda a, dtype=numpy.float64: numpy.asarray(
-        a, dtype if numpy.issubdtype(dtype, numpy.inexact) else numpy.float64))
-    _add(numpy, row_stack=numpy.vstack, msort=lambda a: numpy.sort(a, axis=0))
-    if hasattr(numpy, "trapezoid"):
-        _add(numpy, trapz=numpy.trapezoid)
-    _add(numpy, in1d=lambda a, b, **options: numpy.isin(numpy.ravel(a), b, **options))
-    _add(numpy.random, random_integers=_random_integers(numpy))
-    _patch_fromstring(numpy)
-    for name in ("array", "asarray", "asanyarray"):
-        setattr(numpy, name, _with_ragged_lists(getattr(numpy, name)))
-    _weir.arrays_of_one_element_are_numbers()
-    _weir.lists_of_slices_are_indices()
-    if int(numpy.__version__.split(".")[0]) >= 2:
-        numpy.set_printoptions(legacy="1.25")  # numbers in lists print as 0.5, not as np.float32(0.5)
-    for name in ("rand", "randn"):
-        setattr(numpy.random, name, _with_whole_floats(getattr(numpy.random, name)))
-    for name in ("zeros", "ones", "empty"):
-        setattr(numpy, name, _with_whole_float_shape(getattr(numpy, name)))
-    for name in ("concatenate", "hstack", "vstack", "dstack", "stack", "column_stack"):
-        setattr(numpy, name, _with_generators(getattr(numpy, name)))
-    numpy.linspace = _with_whole_number(numpy.linspace)
-    numpy.reshape = _with_new_shape(numpy.reshape)
-    _add(numpy.lib, pad=numpy.pad)
-    _add(numpy, cast=_Casts(numpy.asarray))
-    for name in ("meshgrid", "broadcast_arrays"):
-        setattr(numpy, name, _giving_a_list(getattr(numpy, name)))
-    if not hasattr(numpy.ndarray, "tostring"):
-        _add_method(numpy.ndarray, "tostring", numpy.ndarray.tobytes)
-
-
-def _random_integers(numpy):
-    def random_integers(low, high=None, size=None):
-        """Includes `high`, unlike randint."""
-        low, high = (1, low) if high is None else (low, high)
-        return numpy.random.randint(low, high + 1, size)
-
-    return random_integers
-
-
-def _with_ragged_lists(original):
-    """Until numpy 1.24 lists of unequal lengths became arrays of objects: np.array([(x, y), ...])."""
-
-    @functools.wraps(original)
-    def convert(*args, **options):
-        if options.get("copy", True) is False:  # "only if needed", which numpy 2 calls None
-            options["copy"] = _COPY_IF_NEEDED
-        try:
-            return original(*args, **options)
-        except ValueError as error:
-            typed = options.get("dtype") is not None or len(args) > 1 and args[1] is not None
-            if typed or "inhomogeneous" not in str(error):
-                raise
-        return original(args[0], object, *args[2:], **options) if len(args) > 1 else original(
-            *args, **{**options, "dtype": object})
-
-    return convert
-
-
-def _with_whole_floats(original):
-    """Until numpy 1.12 sizes could be floats: np.random.rand(1e4, 1e4)."""
-
-    @functools.wraps(original)
-    def random(*sizes):
-        return original(*map(_whole, sizes))
-
-    return random
-
-
-def _whole(number):
-    return int(number) if isinstance(number, float) and number.is_integer() else number
-
-
-def _with_whole_float_shape(original):
-    """... and so could the lengths of a shape: np.zeros((n / 2, 3.))."""
-
-    @functools.wraps(original)
-    def make(shape, *args, **options):
-        if isinstance(shape, float):
-            shape = _whole(shape)
-        elif type(shape) in (tuple, list) and any(isinstance(length, float) for length in shape):
-            shape = tuple(_whole(length) for length in shape)
-        return original(shape, *args, **options)
-
-    return make
-
-
-def _with_whole_number(original):
-    """... and the number of points of np.linspace(a, b, 10.)."""
-
-    @functools.wraps(original)
-    def linspace(start, stop, num=50, *args, **options):
-        return original(start, stop, _whole(num), *args, **options)
-
-    return linspace
-
-
-def _with_new_shape(original):
-    """Until numpy 2.4 np.reshape took its shape by the name newshape."""
-
-    @functools.wraps(original)
-    def reshape(a, *args, **options):
-        if "newshape" in options:
-            options["shape"] = options.pop("newshape")
-        return original(a, *args, **options) if args or "shape" not in options else original(
-            a, options.pop("shape"), **options)
-
-    return reshape
-
-
-class _Casts:
-    """Until numpy 2 np.cast[np.float32](x) made an array of that type."""
-
-    def __init__(self, convert):
-        self._convert = convert
-
-    def __getitem__(self, dtype):
-        return lambda x: self._convert(x, dtype)
-
-
-def _giving_a_list(original):
-    """Until numpy 2 programs could append to what np.meshgrid gave."""
-
-    @functools.wraps(original)
-    def call(*args, **options):
-        return list(original(*args, **options))
-
-    return call
-
-
-def _with_generators(original):
-    """Until numpy 1.16 arrays to be stacked could come from a generator."""
-
-    @functools.wraps(original)
-    def stack(arrays, *args, **options):
-        return original(list(arrays) if hasattr(arrays, "__next__") else arrays, *args, **options)
-
-    return stack
-
-
-def _patch_fromstring(numpy):
-    """numpy 2.3 took the binary mode away; releases before complained about it."""
-    original = numpy.fromstring
-
-    def fromstring(string, dtype=float, count=-1, *, sep="", **options):
-        if sep != "":
-            return original(string, dtype, count, sep=sep, **options)
-        if isinstance(string, str):
-            string = string.encode("latin1")
-        return numpy.frombuffer(string, dtype, count).copy()
-
-    fromstring.__doc__ = original.__doc__
-    numpy.fromstring = fromstring
-
-
-def _add_method(cls, name, method):
-    """Adds a method to a class of an extension module, which refuses setattr. Does nothing if that cannot be."""
-    import ctypes
-    import gc
-
-    try:
-        (namespace,) = (d for d in gc.get_referents(cls.__dict__) if isinstance(d, dict))
-        namespace[name] = method
-        ctypes.pythonapi.PyType_Modified(ctypes.py_object(cls))
-    except (ValueError, AttributeError, TypeError):
-        pass
-
-
-def _allow_pickle(numpy):
-    original = numpy.load
-
-    def load(file, mmap_mode=None, allow_pickle=True, **options):
-        return original(file, mmap_mode, allow_pickle, **options)
-
-    load.__doc__ = original.__doc__
-    numpy.load = load
+# scipy, PIL
 
 
 def _patch_pil_image(image):
@@ -501,7 +303,7 @@ _PATCHES = {
     "html.parser": _patch_html_parser,
     "inspect": _patch_inspect,
     "itertools": _patch_itertools,
-    "numpy": _patch_numpy,
+    "numpy": old_numpy.patch,
     "scipy.misc": _patch_scipy_misc,
     "string": _patch_string,
     "threading": _patch_threading,

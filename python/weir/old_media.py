@@ -1,4 +1,4 @@
-"""What h5py, librosa and TensorBoard, which read models and sound and make summaries, did when TensorFlow 1 was current.
+"""What h5py, librosa and TensorBoard, which hold models, sound and summaries, did when TensorFlow 1 was current.
 
 Part of `weir run` (old_libraries.py installs it).
 """
