@@ -233,9 +233,9 @@ def test_server_arguments():
 
 def test_tokens_and_what_untrusted_clients_may_not():
     server = tf.train.Server({"a": ["localhost:0"]}, credentials={"token": "secret"}, untrusted_clients=True, max_graph_nodes=10)
-    with pytest.raises(errors.UnauthenticatedError):
-        tf.Session(server.target)
     x = tf.constant(1.0) + 1
+    with tf.Session(server.target) as session, pytest.raises(errors.UnauthenticatedError):
+        session.run(x)
     with tf.Session(server.target, credentials={"token": "secret"}) as session:
         assert session.run(x) == 2
         read = tf.read_file("/etc/hostname")
@@ -244,6 +244,6 @@ def test_tokens_and_what_untrusted_clients_may_not():
     with tf.Graph().as_default():
         for _ in range(20):
             x = tf.constant(1.0)
-        with pytest.raises(errors.ResourceExhaustedError):
-            tf.Session(server.target, credentials={"token": "secret"})
+        with tf.Session(server.target, credentials={"token": "secret"}) as session, pytest.raises(errors.ResourceExhaustedError):
+            session.run(x)
     server.stop()

@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -21,6 +22,14 @@ def free_port():
 def weir(*arguments, **options):
     return subprocess.Popen([sys.executable, "-m", "weir", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                             **options)
+
+
+def stop(process):
+    """Stops a process, and waits until the last of its threads has."""
+    os.kill(process, signal.SIGSTOP)
+    tasks = f"/proc/{process}/task"
+    while any(open(f"{tasks}/{t}/stat").read().rsplit(")", 1)[1].split()[0] != "T" for t in os.listdir(tasks)):
+        time.sleep(0.01)
 
 
 class Cluster:
@@ -118,7 +127,7 @@ def test_a_stopped_task_ends_steps_at_their_deadline(cluster):
             v = tf.constant(1.0) + tf.placeholder_with_default(1.0, [])
         with tf.Session(cluster.target("worker", 0)) as session:
             assert session.run(v) == 2
-            os.kill(cluster.tasks["ps", 0].pid, signal.SIGSTOP)
+            stop(cluster.tasks["ps", 0].pid)
             with pytest.raises(errors.DeadlineExceededError, match="(?s)/job:ps/replica:0/task:0"):
                 session.run(v, options=tf.RunOptions(timeout_in_ms=500))
             os.kill(cluster.tasks["ps", 0].pid, signal.SIGCONT)

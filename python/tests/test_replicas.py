@@ -128,6 +128,7 @@ def test_workers_train_together(tmp_path, servers, workers, sync):
 
 
 def test_a_killed_worker_rejoins(tmp_path):
+    """tensorflow issue 13806: the others began anew with it."""
     with Cluster(tmp_path, 1, 2, 400) as cluster:
         cluster.wait_for(lambda: cluster.step(1) > 20)
         cluster.kill("worker", 1)

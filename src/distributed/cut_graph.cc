@@ -89,11 +89,11 @@ class Cutter {
     node.set_device(full.str());
   }
 
-  std::string unique(const std::string& name, int number) {
-    std::string result = name;
-    for (int i = 1; graph_.by_name.contains(result) || !used_.emplace(number, result).second; ++i) {
-      result = fmt::format("{}_{}", name, i);
-    }
+  std::string unique(const std::string& name) {
+    std::string result;
+    do {
+      result = fmt::format("{}_S{}", name, names_.next_number());
+    } while (graph_.by_name.contains(result));
     return result;
   }
 
@@ -159,7 +159,7 @@ class Cutter {
     if (!is_new) return known->second;
     const Output& output = step_.feeds[static_cast<size_t>(feed)];
     proto::NodeDef& node = *part(number).graph.add_node();
-    node.set_name(unique(fmt::format("_recv_{}_{}", output.node()->name, output.index()), number));
+    node.set_name(unique(fmt::format("_recv_{}_{}", output.node()->name, output.index())));
     known->second = node.name();
     node.set_op("_Recv");
     // TensorFlow's tasks want both ends of what ends at the master to be their own.
@@ -185,7 +185,7 @@ class Cutter {
       // An order needs something to send.
       name = origin.name() + "_done";
       proto::NodeDef& nothing = *part(from).graph.add_node();
-      nothing.set_name(unique("_nothing_" + origin.name(), from));
+      nothing.set_name(unique("_nothing_" + origin.name()));
       nothing.set_op("Const");
       nothing.add_input("^" + origin.name());
       attr(nothing, "dtype").set_type(proto::DT_FLOAT);
@@ -207,7 +207,7 @@ class Cutter {
     }
     const std::string tensor_name = fmt::format("edge_{}_{}", received_.size(), name);
     proto::NodeDef send, recv;
-    send.set_name(unique("_send_" + name, from));
+    send.set_name(unique("_send_" + name));
     send.set_op("_Send");
     send.add_input(value);
     attr(send, "T").set_type(static_cast<proto::DataType>(type));
@@ -215,7 +215,7 @@ class Cutter {
     const uint64_t incarnation = names_.incarnation(task(from));
     describe(send, from_device, incarnation, to_device, tensor_name, false);
     place(send, from);
-    recv.set_name(unique("_recv_" + name, to));
+    recv.set_name(unique("_recv_" + name));
     recv.set_op("_Recv");
     attr(recv, "tensor_type").set_type(static_cast<proto::DataType>(type));
     shape_to_proto(shape, *attr(recv, kShapeAttr).mutable_shape());
@@ -257,7 +257,7 @@ class Cutter {
     }
     const std::string name = input_text(output.node()->name, output.index());
     proto::NodeDef send;
-    send.set_name(unique(fmt::format("_send_{}_{}", output.node()->name, output.index()), from));
+    send.set_name(unique(fmt::format("_send_{}_{}", output.node()->name, output.index())));
     send.set_op("_Send");
     send.add_input(input_text(def(source.node).name(), source.port));
     attr(send, "T").set_type(static_cast<proto::DataType>(output.dtype()));
@@ -277,7 +277,6 @@ class Cutter {
   std::vector<CutPart> parts_;
   std::map<Source, int> fed_;
   std::set<std::pair<int, int>> added_;                         // nodes, by part
-  std::set<std::pair<int, std::string>> used_;                  // names that were made, by part
   std::map<std::pair<int, int>, std::string> fed_in_;           // by feed and part
   std::map<std::pair<Source, int>, std::string> received_;      // by value and part
 };

@@ -29,6 +29,8 @@ std::vector<bool> needed_nodes(const SessionGraph& graph, const StepSpec& step);
 struct CutNames {
   std::function<uint64_t(const std::string& task)> incarnation;
   std::function<bool(const std::string& task)> wants_full_devices;  // TensorFlow's tasks place nothing themselves
+  // For names of nodes that are made, one a session: TensorFlow's tasks keep what sends and receives by its name.
+  std::function<int64_t()> next_number;
 };
 std::vector<CutPart> cut_graph(const SessionGraph& graph, const StepSpec& step, const std::vector<bool>& needed,
                                const Assignment& assignment, const CutNames& names);

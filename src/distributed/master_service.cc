@@ -46,6 +46,8 @@ void Service::create_session(Incoming& call) {
   session->extend(request.graph_def(), 0);
   response.set_session_handle(session->handle());
   response.set_graph_version(session->version());
+  // A client that has given up never hears of the handle, and would never close it.
+  if (call.stop().stop_requested()) throw error(Code::Cancelled, "the client has given up");
   {
     std::lock_guard lock(mutex_);
     if (stopped_) throw error(Code::Unavailable, "the server is stopping");
@@ -87,6 +89,8 @@ void Service::run_step(Incoming& call) {
   proto::RunStepResponse response;
   StepResult result;
   try {
+    seen_steps_.add(request.request_id(), "RunStep");
+    const RunningStep running(*this);
     const std::shared_ptr<MasterSession> owner = session(request.session_handle());
     result = request.partial_run_handle().empty() ? owner->run(step) : owner->run_partial(request.partial_run_handle(), step);
   } catch (...) {
@@ -183,6 +187,8 @@ void Service::run_callable(Incoming& call) {
   std::vector<Tensor> feeds;
   decode_with_tensors(call.request(), kRunCallableFeed, false, request,
                       [&](const std::string&, Tensor value) { feeds.push_back(std::move(value)); });
+  seen_steps_.add(request.request_id(), "RunCallable");
+  const RunningStep running(*this);
   const StepResult result =
       session(request.session_handle())->run_callable(request.handle(), std::move(feeds), call.stop(), call.deadline());
   proto::RunCallableResponse response;

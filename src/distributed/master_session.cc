@@ -17,6 +17,9 @@ namespace {
 
 constexpr std::chrono::seconds kCleanupTimeout{10};
 constexpr std::chrono::seconds kGreetingTimeout{5};
+// How long a task may take to note a session, and to take in its part of a graph, when the client sets no limit.
+constexpr std::chrono::seconds kSessionTimeout{60};
+constexpr std::chrono::minutes kRegisterTimeout{10};
 constexpr std::chrono::seconds kWaitNotice{10};
 constexpr size_t kMostPrepared = 4096;  // kinds of steps that a session keeps
 
@@ -29,6 +32,8 @@ std::chrono::milliseconds left_until(Deadline deadline) {
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
   return std::max(left, std::chrono::milliseconds(1));
 }
+
+Deadline from_now(std::chrono::milliseconds time) { return std::chrono::steady_clock::now() + time; }
 
 bool traces(const proto::RunOptions& options) { return options.trace_level() != proto::RunOptions::NO_TRACE; }
 
@@ -66,6 +71,12 @@ struct MasterSession::Graphs {
 };
 
 struct MasterSession::Prepared : PreparedStep {
+  explicit Prepared(MasterSession& o) : owner(o) {}
+  ~Prepared() { owner.let_go(*this); }  // runs that are under way keep it
+  Prepared(const Prepared&) = delete;
+  Prepared& operator=(const Prepared&) = delete;
+
+  MasterSession& owner;
   std::shared_ptr<Graphs> graphs;
   std::optional<Session::Callable> local;  // when nothing needs another task
 };
@@ -117,7 +128,7 @@ MasterSession::MasterSession(std::string handle, const MasterOptions& options, c
       own_task_(task_name(options.job, options.task)) {
   devices_ = worker_.devices();
   incarnations_[own_task_] = worker_.incarnation();
-  worker_.create_session(handle_, config_.isolate_session_state());
+  worker_.create_session(handle_, config_.isolate_session_state(), {.task = own_task_, .incarnation = worker_.incarnation()});
   try {
     connect(stop, deadline);
   } catch (...) {
@@ -175,7 +186,8 @@ void MasterSession::connect(const std::stop_token& stop, Deadline deadline) {
       // TensorFlow's tasks use the cluster that they were started with when the message names none.
       request.mutable_server_def()->set_protocol("grpc");
     }
-    const Reply reply = peer->call("CreateWorkerSession", encode(request), {.deadline = deadline, .stop = stop},
+    const Reply reply = peer->call("CreateWorkerSession", encode(request),
+                                   {.deadline = std::min(deadline, from_now(kSessionTimeout)), .stop = stop},
                                    "told of a new session");
     if (reply.code != Code::Ok) throw Error(reply.code, reply.error);
   }
@@ -187,6 +199,7 @@ int64_t MasterSession::version() const {
 }
 
 int64_t MasterSession::extend(const proto::GraphDef& graph, int64_t current_version) {
+  std::map<std::string, std::shared_ptr<Prepared>> dropped;  // let go of without the lock
   std::lock_guard lock(mutex_);
   if (closed_) throw error(Code::FailedPrecondition, "Session is closed.");
   if (current_version != version_) {
@@ -204,7 +217,7 @@ int64_t MasterSession::extend(const proto::GraphDef& graph, int64_t current_vers
     options.log_device_placement = config_.log_device_placement();
     fresh->session = std::make_unique<Session>(fresh->graph.graph, options);
     graphs_ = std::move(fresh);
-    prepared_.clear();
+    dropped.swap(prepared_);
   }
   client_graph_ = std::move(joined);
   return ++version_;
@@ -224,14 +237,15 @@ std::shared_ptr<MasterSession::Prepared> MasterSession::prepared(const Signature
     if (known != prepared_.end()) return known->second;
   }
   std::shared_ptr<Prepared> made = prepare(graphs(), signature, partial);
+  std::map<std::string, std::shared_ptr<Prepared>> dropped;  // let go of without the lock
   std::lock_guard lock(mutex_);
-  if (prepared_.size() >= kMostPrepared) prepared_.clear();
-  return prepared_.emplace(key, std::move(made)).first->second;
+  if (prepared_.size() >= kMostPrepared) dropped.swap(prepared_);
+  return prepared_.emplace(key, made).first->second;
 }
 
 std::shared_ptr<MasterSession::Prepared> MasterSession::prepare(const std::shared_ptr<Graphs>& graphs,
                                                                 const Signature& signature, bool partial) {
-  auto made = std::make_shared<Prepared>();
+  auto made = std::make_shared<Prepared>(*this);
   made->graphs = graphs;
   std::unique_lock lock(graphs->mutex);
   const SessionGraph& graph = graphs->whole();
@@ -263,7 +277,8 @@ std::shared_ptr<MasterSession::Prepared> MasterSession::prepare(const std::share
   }
   const CutNames names{.incarnation = [this](const std::string& task) { return incarnations_.at(task); },
                        .wants_full_devices =
-                           [this](const std::string& task) { return task != own_task_ && !peers_.at(task).is_weir(); }};
+                           [this](const std::string& task) { return task != own_task_ && !peers_.at(task).is_weir(); },
+                       .next_number = [this] { return next_node_++; }};
   made->parts = cut_graph(graph, spec, needed, assignment, names);
   lock.unlock();
   if (partial && (made->parts.size() != 1 || made->parts[0].task != own_task_)) {
@@ -285,12 +300,34 @@ void MasterSession::register_parts(Prepared& prepared, bool partial) {
     *request.mutable_graph_def() = part.graph;
     *request.mutable_graph_options() = config_.graph_options();
     *request.mutable_config_proto() = config_;
-    const Reply reply = peers_.at(part.task).call("RegisterGraph", encode(request), {.stop = closing_.get_token()},
-                                                  "given its part of a graph");
+    const CallOptions options{.deadline = from_now(kRegisterTimeout), .stop = closing_.get_token()};
+    const Reply reply = peers_.at(part.task).call("RegisterGraph", encode(request), options, "given its part of a graph");
     if (reply.code != Code::Ok) throw error_from_text(reply.code, reply.error, nullptr);
     proto::RegisterGraphResponse response;
     decode(reply.body, response);
     prepared.handles.push_back(response.graph_handle());
+  }
+}
+
+// The tasks need not keep parts that nobody runs any more. Closing the session lets go of all at once.
+void MasterSession::let_go(const Prepared& prepared) {
+  if (closing_.stop_requested()) return;
+  for (size_t i = 0; i < prepared.handles.size(); ++i) {  // fewer than parts when one was refused
+    const std::string& task = prepared.parts[i].task;
+    try {
+      if (task == own_task_) {
+        worker_.deregister_graph(prepared.handles[i]);
+        continue;
+      }
+      proto::DeregisterGraphRequest request;
+      request.set_session_handle(handle_);
+      request.set_create_worker_session_called(true);
+      request.set_graph_handle(prepared.handles[i]);
+      peers_.at(task).begin("DeregisterGraph", encode(request), {.deadline = from_now(kCleanupTimeout)},
+                            "letting go of its part of a graph", [](const Reply&) {});
+    } catch (const Error&) {
+      // It has let go already.
+    }
   }
 }
 
@@ -401,7 +438,7 @@ void MasterSession::cleanup(const Prepared& prepared, int64_t step) {
     if (part.task == own_task_) {
       worker_.cleanup(step);
     } else {
-      const Deadline deadline = std::chrono::steady_clock::now() + kCleanupTimeout;
+      const Deadline deadline = from_now(kCleanupTimeout);
       peers_.at(part.task).begin("CleanupGraph", encode(request), {.deadline = deadline}, "cleaning up", [](const Reply&) {});
     }
   }
@@ -554,7 +591,7 @@ void MasterSession::close() {
   request.set_session_handle(handle_);
   for (const auto& [task, incarnation] : incarnations_) {
     if (task == own_task_) continue;
-    const Deadline deadline = std::chrono::steady_clock::now() + kCleanupTimeout;
+    const Deadline deadline = from_now(kCleanupTimeout);
     peers_.at(task).begin("DeleteWorkerSession", encode(request), {.deadline = deadline}, "letting go of a session",
                           [](const Reply&) {});
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <list>
 #include <map>
@@ -79,6 +80,7 @@ class MasterSession {
   std::shared_ptr<Prepared> prepared(const Signature& signature, bool partial);
   std::shared_ptr<Prepared> prepare(const std::shared_ptr<Graphs>& graphs, const Signature& signature, bool partial);
   void register_parts(Prepared& prepared, bool partial);
+  void let_go(const Prepared& prepared);
   StepResult execute(const std::shared_ptr<Prepared>& prepared, const std::vector<const Tensor*>& feeds,
                      const proto::RunOptions& options, const std::stop_token& stop, Deadline deadline);
   void run_parts(Prepared& prepared, int64_t step, const std::vector<const Tensor*>& feeds, std::vector<Tensor>& results,
@@ -96,6 +98,7 @@ class MasterSession {
   std::vector<proto::DeviceAttributes> devices_;
   std::map<std::string, uint64_t> incarnations_;  // of the tasks in use
   std::stop_source closing_;
+  std::atomic<int64_t> next_node_ = 0;  // for the names of nodes that cutting makes
 
   mutable std::mutex mutex_;
   // All guarded by mutex_:

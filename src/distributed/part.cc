@@ -55,6 +55,7 @@ class Rewriter {
   void run() {
     *graph.mutable_versions() = given_.versions();
     *graph.mutable_library() = given_.library();
+    for (const proto::NodeDef& node : given_.node()) by_name_.emplace(node.name(), &node);
     for (auto& function : *graph.mutable_library()->mutable_function()) {
       for (auto& node : *function.mutable_node_def()) strip_task(node);
     }
@@ -118,10 +119,43 @@ class Rewriter {
     set_attr(made, "T") = attr(node, "T");
     set_attr(made, "key").set_s(key);
     uses_step = true;
+    std::set<std::string> seen;
+    for (const std::string& input : node.input()) add_dead_sends(node, key, input, seen);
+  }
+
+  // TensorFlow's masters cut between a Switch and who reads it. What is sent is dead when, of some Switch before it, the
+  // other side runs.
+  void add_dead_sends(const proto::NodeDef& send, const std::string& key, const std::string& input, std::set<std::string>& seen) {
+    if (!seen.insert(input).second) return;
+    std::string name = input.starts_with("^") ? input.substr(1) : input;
+    int port = 0;
+    if (const size_t colon = name.find(':'); colon != std::string::npos) {
+      port = name.ends_with(":1") ? 1 : 0;
+      name.resize(colon);
+    }
+    auto found = by_name_.find(name);
+    if (found == by_name_.end()) return;
+    const proto::NodeDef& source = *found->second;
+    if (source.op() == "Merge" || source.op() == "RefMerge") return;  // one of its inputs lives
+    if ((source.op() == "Switch" || source.op() == "RefSwitch") && !input.starts_with("^")) {
+      proto::NodeDef& other = *graph.add_node();
+      other.set_name(fmt::format("{}/other_side_{}", send.name(), seen.size()));
+      other.set_op("Identity");
+      other.add_input(port == 1 ? name : name + ":1");
+      set_attr(other, "T") = attr(source, "T");
+      proto::NodeDef& dead = *graph.add_node();
+      dead.set_name(fmt::format("{}/dead_{}", send.name(), seen.size()));
+      dead.set_op("_StepSendDead");
+      dead.add_input(kStepName);
+      dead.add_input("^" + other.name());
+      set_attr(dead, "key").set_s(key);
+    }
+    for (const std::string& further : source.input()) add_dead_sends(send, key, further, seen);
   }
 
   const proto::GraphDef& given_;
   const bool partial_;
+  std::map<std::string, const proto::NodeDef*> by_name_;
 };
 
 // What nobody of the part reads or waits for: running these runs everything.

@@ -2,15 +2,19 @@
 
 #include <atomic>
 #include <mutex>
+#include <random>
+#include <thread>
 #include <unordered_set>
 
 #include "base/errors.h"
+#include "distributed/cluster.h"
 #include "distributed/status.h"
 #include "distributed/transport.h"
 #include "distributed/wire.h"
 #include "graph/graph_def.h"
 #include "graph/graph_impl.h"
 #include "proto/master.pb.h"
+#include "proto/worker.pb.h"
 #include "weir/server.h"
 
 namespace weir {
@@ -21,8 +25,9 @@ enum Field { kRunStepFeed = 2, kRunStepTensor = 1, kRunCallableFeed = 3, kRunCal
 constexpr std::chrono::seconds kCloseTimeout{5};
 // Longer than the server's own, whose message says more.
 constexpr std::chrono::milliseconds kGrace{1000};
-
-const std::string kMaster = "/tensorflow.MasterService/";
+constexpr std::chrono::seconds kWaitNotice{10};
+constexpr std::chrono::seconds kListTimeout{60};
+constexpr std::chrono::milliseconds kLostPause{100};
 
 proto::ConfigProto to_config(const SessionOptions& o) {
   proto::ConfigProto config;
@@ -45,26 +50,21 @@ std::string address_of(const std::string& target) {
   return target.substr(kPrefix.size());
 }
 
+int64_t random_request_id() {
+  static thread_local std::mt19937_64 generator{std::random_device{}()};
+  return static_cast<int64_t>(generator() >> 1) | 1;
+}
+
+// As in TensorFlow, the server hears of the session when something is first asked of it: so the wait for the server, and
+// for the tasks of its cluster, is a wait of that step, with its deadline, and ends with it.
 class GrpcSession final : public RemoteSession {
  public:
   GrpcSession(Graph& graph, const SessionOptions& options)
       : graph_(graph),
         options_(options),
         address_(address_of(options.target)),
-        channel_(find_transport("grpc")->connect(
-            address_, {.credentials = {options.credentials.ca_file, options.credentials.certificate_file,
-                                       options.credentials.key_file, options.credentials.token}})) {
-    proto::CreateSessionRequest request;
-    take_new_nodes(*request.mutable_graph_def());
-    *request.mutable_config() = to_config(options);
-    request.set_target(options.target);
-    proto::CreateSessionResponse response;
-    CallOptions call{.wait_for_ready = true};
-    if (options.operation_timeout.count() > 0) call.deadline = deadline(options.operation_timeout);
-    ask("CreateSession", encode(request), response, call, "making a session");
-    handle_ = response.session_handle();
-    version_ = response.graph_version();
-  }
+        transport_(find_transport("grpc")),
+        channel_(transport_->connect(address_, how())) {}
   ~GrpcSession() override { close(); }
 
   void run(std::span<const Output> fetches, std::span<const Feed> feeds, std::span<const Operation> targets,
@@ -77,14 +77,14 @@ class GrpcSession final : public RemoteSession {
   }
 
   std::string partial_run_setup(const CallableSpec& spec) override {
-    extend();
+    bring_up_to_date({});
     proto::PartialRunSetupRequest request;
     request.set_session_handle(handle_);
     for (const Output& feed : spec.feeds) request.add_feed(feed.name());
     for (const Output& fetch : spec.fetches) request.add_fetch(fetch.name());
     for (const Operation& target : spec.targets) request.add_target(target.name());
     proto::PartialRunSetupResponse response;
-    ask("PartialRunSetup", encode(request), response, {.stop = closing_.get_token()}, "setting a partial run up");
+    ask("PartialRunSetup", encode(request), response, {}, "setting a partial run up");
     return response.partial_run_handle();
   }
 
@@ -100,11 +100,11 @@ class GrpcSession final : public RemoteSession {
   std::shared_ptr<Callable> make_callable(const CallableSpec& spec) override;
 
   std::vector<DeviceInfo> devices() override {
+    bring_up_to_date({.timeout = kListTimeout});
     proto::ListDevicesRequest request;
     request.set_session_handle(handle_);
     proto::ListDevicesResponse response;
-    ask("ListDevices", encode(request), response, {.deadline = deadline(std::chrono::seconds(60)), .stop = closing_.get_token()},
-        "listing devices");
+    ask("ListDevices", encode(request), response, {.timeout = kListTimeout}, "listing devices");
     std::vector<DeviceInfo> list;
     for (const auto* devices : {&response.local_device(), &response.remote_device()}) {
       for (const auto& device : *devices) {
@@ -120,11 +120,12 @@ class GrpcSession final : public RemoteSession {
   void close() override {
     if (closed_.exchange(true)) return;
     closing_.request_stop();
+    std::lock_guard lock(mutex_);  // after the last call that could make the session
     if (handle_.empty()) return;
     proto::CloseSessionRequest request;
     request.set_session_handle(handle_);
     // A server that does not answer any more has nothing left to close.
-    channel_->call(kMaster + "CloseSession", encode(request), {.deadline = deadline(kCloseTimeout)});
+    channel_->call(kMasterService + "CloseSession", encode(request), {.deadline = deadline(kCloseTimeout)});
   }
 
   void reset(const std::vector<std::string>& containers) override {
@@ -132,7 +133,7 @@ class GrpcSession final : public RemoteSession {
     for (const std::string& name : containers) request.add_container(name);
     for (const std::string& filter : options_.device_filters) request.add_device_filters(filter);
     proto::ResetResponse response;
-    ask("Reset", encode(request), response, {.deadline = deadline(std::chrono::seconds(60))}, "resetting containers");
+    ask("Reset", encode(request), response, {.timeout = kListTimeout}, "resetting containers");
     closed_ = true;
     closing_.request_stop();
   }
@@ -141,6 +142,11 @@ class GrpcSession final : public RemoteSession {
   class GrpcCallable;
 
   static Deadline deadline(std::chrono::milliseconds timeout) { return std::chrono::steady_clock::now() + timeout; }
+
+  ConnectOptions how() const {
+    const ClusterCredentials& c = options_.credentials;
+    return {.credentials = {c.ca_file, c.certificate_file, c.key_file, c.token}};
+  }
 
   Deadline deadline_of(const RunOptions& options) const {
     const auto timeout = options.timeout.count() > 0 ? options.timeout : options_.operation_timeout;
@@ -159,32 +165,79 @@ class GrpcSession final : public RemoteSession {
     return error_from_text(reply.code, reply.error, &graph_);
   }
 
-  void ask(const char* method, Message request, google::protobuf::MessageLite& response, const CallOptions& options,
+  void ask(const char* method, Message request, google::protobuf::MessageLite& response, const RunOptions& options,
            const std::string& doing) {
-    const Reply reply = channel_->call(kMaster + method, std::move(request), options);
+    const Reply reply = call_until_closed(kMasterService + method, std::move(request), options);
     if (reply.code != Code::Ok) throw explain(reply, doing);
     decode(reply.body, response);
   }
 
-  // A call that ends with the session and with the program's token. Calls `use` with the answer.
-  Reply call_until_closed(const char* method, Message request, const RunOptions& options) {
-    CallOptions call{.deadline = deadline_of(options)};
-    if (!options.stop.stop_possible()) {
+  // A call that ends with the session and with the program's token.
+  Reply call_until_closed(const std::string& method, Message request, const RunOptions& options) {
+    return call_until_closed(method, std::move(request), {.deadline = deadline_of(options)}, options.stop);
+  }
+  Reply call_until_closed(const std::string& method, Message request, CallOptions call, const std::stop_token& program) {
+    if (!program.stop_possible()) {
       call.stop = closing_.get_token();
-      return channel_->call(kMaster + method, std::move(request), call);
+      return channel_->call(method, std::move(request), call);
     }
     std::stop_source source;
     auto end = [&] { source.request_stop(); };
-    std::stop_callback by_program(options.stop, end), by_session(closing_.get_token(), end);
+    std::stop_callback by_program(program, end), by_session(closing_.get_token(), end);
     call.stop = source.get_token();
-    return channel_->call(kMaster + method, std::move(request), call);
+    return channel_->call(method, std::move(request), call);
+  }
+
+  // Waits until the server answers, and finds out whether it is Weir's: such a server is asked now and then whether it is
+  // still there, so that no step waits for one that was stopped or cut off. TensorFlow's take offence at that.
+  void find_server(const RunOptions& options) {
+    const Deadline end = deadline_of(options);
+    while (true) {
+      const CallOptions call{.deadline = std::min(end, deadline(kWaitNotice)), .wait_for_ready = true};
+      const Reply reply = call_until_closed(kWorkerService + "GetStatus", encode(proto::GetStatusRequest()), call, options.stop);
+      if (reply.code == Code::Ok) {
+        proto::GetStatusResponse status;
+        decode(reply.body, status);
+        const auto& devices = status.device_attributes();
+        if (!devices.empty() && devices[0].physical_device_desc().starts_with(kWeirDevice)) {
+          ConnectOptions watched = how();
+          watched.keep_alive = true;
+          channel_ = transport_->connect(address_, watched);
+        }
+        return;
+      }
+      if (reply.code != Code::DeadlineExceeded && !reply.lost) return;  // it is there: what it refuses it says again
+      if (std::chrono::steady_clock::now() >= end) throw explain(reply, "making a session");
+      fmt::print(stderr, "weir: the session still waits for an answer of the server at {}\n", address_);
+      if (reply.lost) std::this_thread::sleep_for(kLostPause);
+    }
+  }
+
+  // REQUIRES: mutex_ is held.
+  void create(const RunOptions& options) {
+    find_server(options);
+    proto::CreateSessionRequest request;
+    proto::CreateSessionResponse response;
+    take_new_nodes(*request.mutable_graph_def());
+    *request.mutable_config() = to_config(options_);
+    request.set_target(options_.target);
+    try {
+      ask("CreateSession", encode(request), response, options, "making a session");
+    } catch (...) {
+      sent_.clear();
+      sent_functions_.clear();
+      throw;
+    }
+    handle_ = response.session_handle();
+    version_ = response.graph_version();
   }
 
   void run_step(proto::RunStepRequest& request, const std::vector<std::string>& fetches, std::span<const Feed> feeds,
                 const RunOptions& options, std::span<Tensor> results) {
     require_open();
-    extend();
+    bring_up_to_date(options);
     request.set_session_handle(handle_);
+    request.set_request_id(random_request_id());
     request.set_store_errors_in_response_body(true);
     for (const std::string& name : fetches) request.add_fetch(name);
     fill_options(options, *request.mutable_options());
@@ -193,7 +246,7 @@ class GrpcSession final : public RemoteSession {
       check_feed(feed.output, feed.value);
       add_named_tensor(message, kRunStepFeed, feed.output.name(), feed.value);
     }
-    const Reply reply = call_until_closed("RunStep", std::move(message), options);
+    const Reply reply = call_until_closed(kMasterService + "RunStep", std::move(message), options);
     if (reply.code != Code::Ok) throw explain(reply, "running a step");
     proto::RunStepResponse response;
     size_t next = 0;
@@ -253,8 +306,11 @@ class GrpcSession final : public RemoteSession {
     }
   }
 
-  void extend() {
+  // What the graph has that the server does not know. The first time, makes the session.
+  void bring_up_to_date(const RunOptions& options) {
     std::lock_guard lock(mutex_);
+    require_open();
+    if (handle_.empty()) return create(options);
     if (graph_.version() == seen_version_) return;
     proto::ExtendSessionRequest request;
     const auto sent = sent_;
@@ -265,7 +321,7 @@ class GrpcSession final : public RemoteSession {
     request.set_current_graph_version(version_);
     proto::ExtendSessionResponse response;
     try {
-      ask("ExtendSession", encode(request), response, {.stop = closing_.get_token()}, "giving it more of the graph");
+      ask("ExtendSession", encode(request), response, options, "giving it more of the graph");
     } catch (...) {
       sent_ = sent;
       sent_functions_ = sent_functions;
@@ -278,7 +334,9 @@ class GrpcSession final : public RemoteSession {
   Graph& graph_;
   const SessionOptions options_;
   const std::string address_;
-  const std::shared_ptr<Channel> channel_;
+  const std::shared_ptr<Transport> transport_;
+  // Both are the same from the session's creation at the server on, and guarded by mutex_ before.
+  std::shared_ptr<Channel> channel_;
   std::string handle_;
   std::stop_source closing_;
   std::atomic<bool> closed_ = false;
@@ -292,20 +350,26 @@ class GrpcSession final : public RemoteSession {
 // Feeds and fetches that the server knows by a number.
 class GrpcSession::GrpcCallable final : public RemoteSession::Callable {
  public:
-  GrpcCallable(GrpcSession& session, const CallableSpec& spec) : session_(session), spec_(spec) {
-    session_.extend();
-    proto::MakeCallableRequest request;
-    request.set_session_handle(session_.handle_);
-    proto::CallableOptions& options = *request.mutable_options();
-    for (const Output& feed : spec.feeds) options.add_feed(feed.name());
-    for (const Output& fetch : spec.fetches) options.add_fetch(fetch.name());
-    for (const Operation& target : spec.targets) options.add_target(target.name());
-    proto::MakeCallableResponse response;
-    session_.ask("MakeCallable", encode(request), response, {.stop = session_.closing_.get_token()}, "making a callable");
-    handle_ = response.handle();
-  }
+  GrpcCallable(GrpcSession& session, const CallableSpec& spec) : session_(session), spec_(spec) {}
 
   size_t fetches() const override { return spec_.fetches.size(); }
+
+  // The server hears of it with the first call, whose deadline and token hold for that, too.
+  int64_t handle(const RunOptions& options) {
+    std::lock_guard lock(mutex_);
+    if (known_) return handle_;
+    session_.bring_up_to_date(options);
+    proto::MakeCallableRequest request;
+    request.set_session_handle(session_.handle_);
+    proto::CallableOptions& callable = *request.mutable_options();
+    for (const Output& feed : spec_.feeds) callable.add_feed(feed.name());
+    for (const Output& fetch : spec_.fetches) callable.add_fetch(fetch.name());
+    for (const Operation& target : spec_.targets) callable.add_target(target.name());
+    proto::MakeCallableResponse response;
+    session_.ask("MakeCallable", encode(request), response, options, "making a callable");
+    known_ = true;
+    return handle_ = response.handle();
+  }
 
   void call(std::span<const Tensor> feeds, std::span<Tensor> results, const RunOptions& options) override {
     if (feeds.size() != spec_.feeds.size() || results.size() != spec_.fetches.size()) {
@@ -321,14 +385,15 @@ class GrpcSession::GrpcCallable final : public RemoteSession::Callable {
       return;
     }
     proto::RunCallableRequest request;
+    request.set_handle(handle(options));
     request.set_session_handle(session_.handle_);
-    request.set_handle(handle_);
+    request.set_request_id(random_request_id());
     Message message = encode(request);
     for (size_t i = 0; i < feeds.size(); ++i) {
       check_feed(spec_.feeds[i], feeds[i]);
       add_tensor(message, kRunCallableFeed, feeds[i]);
     }
-    const Reply reply = session_.call_until_closed("RunCallable", std::move(message), options);
+    const Reply reply = session_.call_until_closed(kMasterService + "RunCallable", std::move(message), options);
     if (reply.code != Code::Ok) throw session_.explain(reply, "running a step");
     proto::RunCallableResponse response;
     size_t next = 0;
@@ -342,16 +407,18 @@ class GrpcSession::GrpcCallable final : public RemoteSession::Callable {
   }
 
   ~GrpcCallable() override {
-    if (session_.closed_) return;
+    if (session_.closed_ || !known_) return;
     proto::ReleaseCallableRequest request;
     request.set_session_handle(session_.handle_);
     request.set_handle(handle_);
-    session_.channel_->begin(kMaster + "ReleaseCallable", encode(request), {.deadline = deadline(kCloseTimeout)}, [](const Reply&) {});
+    session_.channel_->begin(kMasterService + "ReleaseCallable", encode(request), {.deadline = deadline(kCloseTimeout)}, [](const Reply&) {});
   }
 
  private:
   GrpcSession& session_;
   const CallableSpec spec_;
+  std::mutex mutex_;
+  bool known_ = false;  // both guarded by mutex_
   int64_t handle_ = 0;
 };
 

@@ -68,6 +68,13 @@ void Service::handle(const std::shared_ptr<Incoming>& call) {
   }
 }
 
+Service::RunningStep::RunningStep(Service& service) : service_(service) {
+  if (++service_.running_steps_ <= service_.options_.max_running_steps) return;
+  --service_.running_steps_;
+  throw error(Code::ResourceExhausted, "{} steps are under way at {}, and no more are taken", service_.options_.max_running_steps,
+              service_.options_.worker.task);
+}
+
 std::shared_ptr<MasterSession> Service::session(const std::string& handle) const {
   std::lock_guard lock(mutex_);
   auto found = sessions_.find(handle);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "distributed/master_session.h"
+#include "distributed/seen_requests.h"
 #include "distributed/transport.h"
 #include "distributed/worker.h"
 
@@ -16,6 +17,9 @@ struct ServiceOptions {
   WorkerOptions worker = {};
   std::string token = {};  // that calls must show; empty: none
   size_t max_sessions = 0;  // 0: no limit
+  // Steps that run at once, each with a thread of the transport: those that wait for ever must leave some for the calls
+  // that end them.
+  size_t max_running_steps = 768;
 };
 
 // What a server answers: the methods of TensorFlow's MasterService and WorkerService, and Weir's own /weir.Status. No message,
@@ -63,10 +67,23 @@ class Service {
   void show_status(Incoming& call);
 
   std::shared_ptr<MasterSession> session(const std::string& handle) const;
+  // Counts a step while it lives.
+  class RunningStep {
+   public:
+    explicit RunningStep(Service& service);  // throws ResourceExhausted
+    ~RunningStep() { --service_.running_steps_; }
+    RunningStep(const RunningStep&) = delete;
+    RunningStep& operator=(const RunningStep&) = delete;
+
+   private:
+    Service& service_;
+  };
 
   const ServiceOptions options_;
   const std::shared_ptr<Peers> peers_;
   Worker worker_;
+  SeenRequests seen_steps_, seen_parts_;
+  std::atomic<size_t> running_steps_ = 0;
   std::atomic<int64_t> bytes_out_ = 0, bytes_lent_ = 0, calls_ = 0;
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<MasterSession>> sessions_;  // guarded by mutex_

@@ -27,7 +27,10 @@ StepTable::StepTable(std::string own_task, uint64_t incarnation, Fetch fetch)
 
 StepTable::~StepTable() = default;
 
-void StepTable::send(int64_t step, const std::string& key, Tensor value) {
+void StepTable::send(int64_t step, const std::string& key, Tensor value) { put(step, key, std::move(value), false); }
+void StepTable::send_dead(int64_t step, const std::string& key) { put(step, key, {}, true); }
+
+void StepTable::put(int64_t step, const std::string& key, Tensor value, bool dead) {
   std::shared_ptr<Waiter> waiter;
   {
     std::lock_guard lock(mutex_);
@@ -35,13 +38,15 @@ void StepTable::send(int64_t step, const std::string& key, Tensor value) {
     Step& at = steps_[step];
     if (at.error) std::rethrow_exception(at.error);
     Slot& slot = at.slots[key];
-    if (slot.value.valid()) throw error(Code::Aborted, "Duplicated send: {}", key);
+    if (slot.dead && dead) return;  // of two branches that do not run
+    if (slot.value.valid() || slot.dead) throw error(Code::Aborted, "Duplicated send: {}", key);
     if (slot.waiter) {
       waiter = std::move(slot.waiter);
       at.slots.erase(key);
-      if (at.slots.empty()) steps_.erase(step);
+      drop_unused(steps_.find(step));
     } else {
       slot.value = std::move(value);
+      slot.dead = dead;
     }
   }
   if (waiter) waiter->done(std::move(value), nullptr);
@@ -84,10 +89,10 @@ void StepTable::receive_here(int64_t step, const std::string& key, const std::st
         failed = at.error;
       } else {
         Slot& slot = at.slots[key];
-        if (slot.value.valid()) {
+        if (slot.value.valid() || slot.dead) {
           value = std::move(slot.value);
           at.slots.erase(key);
-          if (at.slots.empty()) steps_.erase(step);
+          drop_unused(steps_.find(step));
         } else if (slot.waiter) {
           failed = std::make_exception_ptr(error(Code::Aborted, "'{}' is asked for twice", key));
         } else {
@@ -112,11 +117,31 @@ void StepTable::cancel(int64_t step, const std::string& key, const Waiter* waite
     if (slot == at->second.slots.end() || slot->second.waiter.get() != waiter) return;  // not there yet, or not any more
     ended = std::move(slot->second.waiter);
     at->second.slots.erase(slot);
-    if (at->second.slots.empty() && !at->second.error) steps_.erase(at);
+    drop_unused(at);
   }
   // The callback's own memory goes with the waiter; what is needed afterwards is kept here.
   const Done done = std::move(ended->done);
   done({}, std::make_exception_ptr(error(Code::Cancelled, "the wait for a value of step {} was cancelled", step)));
+}
+
+void StepTable::enter(int64_t step, const void* session) {
+  std::lock_guard lock(mutex_);
+  if (ended_.contains(step)) std::rethrow_exception(over(step));
+  Step& at = steps_[step];
+  at.session = session;
+  ++at.running;
+}
+
+void StepTable::leave(int64_t step) {
+  std::lock_guard lock(mutex_);
+  auto at = steps_.find(step);
+  if (at == steps_.end()) return;  // forgotten meanwhile
+  --at->second.running;
+  drop_unused(at);
+}
+
+void StepTable::drop_unused(Steps::iterator step) {
+  if (!step->second.is_used()) steps_.erase(step);
 }
 
 void StepTable::abort(int64_t step, std::exception_ptr error) {
@@ -149,6 +174,17 @@ void StepTable::forget(int64_t step) {
     steps_.erase(at);
   }
   for (const auto& waiter : waiters) waiter->done({}, over(step));
+}
+
+void StepTable::forget_session(const void* session) {
+  std::vector<int64_t> steps;
+  {
+    std::lock_guard lock(mutex_);
+    for (const auto& [id, step] : steps_) {
+      if (step.session == session) steps.push_back(id);
+    }
+  }
+  for (const int64_t step : steps) forget(step);
 }
 
 void StepTable::remember_ended(int64_t step) {

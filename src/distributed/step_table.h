@@ -20,14 +20,22 @@ class StepTable final : public ops::Rendezvous {
   ~StepTable() override;
 
   void send(int64_t step, const std::string& key, Tensor value) override;
+  void send_dead(int64_t step, const std::string& key) override;
   void receive(int64_t step, const std::string& key, const std::stop_token& stop, Done done) override;
   // The same for a value that this task sends, whoever asks. Ends with Aborted when the key means an earlier life of it.
   void receive_here(int64_t step, const std::string& key, const std::stop_token& stop, Done done);
+
+  // A part of the step runs here, for this session; and has ended. What it has left for others stays until they fetch it,
+  // the step is over, or the session is.
+  void enter(int64_t step, const void* session);
+  void leave(int64_t step);
 
   // The step has failed: every wait of it ends with the error, those to come included.
   void abort(int64_t step, std::exception_ptr error);
   // The step is over, and what is left of it goes.
   void forget(int64_t step);
+  // The same of all steps of a session: its master may be gone without having said that they are over.
+  void forget_session(const void* session);
 
   struct Counts {
     size_t steps = 0, values = 0, waits = 0;
@@ -39,22 +47,31 @@ class StepTable final : public ops::Rendezvous {
   struct Waiter;
   struct Slot {
     Tensor value = {};
+    bool dead = false;
     std::shared_ptr<Waiter> waiter = {};
   };
   struct Step {
     std::unordered_map<std::string, Slot> slots = {};
     std::exception_ptr error = nullptr;
-  };
+    const void* session = nullptr;  // whose it is, once a part has run here
+    int running = 0;                // parts
 
+    bool is_used() const { return !slots.empty() || error || running > 0; }
+  };
+  using Steps = std::unordered_map<int64_t, Step>;
+
+  void put(int64_t step, const std::string& key, Tensor value, bool dead);
   void cancel(int64_t step, const std::string& key, const Waiter* waiter);
-  void remember_ended(int64_t step);  // REQUIRES: mutex_ is held
+  // REQUIRE: mutex_ is held.
+  void remember_ended(int64_t step);
+  void drop_unused(Steps::iterator step);
 
   const std::string own_task_;
   const uint64_t incarnation_;
   const Fetch fetch_;
   mutable std::mutex mutex_;
-  std::unordered_map<int64_t, Step> steps_;  // all guarded by mutex_
-  std::unordered_set<int64_t> ended_;        // the last ones that are over: what comes for them is late
+  Steps steps_;                        // all guarded by mutex_
+  std::unordered_set<int64_t> ended_;  // the last ones that are over: what comes for them is late
   std::deque<int64_t> ended_order_;
 };
 

@@ -69,23 +69,37 @@ std::shared_ptr<Worker::WorkerSession> Worker::make_session(bool isolated) {
   return session;
 }
 
-void Worker::create_session(const std::string& handle, bool isolate_state) {
+void Worker::create_session(const std::string& handle, bool isolate_state, const Master& master) {
   if (handle.empty()) throw invalid_argument("Session must have a handle.");
   auto session = isolate_state ? make_session(true) : std::make_shared<WorkerSession>(WorkerSession{shared_resources_});
-  std::lock_guard lock(mutex_);
-  if (!sessions_.emplace(handle, std::move(session)).second) {
-    throw error(Code::AlreadyExists, "the session {} is known already", handle);
+  session->master = master;
+  std::vector<std::string> abandoned;
+  {
+    std::lock_guard lock(mutex_);
+    for (const auto& [other, known] : sessions_) {
+      const bool earlier = !master.task.empty() && known->master.task == master.task &&
+                           known->master.incarnation != master.incarnation;
+      if (earlier) abandoned.push_back(other);
+    }
+    if (!sessions_.emplace(handle, std::move(session)).second) {
+      throw error(Code::AlreadyExists, "the session {} is known already", handle);
+    }
   }
+  for (const std::string& other : abandoned) delete_session(other);
 }
 
 void Worker::delete_session(const std::string& handle) {
   if (handle.empty()) return;
   std::vector<std::shared_ptr<Part>> parts;
+  std::shared_ptr<WorkerSession> session;
   {
     std::lock_guard lock(mutex_);
-    sessions_.erase(handle);
+    auto found = sessions_.find(handle);
+    if (found == sessions_.end()) return;
+    session = std::move(found->second);
+    sessions_.erase(found);
     for (auto at = graphs_.begin(); at != graphs_.end();) {
-      if (at->second.session == handle) {
+      if (at->second.session == session) {
         parts.push_back(std::move(at->second.part));
         at = graphs_.erase(at);
       } else {
@@ -94,6 +108,7 @@ void Worker::delete_session(const std::string& handle) {
     }
   }
   for (const auto& part : parts) part->close();
+  steps_->forget_session(session.get());
 }
 
 std::shared_ptr<Worker::WorkerSession> Worker::find_session(const std::string& handle) const {
@@ -118,8 +133,9 @@ std::string Worker::register_graph(const std::string& session, const proto::Grap
   options.allow_soft_placement = soft_placement;
   auto part = std::make_shared<Part>(graph, options, partial);
   std::lock_guard lock(mutex_);
+  if (!sessions_.contains(session)) throw error(Code::Aborted, "the session {} was closed meanwhile", session);
   std::string handle = fmt::format("{:016x}", ++next_graph_);
-  graphs_[handle] = {session, std::move(part)};
+  graphs_[handle] = {owner, std::move(part)};
   return handle;
 }
 
@@ -133,14 +149,14 @@ void Worker::deregister_graph(const std::string& handle) {
 }
 
 std::vector<Tensor> Worker::run(const Run& run) {
-  std::shared_ptr<Part> part;
+  Registered registered;
   {
     std::lock_guard lock(mutex_);
     auto found = graphs_.find(run.graph);
     if (found == graphs_.end()) {
       throw error(Code::Aborted, "Graph handle is not found: {}. Possibly, this worker just restarted.", run.graph);
     }
-    part = found->second.part;
+    registered = found->second;
   }
   if (stopping_.stop_requested()) throw error(Code::Unavailable, "the task {} is stopping", options_.task);
   Counted running(running_);
@@ -150,11 +166,17 @@ std::vector<Tensor> Worker::run(const Run& run) {
     Borrower& borrower;
     ~GiveBack() { borrower.collect(); }
   } give_back{borrower_};
+  steps_->enter(run.step, registered.session.get());
+  struct Leave {
+    StepTable& steps;
+    const int64_t step;
+    ~Leave() { steps.leave(step); }
+  } leave{*steps_, run.step};
   std::stop_source source;
   auto stop = [&] { source.request_stop(); };
   std::stop_callback by_master(run.stop, stop), by_server(stopping_.get_token(), stop);
   try {
-    return part->run(run.step, run.sends, run.receives,
+    return registered.part->run(run.step, run.sends, run.receives,
                      {.timeout = run.timeout, .stop = source.get_token(), .trace = run.trace});
   } catch (...) {
     const std::exception_ptr failed = std::current_exception();
@@ -186,8 +208,11 @@ void Worker::fetch(int64_t step, const std::string& key, const std::stop_token& 
                    value = borrower_.borrow(rest.transport_options().value());
                    bytes_borrowed_ += static_cast<int64_t>(value.bytes());
                  }
-                 if (rest.is_dead()) throw error(Code::Unimplemented, "a value of a branch that did not run has come");
-                 if (!value.valid()) throw error(Code::Internal, "an answer without a value has come");
+                 if (rest.is_dead()) {
+                   value = {};
+                 } else if (!value.valid()) {
+                   throw error(Code::Internal, "an answer without a value has come");
+                 }
                } catch (...) {
                  failed = std::current_exception();
                }

@@ -39,8 +39,14 @@ class Worker {
   uint64_t incarnation() const { return incarnation_; }
   std::vector<proto::DeviceAttributes> devices() const;
 
-  // Sessions. Those without a handle share everything. Throws AlreadyExists; InvalidArgument for one that there is not.
-  void create_session(const std::string& handle, bool isolate_state);
+  // Which life of a task made a session. Masters older than 1.15 do not say.
+  struct Master {
+    std::string task = {};
+    uint64_t incarnation = 0;
+  };
+  // Sessions. Those without a handle share everything. A master's first one lets go of those of its earlier lives.
+  // Throws AlreadyExists; InvalidArgument for one that there is not.
+  void create_session(const std::string& handle, bool isolate_state, const Master& master);
   void delete_session(const std::string& handle);
   // What a session keeps its variables in.
   std::shared_ptr<Resources> resources(const std::string& session) const;
@@ -79,6 +85,7 @@ class Worker {
   struct WorkerSession {
     std::shared_ptr<Resources> resources;
     bool isolated = false;
+    Master master = {};
   };
   std::shared_ptr<WorkerSession> make_session(bool isolated);
   std::shared_ptr<WorkerSession> find_session(const std::string& handle) const;
@@ -97,7 +104,7 @@ class Worker {
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<WorkerSession>> sessions_;  // both guarded by mutex_
   struct Registered {
-    std::string session;
+    std::shared_ptr<WorkerSession> session;
     std::shared_ptr<Part> part;
   };
   std::map<std::string, Registered> graphs_;

@@ -11,6 +11,15 @@ namespace {
 
 enum Field { kSend = 3, kRecv = 1, kTensor = 1 };
 
+// A value of a branch that does not run. Its type and shape are nobody's concern.
+void answer_dead(Incoming& call) {
+  proto::RecvTensorResponse response;
+  response.set_is_dead(true);
+  response.mutable_tensor()->set_dtype(proto::DT_FLOAT);
+  response.mutable_tensor()->mutable_tensor_shape()->add_dim()->set_size(0);
+  call.answer(encode(response));
+}
+
 }  // namespace
 
 void Service::get_status(Incoming& call) {
@@ -24,7 +33,8 @@ void Service::get_status(Incoming& call) {
 void Service::create_worker_session(Incoming& call) {
   proto::CreateWorkerSessionRequest request;
   decode(call.request(), request);
-  worker_.create_session(request.session_handle(), request.isolate_session_state());
+  worker_.create_session(request.session_handle(), request.isolate_session_state(),
+                         {.task = request.master_task(), .incarnation = static_cast<uint64_t>(request.master_incarnation())});
   call.answer(encode(proto::CreateWorkerSessionResponse()));
 }
 
@@ -71,6 +81,8 @@ void Service::run_graph(Incoming& call) {
   proto::RunGraphResponse response;
   std::vector<Tensor> values;
   try {
+    seen_parts_.add(request.request_id(), "RunGraph");
+    const RunningStep running(*this);
     values = worker_.run(run);
   } catch (...) {
     if (!request.store_errors_in_response_body()) throw;
@@ -115,6 +127,10 @@ void Service::receive_tensor(const std::shared_ptr<Incoming>& call) {
                                  if (failed) {
                                    const Error e = as_error(failed);
                                    call->fail(e.code(), error_text(e));
+                                   return;
+                                 }
+                                 if (!value.valid()) {
+                                   answer_dead(*call);
                                    return;
                                  }
                                  if (const std::string place = worker_.lender().lend(value, lend); !place.empty()) {

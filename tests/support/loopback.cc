@@ -15,19 +15,44 @@ struct Net {
 
   struct Open {
     Handler handler;
-    int calls = 0;    // under way
-    int served = 0;
-    bool closing = false;
+    int calls = 0;  // under way
     std::stop_source gone;
   };
+
+  // One more message has come to its end. Ends whoever is to be killed at it.
+  void count_message() {
+    std::vector<std::string> killed;
+    std::vector<std::shared_ptr<Open>> victims;
+    {
+      std::lock_guard lock(mutex);
+      const int number = messages++;
+      for (const LoopbackFaults::Kill& kill : faults.kills) {
+        auto found = open.find(kill.address);
+        if (kill.message != number || found == open.end()) continue;
+        killed.push_back(kill.address);
+        victims.push_back(found->second);
+        open.erase(found);
+      }
+    }
+    for (const auto& victim : victims) victim->gone.request_stop();
+    for (const std::string& address : killed) faults.killed(address);
+  }
 
   bool happens(double chance) {
     std::lock_guard lock(mutex);
     return chance > 0 && std::uniform_real_distribution<>(0, 1)(generator) < chance;
   }
-  std::chrono::microseconds pause() {
-    std::lock_guard lock(mutex);
-    return std::chrono::microseconds(std::uniform_int_distribution<>(1, 3000)(generator));
+  // As long as a message takes.
+  void pause() {
+    std::chrono::microseconds time{0};
+    {
+      std::lock_guard lock(mutex);
+      auto up_to = [&](int most) { return std::chrono::microseconds(std::uniform_int_distribution<>(1, most)(generator)); };
+      std::uniform_real_distribution<> chance(0, 1);
+      if (faults.delay > 0 && chance(generator) < faults.delay) time += up_to(3'000);
+      if (faults.stall > 0 && chance(generator) < faults.stall) time += up_to(200'000);
+    }
+    if (time.count() > 0) std::this_thread::sleep_for(time);
   }
 
   const LoopbackFaults faults;
@@ -36,7 +61,7 @@ struct Net {
   std::mt19937_64 generator;                          // all guarded by mutex
   std::map<std::string, std::shared_ptr<Open>> open;  // by address
   int next_port = 1;
-  int threads = 0;
+  int messages = 0;
 };
 
 // One call: the caller's and the handler's ends meet here, and whichever comes first ends it.
@@ -47,6 +72,10 @@ struct Call {
   std::function<void(Reply)> done;    // guarded by mutex
   std::stop_source stop;
 
+  bool has_ended() {
+    std::lock_guard lock(mutex);
+    return ended;
+  }
   void end(Reply reply) {
     std::function<void(Reply)> tell;
     {
@@ -82,7 +111,10 @@ class LoopbackIncoming final : public Incoming {
   }
 
  private:
-  void send(Reply reply) { call_->end(net_->happens(net_->faults.lose_answer) ? lost() : std::move(reply)); }
+  void send(Reply reply) {
+    net_->count_message();
+    call_->end(net_->happens(net_->faults.lose_answer) ? lost() : std::move(reply));
+  }
 
   const std::shared_ptr<Net> net_;
   const std::shared_ptr<Call> call_;
@@ -93,27 +125,25 @@ class LoopbackIncoming final : public Incoming {
 
 class LoopbackListener final : public Listener {
  public:
-  LoopbackListener(std::shared_ptr<Net> net, std::string address, int port) : net_(std::move(net)), address_(std::move(address)), port_(port) {}
+  LoopbackListener(std::shared_ptr<Net> net, std::string address, std::shared_ptr<Net::Open> open, int port)
+      : net_(std::move(net)), address_(std::move(address)), open_(std::move(open)), port_(port) {}
   ~LoopbackListener() override { close(); }
   int port() const override { return port_; }
   void close() override {
-    std::shared_ptr<Net::Open> open;
     {
       std::lock_guard lock(net_->mutex);
       auto found = net_->open.find(address_);
-      if (found == net_->open.end()) return;
-      open = found->second;
-      open->closing = true;
-      net_->open.erase(found);
+      if (found != net_->open.end() && found->second == open_) net_->open.erase(found);
     }
-    open->gone.request_stop();
+    open_->gone.request_stop();
     std::unique_lock lock(net_->mutex);
-    net_->changed.wait(lock, [&] { return open->calls == 0; });
+    net_->changed.wait(lock, [&] { return open_->calls == 0; });
   }
 
  private:
   const std::shared_ptr<Net> net_;
   const std::string address_;
+  const std::shared_ptr<Net::Open> open_;
   const int port_;
 };
 
@@ -152,7 +182,8 @@ class LoopbackChannel final : public Channel {
       call->stop.request_stop();
       call->end({.code = Code::Cancelled, .error = "the caller has given up"});
     });
-    if (net->happens(net->faults.delay)) std::this_thread::sleep_for(net->pause());
+    net->pause();
+    net->count_message();
     std::shared_ptr<Net::Open> open;
     while (true) {
       {
@@ -161,10 +192,6 @@ class LoopbackChannel final : public Channel {
         if (found != net->open.end()) {
           open = found->second;
           ++open->calls;
-          if (net->faults.close_after >= 0 && ++open->served > net->faults.close_after) {
-            open->gone.request_stop();
-            net->open.erase(found);
-          }
           break;
         }
       }
@@ -179,16 +206,37 @@ class LoopbackChannel final : public Channel {
         call->stop.request_stop();
         call->end(lost());
       });
-      if (net->happens(net->faults.lose_request)) {
+      // What was given up before it was sent never comes.
+      if (call->has_ended() || net->happens(net->faults.lose_request)) {
         call->end(lost());
+        leave(*net, *open);
       } else {
-        open->handler(std::make_shared<LoopbackIncoming>(net, call, method, bytes, options.deadline));
-        wait(*call, options.deadline);
+        // The caller's deadline is his own affair, whatever the other side does.
+        std::thread([net, open, call, method, bytes, deadline = options.deadline] {
+          const bool again = net->happens(net->faults.repeat);
+          open->handler(std::make_shared<LoopbackIncoming>(net, call, method, bytes, deadline));
+          if (again) repeat(net, *open, method, bytes, deadline);
+          leave(*net, *open);
+        }).detach();
       }
+      wait(*call, options.deadline);
     }
-    std::lock_guard lock(net->mutex);
-    --open->calls;
-    net->changed.notify_all();
+  }
+
+  static void leave(Net& net, Net::Open& open) {
+    std::lock_guard lock(net.mutex);
+    --open.calls;
+    net.changed.notify_all();
+  }
+
+  // Whoever handles it must not wait for the answer: the call ends when the handler has returned.
+  static void repeat(const std::shared_ptr<Net>& net, Net::Open& open, const std::string& method, const Message& bytes,
+                     Deadline deadline) {
+    auto unheard = std::make_shared<Call>();
+    unheard->done = [](const Reply&) {};
+    std::stop_callback by_listener(open.gone.get_token(), [&] { unheard->stop.request_stop(); });
+    open.handler(std::make_shared<LoopbackIncoming>(net, unheard, method, bytes, deadline));
+    unheard->stop.request_stop();
   }
 
   static void wait(Call& call, Deadline deadline) {
@@ -214,10 +262,10 @@ class LoopbackTransport final : public Transport {
     auto open = std::make_shared<Net::Open>();
     open->handler = std::move(handler);
     std::lock_guard lock(net_->mutex);
-    if (!net_->open.emplace(options.address, std::move(open)).second) {
+    if (!net_->open.emplace(options.address, open).second) {
       throw Error(Code::Unavailable, "the address '" + options.address + "' is in use");
     }
-    return std::make_unique<LoopbackListener>(net_, options.address, net_->next_port++);
+    return std::make_unique<LoopbackListener>(net_, options.address, std::move(open), net_->next_port++);
   }
   std::shared_ptr<Channel> connect(const std::string& address, const ConnectOptions&) override {
     return std::make_shared<LoopbackChannel>(net_, address);

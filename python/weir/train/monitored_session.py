@@ -350,19 +350,19 @@ class _RecoverableSession(_WrappedSession):
 
     def __init__(self, sess_creator):
         self._sess_creator = sess_creator
+        # A partner that is being started again takes a while; one that refuses us need not be asked without a break.
+        self._pause = 0.0
         super().__init__(self._create_session())
 
     def _create_session(self):
-        pause = 0.0
         while True:
+            time.sleep(self._pause)
+            self._pause = min(max(0.1, 2 * self._pause), 5.0)
             try:
                 return self._sess_creator.create_session()
             except _PREEMPTION_ERRORS as error:
                 _logging.info("An error was raised while a session was being created; another one will be. Error: %s",
                               error)
-            # A partner that is being started again takes a while.
-            time.sleep(pause)
-            pause = min(max(0.1, 2 * pause), 5.0)
 
     def _check_stop(self):
         try:
@@ -398,7 +398,9 @@ class _RecoverableSession(_WrappedSession):
             try:
                 if not self._sess:
                     self._sess = self._create_session()
-                return work()
+                result = work()
+                self._pause = 0.0
+                return result
             except _PREEMPTION_ERRORS as error:
                 self._lose(error)
 

@@ -201,13 +201,19 @@ class GrpcListener final : public Listener {
 
   // Runs the handler in this thread, while another one looks after the queue.
   void handle(const std::shared_ptr<GrpcCall>& call) {
+    bool is_looked_after = true;
     {
       std::lock_guard lock(mutex_);
       ++handling_;
       if (polling_ == 0 && threads_ < kMostThreads) add_thread();
+      is_looked_after = polling_ > 0;
     }
     try {
+      // The last thread must not wait: nobody would see the call that it waits for.
+      if (!is_looked_after) throw Error(Code::ResourceExhausted, "the server has no thread left to answer this call");
       handler_(std::make_shared<GrpcIncoming>(call));
+    } catch (const Error& e) {
+      call->fail(e.code(), e.what(), {});
     } catch (const std::exception& e) {
       call->fail(Code::Internal, e.what(), {});
     }

@@ -22,8 +22,10 @@ class Rendezvous : public Resource {
 
   // Leaves a value. Throws what has ended the step, and Aborted when the key has a value already.
   virtual void send(int64_t step, const std::string& key, Tensor value) = 0;
-  // Gives the value as soon as it is there, or why it will not come. `done` is called once, from any thread, perhaps
-  // before this returns; after a stop at once.
+  // Says that the value is of a branch that does not run. Once or several times.
+  virtual void send_dead(int64_t step, const std::string& key) = 0;
+  // Gives the value as soon as it is there, or why it will not come; neither when it is dead. `done` is called once,
+  // from any thread, perhaps before this returns; after a stop at once.
   using Done = std::function<void(Tensor value, std::exception_ptr error)>;
   virtual void receive(int64_t step, const std::string& key, const std::stop_token& stop, Done done) = 0;
 };

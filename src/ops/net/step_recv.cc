@@ -32,6 +32,9 @@ void start(KernelContext& c, Completion done) {
       c.scalar<int64_t>(0), state.key, stop, [&c, &state, done](Tensor value, std::exception_ptr failed) {
         try {
           if (failed) std::rethrow_exception(failed);
+          if (!value.valid()) {
+            throw error(Code::Unimplemented, "'{}' is of a branch that does not run, and part of it is elsewhere", state.key);
+          }
           if (value.dtype() != state.type) {
             throw error(Code::Internal, "a value of type {} came for '{}'; {} is wanted", dtype_name(value.dtype()),
                         state.key, dtype_name(state.type));

@@ -1,6 +1,6 @@
 """tf.train.SyncReplicasOptimizer: synchronous training with parameter servers. The graph is C++'s (train::SyncReplicas)."""
 
-from weir import _weir
+from weir import _weir, errors
 from weir import logging as _logging
 from weir.core.stack import get_default_graph
 from weir.core.variables import Variable, global_variables, report_uninitialized_variables
@@ -78,8 +78,11 @@ class SyncReplicasOptimizer(Optimizer):
         needed = self._replicas_to_aggregate - self._total_num_replicas
         if num_tokens != -1 and num_tokens < needed:
             raise ValueError(f"Too few tokens to finish the first step: {num_tokens} (given) vs {needed} (needed)")
-        return _weir.sync_init_tokens(get_default_graph(), self._nodes["token_queue"], self._global_step,
-                                      self._replicas_to_aggregate, self._total_num_replicas, num_tokens)
+        return self._give_tokens(num_tokens, self._replicas_to_aggregate)
+
+    def _give_tokens(self, count, required):
+        return _weir.sync_init_tokens(get_default_graph(), self._nodes["token_queue"], self._global_step, required,
+                                      self._total_num_replicas, count)
 
     def make_session_run_hook(self, is_chief, num_tokens=-1):
         """A hook that initialises and, in the chief, starts the queue runner."""
@@ -111,6 +114,8 @@ class _SyncReplicasOptimizerHook(SessionRunHook):
         self._local_init_op = optimizer.chief_init_op if self._is_chief else optimizer.local_step_init_op
         self._q_runner = optimizer.get_chief_queue_runner() if self._is_chief else None
         self._init_tokens_op = optimizer.get_init_tokens_op(self._num_tokens) if self._is_chief else None
+        self._leave_op = optimizer._give_tokens(optimizer._total_num_replicas if self._is_chief else 1, 0)
+        self._has_run = False
 
     def after_create_session(self, session, coord):
         ready, message = session_manager._ready(self._ready_for_local_init_op, session,
@@ -123,3 +128,15 @@ class _SyncReplicasOptimizerHook(SessionRunHook):
             session.run(self._init_tokens_op)
         if self._q_runner is not None:
             self._q_runner.create_threads(session, coord=coord, daemon=True, start=True)
+
+    def after_run(self, run_context, run_values):
+        self._has_run = True
+
+    def end(self, session):
+        # Those who stay would wait for the token that this worker took and, without the chief, for ever.
+        if not self._has_run:
+            return
+        try:
+            session.run(self._leave_op)
+        except errors.OpError as error:
+            _logging.info("The other workers are not told that this one ends: %s", error)
