@@ -8,7 +8,8 @@ from weir import errors
 from weir import logging as _logging
 from weir.core import stack
 from weir.core.session import Session
-from weir.train.checkpoints import get_checkpoint_state
+from weir.train.checkpoints import CheckpointReader, get_checkpoint_state
+from weir.train.steps import get_global_step
 
 
 class SessionManager:
@@ -45,9 +46,24 @@ class SessionManager:
             time.sleep(self._recovery_wait_secs)
             waited += self._recovery_wait_secs
             state = get_checkpoint_state(checkpoint_dir)
-        saver.restore(sess, state.model_checkpoint_path)
+        if self._has_later_values(sess, master, config, state.model_checkpoint_path):
+            _logging.info("The servers are beyond the checkpoint %s: going on with what they have.", state.model_checkpoint_path)
+        else:
+            saver.restore(sess, state.model_checkpoint_path)
         saver.recover_last_checkpoints(state.all_model_checkpoint_paths)
         return sess, True
+
+    def _has_later_values(self, sess, master, config, path):
+        """Whether all variables live on, at the checkpoint's step or a later one, in servers that outlived the session: a chief
+        that was started again would take back what the other workers have done without it."""
+        step = get_global_step(self._graph)
+        ready_op = self._ready_op if self._ready_for_local_init_op is None else self._ready_for_local_init_op
+        if not master or step is None or ready_op is None or (config is not None and config.isolate_session_state):
+            return False
+        reader = CheckpointReader(path)
+        if not reader.has_tensor(step.op.name) or not _ready(ready_op, sess, "Model not ready")[0]:
+            return False
+        return sess.run(step) >= reader.get_tensor(step.op.name)
 
     def prepare_session(self, master, init_op=None, saver=None, checkpoint_dir=None,
                         checkpoint_filename_with_path=None, wait_for_checkpoint=False, max_wait_secs=7200, config=None,
