@@ -198,6 +198,8 @@ class Operation(_weir.Operation):
         return self._index
 
     _id_value = _id
+    _outputs = property(lambda self: self.outputs)  # programs that edit graphs ask for these names
+    _control_inputs = property(lambda self: self.control_inputs)
     _original_op = None  # the operation that it is the gradient of
 
     def _as_graph_element(self):
