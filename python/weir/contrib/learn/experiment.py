@@ -7,7 +7,7 @@ import time
 import weir as tf
 from weir import logging
 from weir.contrib.learn import monitors as _monitors
-from weir.contrib.learn.estimators.estimator import BaseEstimator
+from weir.contrib.learn.estimators.interfaces import Evaluable, Trainable
 from weir.estimator.estimator import Estimator as _CoreEstimator
 from weir.estimator.exporters import _delete_old
 from weir.estimator.functions import fn_args, wanted
@@ -54,7 +54,8 @@ class Experiment:
                  continuous_eval_throttle_secs=60, min_eval_frequency=None, delay_workers_by_global_step=False,
                  export_strategies=None, train_steps_per_iteration=None, checkpoint_and_export=False,
                  saving_listeners=None, check_interval_secs=5):
-        if not isinstance(estimator, (BaseEstimator, _CoreEstimator)):
+        if not isinstance(estimator, _CoreEstimator) and not (
+                isinstance(estimator, Evaluable) and isinstance(estimator, Trainable)):
             raise ValueError("`estimator` must implement `Evaluable` and `Trainable`, or be a tf.estimator.Estimator.")
         self._is_core = isinstance(estimator, _CoreEstimator)
         if self._is_core and eval_metrics is not None:
@@ -86,10 +87,9 @@ class Experiment:
         """Trains; in a cluster, starts the task's server first."""
         config = self._estimator.config
         if config.cluster_spec and config.master and config.task_type != TaskType.PS:
-            tf.train.Server(config.cluster_spec, job_name=config.task_type, task_index=config.task_id,
-                            protocol=config.protocol)
+            self._server()
         if delay_secs is None:
-            delay_secs = min(60, (config.task_id + 1) * 5) if config.cluster_spec and not config.is_chief else 0
+            delay_secs = min(60, (config.task_id or 0) * 5)  # so that the chief has made the variables
         if delay_secs > 0:
             time.sleep(delay_secs)
         return self._call_train(max_steps=self._train_steps, hooks=self._monitors)
@@ -171,9 +171,16 @@ class Experiment:
         return result
 
     def run_std_server(self):
+        self._server().join()
+
+    def _server(self):
+        """The server of this task."""
         config = self._estimator.config
-        tf.train.Server(config.cluster_spec, job_name=config.task_type, task_index=config.task_id,
-                        protocol=config.protocol).join()
+        if not config.cluster_spec or not config.task_type or not config.master or config.task_id is None:
+            raise ValueError("Could not start server; be sure to specify cluster_spec, task_type, master, and task in "
+                             "RunConfig or set the TF_CONFIG environment variable.")
+        return tf.train.Server(config.cluster_spec, job_name=config.task_type, task_index=config.task_id,
+                               protocol=config.protocol)
 
     def _maybe_export(self, result, checkpoint_path=None):
         folder = os.path.join(self._estimator.model_dir, "export")
@@ -236,22 +243,29 @@ def run(experiment_fn, output_dir=None, schedule=None, run_config=None, hparams=
         raise TypeError(f"Experiment builder did not return an Experiment instance, got {type(experiment)} instead.")
     config = experiment.estimator.config
     schedule = schedule or _default_schedule(config)
-    task = getattr(experiment, schedule, None)
-    if task is None or schedule.startswith("_"):
-        valid = [name for name in dir(experiment) if not name.startswith("_") and callable(getattr(experiment, name))]
+    if not hasattr(experiment, schedule) or schedule.startswith("_"):
+        valid = [name for name in dir(type(experiment)) if not name.startswith("_")
+                 and callable(getattr(type(experiment), name))]
         raise ValueError(f"Schedule references non-existent task {schedule}; valid tasks: {', '.join(valid)}")
+    task = getattr(experiment, schedule)
     if not callable(task):
         raise TypeError(f"Schedule references non-callable member {schedule}")
     return task()
 
 
 def _default_schedule(config):
-    if not config or not config.cluster_spec:
+    """What a task does when nobody says it."""
+    jobs = config.cluster_spec.as_dict() if config and config.cluster_spec else {}
+    if sum(map(len, jobs.values())) <= 1:
         return "train_and_evaluate"
-    if config.task_type in (TaskType.MASTER, TaskType.CHIEF):
-        return "train_and_evaluate" if config.num_worker_replicas <= 1 or config.task_type == TaskType.MASTER else "train"
-    return {TaskType.PS: "run_std_server", TaskType.WORKER: "train", TaskType.EVALUATOR: "continuous_eval"}.get(
-        config.task_type) or "train"
+    if not config.task_type:
+        raise ValueError("Must specify a schedule")
+    schedules = {TaskType.MASTER: "train_and_evaluate", TaskType.PS: "run_std_server", TaskType.WORKER: "train",
+                 TaskType.CHIEF: "train" if config.num_worker_replicas > 1 else "train_and_evaluate",
+                 TaskType.EVALUATOR: "continuous_eval"}
+    if config.task_type not in schedules:
+        raise ValueError(f"No default schedule for task type: {config.task_type}")
+    return schedules[config.task_type]
 
 
 def tune(experiment_fn, tuner):

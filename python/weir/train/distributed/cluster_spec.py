@@ -60,6 +60,8 @@ class ClusterSpec:
         return bool(self._jobs)
 
     def __eq__(self, other):
+        if isinstance(other, dict):
+            return self.as_dict() == other
         return isinstance(other, ClusterSpec) and self._jobs == other._jobs
 
     __hash__ = None

@@ -12,6 +12,7 @@ from weir import logging
 from weir.contrib.layers.feature_column_ops import infer_real_valued_columns
 from weir.contrib.learn import metric_spec, monitors as _monitors
 from weir.contrib.learn.estimators.data_feeder import _input_of
+from weir.contrib.learn.estimators.interfaces import Evaluable, Trainable
 from weir.contrib.learn.estimators.model_fn import MetricKey, ModeKeys, ModelFnOps, ProblemType
 from weir.contrib.learn.estimators.run_config import RunConfig
 from weir.contrib.training import evaluation
@@ -29,7 +30,7 @@ class NotFittedError(ValueError, AttributeError):
     """A model is used before it was trained."""
 
 
-class BaseEstimator:
+class BaseEstimator(Evaluable, Trainable):
     """What estimators share; subclasses say how models are made."""
 
     def __init__(self, model_dir=None, config=None):
