@@ -159,6 +159,9 @@ Tensor python_to_tensor(nb::handle value, DType want) {
   auto* a = reinterpret_cast<PyArrayObject*>(array.ptr());
   if (PyArray_TYPE(a) == NPY_OBJECT && want != DType::String && PyArray_SIZE(a) > 0) {
     nb::handle first(static_cast<PyObject**>(PyArray_DATA(a))[0]);
+    if (nb::isinstance<OperationObject>(value)) {
+      raise(PyExc_TypeError, "Can't convert Operation '" + to_name(value.attr("name")) + "' to Tensor");
+    }
     if (!PyBytes_Check(first.ptr()) && !PyUnicode_Check(first.ptr())) {
       raise(PyExc_TypeError,
             "Failed to convert " + text_of(value) + " of type '" + Py_TYPE(value.ptr())->tp_name + "' to a tensor.");

@@ -212,15 +212,15 @@ TEST(GraphDef, RefusesBadGraphsNamingTheNode) {
       {R"(node { name: "" op: "NoOp" })", "not a valid operation name"},
       {R"(node { name: "a b" op: "NoOp" })", "NoOp 'a b': this is not a valid"},
       {R"(node { name: "a/" op: "NoOp" })", "NoOp 'a/': this is not a valid"},
-      {R"(node { name: "a" op: "Identity" input: "b" })", "Identity 'a': input 'b' is not in the graph"},
-      {R"(node { name: "a" op: "NoOp" input: "^b" })", "NoOp 'a': input '^b' is not in the graph"},
+      {R"(node { name: "a" op: "Identity" input: "b" })", "Identity 'a': Input tensor 'b:0' not found in graph_def."},
+      {R"(node { name: "a" op: "NoOp" input: "^b" })", "NoOp 'a': Control input '^b' not found in graph_def."},
       {R"(node { name: "a" op: "NoOp" input: "^a" })", "NoOp 'a': the node depends on itself: a -> a"},
       {R"(node { name: "z" op: "NoOp" input: "^b" } node { name: "a" op: "NoOp" input: "^b" }
           node { name: "b" op: "NoOp" input: "^a" })",
        "the node depends on itself"},
       {R"(node { name: "a" op: "NoOp" input: "b:x" })", "NoOp 'a': 'b:x' is no tensor's name"},
       {R"(node { name: "b" op: "NoOp" } node { name: "a" op: "Identity" input: "b" })",
-       "Identity 'a': input 'b:0' does not exist"},
+       "Identity 'a': Input tensor 'b:0' not found"},
       {R"(node { name: "b" op: "NoOp" } node { name: "a" op: "Identity" input: "^b" input: "b" })",
        "Identity 'a': input 'b' follows a control input"},
       {R"(node { name: "a" op: "Identity" })", "Identity 'a': 0 inputs are given"},
@@ -237,9 +237,9 @@ TEST(GraphDef, RefusesBadGraphsNamingTheNode) {
       {R"(node { name: "p" op: "Placeholder" attr { key: "dtype" value { type: DT_INT32 } } }
           node { name: "i" op: "Identity" input: "p" attr { key: "T" value { type: DT_FLOAT } } })",
        "Identity 'i': input 'input' must be float; 'p:0' is int32"},
-      {R"(node { name: "n" op: "NoOp" attr { key: "_class" value { list { s: "loc:@gone" } } } })", "'gone' is not in"},
+      {R"(node { name: "n" op: "NoOp" attr { key: "_class" value { list { s: "loc:@gone" } } } })", "'gone' does not exist during import"},
       {R"(node { name: "n" op: "NoOp" attr { key: "_x" value { list { s: "a" i: 1 } } } })", "values of 2 kinds"},
-      {R"(versions { producer: 99999 min_consumer: 99999 })", "asks for a consumer of version 99999"},
+      {R"(versions { producer: 99999 min_consumer: 99999 })", "GraphDef min consumer version 99999 above current version 134"},
       {R"(nodes {})", "the text is no GraphDef: 1:"},
   };
   for (const Refusal& refusal : refusals) {

@@ -15,6 +15,8 @@
 namespace weir {
 namespace {
 
+constexpr std::string_view kTensorFlowVersion = "1.15.5";  // whose operations and formats these are
+
 // What a value that an older program never heard of must be for it to mean nothing.
 bool is_blank(const proto::AttrValue& value) {
   switch (value.value_case()) {
@@ -201,8 +203,14 @@ class Importer {
   void check_versions() const {
     const proto::VersionDef& versions = message_.versions();
     if (versions.min_consumer() > kGraphDefProducer) {
-      throw invalid_argument("the graph asks for a consumer of version {}; this one is {}", versions.min_consumer(),
-                             kGraphDefProducer);
+      throw invalid_argument(
+          "GraphDef min consumer version {} above current version {} for TensorFlow {}.  Please upgrade TensorFlow.",
+          versions.min_consumer(), kGraphDefProducer, kTensorFlowVersion);
+    }
+    if (versions.producer() < 0) {
+      throw invalid_argument(
+          "GraphDef producer version {} below min producer 0 supported by TensorFlow {}.  Please regenerate your graph.",
+          versions.producer(), kTensorFlowVersion);
     }
     for (int bad : versions.bad_consumers()) {
       if (bad == kGraphDefProducer) throw invalid_argument("the graph refuses consumers of version {}", bad);
@@ -295,7 +303,7 @@ class Importer {
     if (source.mapped >= 0) return plan_.mapped[static_cast<size_t>(source.mapped)];
     Operation op = added_[static_cast<size_t>(source.node)];
     if (source.port >= op.outputs()) {
-      throw invalid_argument("input '{}:{}' does not exist: the node has {} outputs",
+      throw invalid_argument("Input tensor '{}:{}' not found in graph_def: the node has {} outputs",
                              plan_.nodes[static_cast<size_t>(source.node)].name, source.port, op.outputs());
     }
     return op.output(source.port);
@@ -493,7 +501,7 @@ class Importer {
         placed.push_back(entry);
         continue;
       }
-      if (it == nodes.end() && !function) throw invalid_argument("'{}' is not in the graph", other);
+      if (it == nodes.end() && !function) throw invalid_argument("'{}' does not exist during import", other);
       if (it == nodes.end() || plan_.nodes[static_cast<size_t>(it->second)].removed) continue;
       placed.push_back("loc:@" + full_name(plan_.nodes[static_cast<size_t>(it->second)].name));
     }
@@ -507,7 +515,8 @@ class Importer {
       auto it = plan_.by_name.find(key.first);
       const Operation op = it == plan_.by_name.end() ? Operation() : added_[static_cast<size_t>(it->second)];
       if (!op || key.second >= op.outputs()) {
-        throw invalid_argument("the input map names '{}:{}', which is not in the graph", key.first, key.second);
+        throw invalid_argument("Attempted to map inputs that were not found in graph_def: [{}:{}]", key.first,
+                               key.second);
       }
     }
   }
@@ -526,11 +535,11 @@ class Importer {
         source = plan_.resolve({.node = it->second, .port = name.port});
       }
       if (!source || (source.node >= 0 && !added_[static_cast<size_t>(source.node)])) {
-        throw invalid_argument("the return element '{}' is not in the graph", text);
+        throw invalid_argument("return_element '{}' not found in graph_def.", text);
       }
       Operation op = operation_of(source);
       if (source.node >= 0 && is_tensor && source.port >= op.outputs()) {
-        throw invalid_argument("the return element '{}' does not exist: the node has {} outputs", text, op.outputs());
+        throw invalid_argument("return_element '{}' not found in graph_def. The node has {} outputs", text, op.outputs());
       }
       result.operations.push_back(op);
       result.outputs.push_back(source.mapped < 0 && source.port >= op.outputs() ? Output() : output_of(source));

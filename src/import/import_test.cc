@@ -205,7 +205,7 @@ TEST(ImportControlFlow, RefusesWhatIsNoConditionalOrLoop) {
       {kInputs + top(node("n", "Enter", {"x"}, frame("f"))), "Enter 'n': the frame 'f' has no LoopCond"},
       {kInputs + top(node("n", "Enter", {}, frame("f"))), "Enter 'n': 0 inputs are given"},
       {kInputs + loop() + top(node("c2", "LoopCond", {"less"})), "LoopCond 'c2': the loop has a LoopCond already"},
-      {kInputs + loop("gone"), "LoopCond 'cond': input 'gone' is not in the graph"},
+      {kInputs + loop("gone"), "LoopCond 'cond': Input tensor 'gone:0' not found in graph_def."},
       {kInputs + loop("less", "x"), "NextIteration 'next': the node is not in a loop"},
       {kInputs + loop() + top(node("n", "Add", {"neg", "x"}, kT)),
        "Add 'n': the inputs 'neg' and 'x' are in different frames"},

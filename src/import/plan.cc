@@ -32,7 +32,9 @@ void read_inputs(const MappedNames& mapped, const ImportPlan& plan, ImportNode& 
     } else if (auto it = plan.by_name.find(std::string(name.node)); it != plan.by_name.end()) {
       source.node = it->second;
     } else {
-      throw invalid_argument("input '{}' is not in the graph", text);
+      // TensorFlow's words, here and for what else a caller may have got wrong.
+      throw is_control ? invalid_argument("Control input '{}' not found in graph_def.", text)
+                       : invalid_argument("Input tensor '{}:{}' not found in graph_def.", name.node, name.port);
     }
     (is_control ? node.controls : node.inputs).push_back(source);
   }

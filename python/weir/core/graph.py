@@ -461,18 +461,24 @@ def get_seed(op_seed):
     return graph._next_seeds(op_seed)
 
 
+def _text(name):
+    return name.decode() if isinstance(name, bytes) else name
+
+
 def import_graph_def(graph_def, input_map=None, return_elements=None, name=None, op_dict=None, producer_op_list=None):
     """Adds the nodes of a GraphDef below ``name`` ("import"); gives those asked for by name."""
     graph = stack.get_default_graph()
     if not hasattr(graph_def, "SerializeToString"):
-        raise TypeError(f"graph_def must be a GraphDef proto. Got type {type(graph_def)}")
-    for key in input_map or {}:
-        if not isinstance(key, str):
-            raise TypeError("input_map must be a dictionary mapping strings to Tensor objects.")
+        raise TypeError("graph_def must be a GraphDef proto.")
+    if not isinstance(input_map, (dict, type(None))) or not all(isinstance(key, (str, bytes)) for key in input_map or ()):
+        raise TypeError("input_map must be a dictionary mapping strings to Tensor objects.")
+    if not all(isinstance(element, (str, bytes)) for element in return_elements or ()):
+        raise TypeError("return_elements must be a list of strings.")
+    input_map = {_text(key): value for key, value in (input_map or {}).items()}
     prefix = "import" if name is None else name
     try:
-        result = graph._import_graph_def(graph_def.SerializeToString(), prefix, dict(input_map or {}),
-                                         list(return_elements or []))
+        result = graph._import_graph_def(graph_def.SerializeToString(), prefix, input_map,
+                                         [_text(element) for element in return_elements or []])
     except TypeError as error:  # a tensor of the input map has another type than the graph's
         raise ValueError(str(error)) from None
     return None if return_elements is None else result

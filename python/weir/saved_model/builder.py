@@ -6,7 +6,7 @@ from weir import _weir, errors, logging
 from weir.core.graph import get_collection
 from weir.core.stack import get_default_graph
 from weir.saved_model import constants, signatures
-from weir.train.saver import _foreign_collections
+from weir.train.collection_objects import _foreign_collections
 
 
 class SavedModelBuilder:

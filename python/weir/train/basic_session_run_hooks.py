@@ -10,7 +10,7 @@ from weir import logging as _logging
 from weir import summary as _summary
 from weir.core import stack
 from weir.core.graph import GraphKeys, get_collection
-from weir.train.saver import export_meta_graph
+from weir.train.meta_graph import export_meta_graph
 from weir.train.session_run_hook import SessionRunArgs, SessionRunHook
 from weir.train.steps import _get_or_create_global_step_read, get_global_step
 

@@ -8,8 +8,9 @@ from weir.core.defaults import EXTENSION as _OWN, from_extension
 from weir.core.graph import GraphKeys, add_to_collection, get_collection
 from weir.core.stack import get_default_graph
 from weir.core.variables import Variable
-from weir.train import saveable
+from weir.train import collection_objects, saveable
 from weir.train.checkpoints import _text
+from weir.train.meta_graph import export_meta_graph
 from weir.train.saveable import SaveableObject
 
 
@@ -199,55 +200,8 @@ class Saver:
                           clear_devices=False, clear_extraneous_savers=False, strip_default_attrs=False,
                           save_debug_info=False):
         return export_meta_graph(filename, graph=self._graph, saver_def=self.as_saver_def(),
-                                 collection_list=collection_list, as_text=as_text, clear_devices=clear_devices)
-
-
-def _foreign_collections(graph, collection_list):
-    """Collections of Python objects with ``to_proto`` (queue runners and the like), as (name, CollectionDef)."""
-    rows = []
-    for name in graph.get_all_collection_keys():
-        if collection_list is not None and name not in collection_list:
-            continue
-        items = [item for item in graph.get_collection(name) if not isinstance(item, (_weir.Tensor, _weir.Operation, Variable))]
-        if not items:
-            continue
-        collection = protos.CollectionDef()
-        for item in items:
-            if hasattr(item, "to_proto"):
-                try:
-                    collection.bytes_list.value.append(item.to_proto().SerializeToString())
-                except NotImplementedError as error:  # runners that feed arrays of the program
-                    logging.warning("An item of the collection %s is left out of the meta graph: %s", name, error)
-            elif isinstance(item, str):
-                collection.bytes_list.value.append(item.encode())
-            elif isinstance(item, bytes):
-                collection.bytes_list.value.append(item)
-            elif isinstance(item, bool) or isinstance(item, int):
-                collection.int64_list.value.append(int(item))
-            elif isinstance(item, float):
-                collection.float_list.value.append(item)
-        if collection.WhichOneof("kind"):
-            rows.append((name, collection.SerializeToString()))
-    return rows
-
-
-def export_meta_graph(filename=None, meta_info_def=None, graph_def=None, saver_def=None, collection_list=None,
-                      as_text=False, graph=None, export_scope=None, clear_devices=False, clear_extraneous_savers=False,
-                      strip_default_attrs=False, save_debug_info=False, **kwargs):
-    """The MetaGraphDef of a graph; written to ``filename`` when one is given."""
-    if export_scope:
-        raise NotImplementedError("export_meta_graph(export_scope=...) is not in Weir yet.")
-    graph = get_default_graph() if graph is None else graph
-    data = _weir.export_meta_graph(graph, None if saver_def is None else saver_def.SerializeToString(), collection_list,
-                                   bool(clear_devices), _foreign_collections(graph, collection_list))
-    meta_graph = protos.MetaGraphDef.FromString(data)
-    if meta_info_def is not None:
-        meta_graph.meta_info_def.MergeFrom(meta_info_def)
-    if graph_def is not None:
-        meta_graph.graph_def.CopyFrom(graph_def)
-    if filename:
-        _weir.write_meta_graph(_text(filename), meta_graph.SerializeToString(), bool(as_text))
-    return meta_graph
+                                 collection_list=collection_list, as_text=as_text, export_scope=export_scope,
+                                 clear_devices=clear_devices)
 
 
 def import_meta_graph(meta_graph_or_file, clear_devices=False, import_scope=None, **kwargs):
@@ -255,7 +209,9 @@ def import_meta_graph(meta_graph_or_file, clear_devices=False, import_scope=None
     graph = get_default_graph()
     data = (meta_graph_or_file.SerializeToString() if hasattr(meta_graph_or_file, "SerializeToString")
             else _weir.read_meta_graph(_text(meta_graph_or_file)))
+    data, objects = collection_objects._taken_out(data)
     impl = _weir.import_meta_graph(graph, data, import_scope, bool(clear_devices), dict(kwargs.get("input_map") or {}))
+    collection_objects._restore(graph, objects, import_scope)
     if impl is not None:
         return Saver._from_impl(impl, graph)
     return Saver() if graph.get_collection("variables") else None

@@ -13,7 +13,8 @@ from weir.core.variables import (global_variables, global_variables_initializer,
                                  report_uninitialized_variables)
 from weir.ops.control_flow_ops import group, tables_initializer
 from weir.train.coordinator import Coordinator, LooperThread
-from weir.train.saver import Saver, export_meta_graph
+from weir.train.meta_graph import export_meta_graph
+from weir.train.saver import Saver
 from weir.train.session_manager import SessionManager
 from weir.train.steps import global_step as _step_value
 

@@ -5,7 +5,9 @@
 namespace weir::ops {
 
 void infer_cumulate(InferContext& c) {
-  c.require_scalar(1);
+  if (c.input(1).has_rank() && c.input(1).rank() != 0) {
+    throw invalid_argument("ScanOp: axis must be a scalar, not {}", c.input(1).str());
+  }
   c.set_output(0, c.input(0));
   auto axis = c.value_as_ints(1);
   if (!axis || !c.input(0).has_rank()) return;

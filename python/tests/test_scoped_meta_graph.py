@@ -1,0 +1,41 @@
+"""Parts of graphs as meta graphs of their own, and what of Python's goes through a meta graph."""
+
+import pytest
+
+import weir as tf
+from weir.train.meta_graph import export_scoped_meta_graph, import_scoped_meta_graph
+
+
+def test_a_part_is_exported_and_imported_under_another_scope(tmp_path):
+    path = str(tmp_path / "part.meta")
+    with tf.Graph().as_default() as graph:
+        x = tf.constant([[2.0]], name="x")
+        with tf.name_scope("layer"):
+            w = tf.Variable([[3.0]], name="w")
+            tf.matmul(x, w, name="y")
+        meta_graph, variables = export_scoped_meta_graph(path, graph=graph, export_scope="layer")
+        assert list(variables) == ["w:0"] and variables["w:0"] is w
+        assert "$unbound_inputs_x" in next(node for node in meta_graph.graph_def.node if node.name == "y").input
+    with tf.Graph().as_default(), tf.Session() as session:
+        with pytest.raises(ValueError, match="Graph contains unbound inputs"):
+            import_scoped_meta_graph(path, import_scope="other")
+        variables = import_scoped_meta_graph(path, import_scope="other", input_map={"$unbound_inputs_x": tf.constant([[5.0]])})
+        assert {name: variable.name for name, variable in variables.items()} == {"w:0": "other/w:0"}
+        session.run(tf.global_variables_initializer())
+        assert session.run("other/y:0") == [[15.0]]
+
+
+@pytest.mark.parametrize("scope", [None, "inside"])
+def test_queue_runners_come_back(scope):
+    with tf.Graph().as_default():
+        queue = tf.FIFOQueue(10, tf.float32, shapes=[[]], name="queue")
+        tf.train.add_queue_runner(tf.train.QueueRunner(queue, [queue.enqueue([7.0])]))
+        queue.dequeue(name="value")
+        meta_graph = tf.train.export_meta_graph()
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.train.import_meta_graph(meta_graph, import_scope=scope)
+        coordinator = tf.train.Coordinator()
+        threads = tf.train.start_queue_runners(session, coordinator)
+        assert session.run(f"{scope}/value:0" if scope else "value:0") == 7.0
+        coordinator.request_stop()
+        coordinator.join(threads)

@@ -1,0 +1,163 @@
+"""Meta graphs, of a graph or of a part of one: what is below a scope, written and read as a graph of its own.
+
+What a part reads from outside becomes an input that is not bound, "$unbound_inputs_<name>", and is named in a collection;
+whoever imports it says by ``input_map`` what stands there."""
+
+import re
+
+from weir import _weir, protos
+from weir.core.stack import get_default_graph
+from weir.core.variables import Variable
+from weir.core.version import GIT_VERSION
+from weir.inner.ops import strip_name_scope
+from weir.train import collection_objects
+from weir.train.checkpoints import _text
+
+_UNBOUND = "$unbound_inputs_"
+_MESSAGES = {"queue_runners": protos.QueueRunnerDef}  # of other collections: VariableDef
+
+
+def export_meta_graph(filename=None, meta_info_def=None, graph_def=None, saver_def=None, collection_list=None,
+                      as_text=False, graph=None, export_scope=None, clear_devices=False, clear_extraneous_savers=False,
+                      strip_default_attrs=False, save_debug_info=False, **kwargs):
+    """The MetaGraphDef of a graph; written to ``filename`` when one is given."""
+    if export_scope:
+        return export_scoped_meta_graph(
+            filename, graph_def, graph, export_scope, as_text, clear_devices=clear_devices, meta_info_def=meta_info_def,
+            saver_def=saver_def, collection_list=collection_list, **kwargs)[0]
+    graph = get_default_graph() if graph is None else graph
+    data = _weir.export_meta_graph(graph, None if saver_def is None else saver_def.SerializeToString(), collection_list,
+                                   bool(clear_devices), collection_objects._foreign_collections(graph, collection_list))
+    meta_graph = protos.MetaGraphDef.FromString(data)
+    meta_graph.meta_info_def.tensorflow_git_version = GIT_VERSION
+    if meta_info_def is not None:
+        meta_graph.meta_info_def.MergeFrom(meta_info_def)
+    if graph_def is not None:
+        meta_graph.graph_def.CopyFrom(graph_def)
+        for node in meta_graph.graph_def.node if clear_devices else ():
+            node.device = ""
+    if filename:
+        _weir.write_meta_graph(_text(filename), meta_graph.SerializeToString(), bool(as_text))
+    return meta_graph
+
+
+def _inside(name, scope):
+    return re.sub(r"^(\^|loc:@)", "", name).startswith(scope + "/")
+
+
+def _part(graph_def, scope, clear_devices):
+    """(the nodes below a scope under their names there, the names of what they read from outside)"""
+    part, unbound = protos.GraphDef(versions=graph_def.versions, library=graph_def.library), set()
+    for node in graph_def.node:
+        if not _inside(node.name, scope):
+            continue
+        copy = part.node.add()
+        copy.CopyFrom(node)
+        copy.name = strip_name_scope(node.name, scope)
+        for i, name in enumerate(node.input):
+            if _inside(name, scope):
+                copy.input[i] = strip_name_scope(name, scope)
+            else:
+                copy.input[i] = re.sub(r"^(\^?)", lambda found: found.group() + _UNBOUND, name)
+                unbound.add(copy.input[i])
+        groups = [name for name in node.attr["_class"].list.s if _inside(name.decode(), scope)]
+        copy.attr.pop("_class")
+        if groups:
+            copy.attr["_class"].list.s.extend(strip_name_scope(name, scope).encode() for name in groups)
+        if clear_devices:
+            copy.device = ""
+    return part, sorted(unbound)
+
+
+def _part_of_message(message, scope):
+    """A VariableDef or QueueRunnerDef with the names of the part; None when it belongs to something outside."""
+    for field, value in message.ListFields():
+        if not field.name.endswith("_name"):
+            continue
+        values = [value] if isinstance(value, str) else list(value)
+        if not all(_inside(name, scope) for name in values if name):
+            return None
+        stripped = [strip_name_scope(name, scope) for name in values]
+        if isinstance(value, str):
+            setattr(message, field.name, stripped[0])
+        else:
+            del value[:]
+            value.extend(stripped)
+    return message
+
+
+def _part_of_collection(name, collection, scope):
+    part = protos.CollectionDef()
+    if collection.WhichOneof("kind") == "node_list":
+        part.node_list.value.extend(strip_name_scope(node, scope) for node in collection.node_list.value
+                                    if _inside(node, scope))
+    elif collection.WhichOneof("kind") == "bytes_list":
+        kind = _MESSAGES.get(name, protos.VariableDef)
+        for data in collection.bytes_list.value:
+            try:
+                message = _part_of_message(kind.FromString(data), scope)
+            except Exception:  # no such message: the program's own
+                continue
+            if message is not None and message.ListFields():
+                part.bytes_list.value.append(message.SerializeToString())
+    else:
+        part.CopyFrom(collection)
+    return part if part.WhichOneof("kind") and getattr(part, part.WhichOneof("kind")).value else None
+
+
+def export_scoped_meta_graph(filename=None, graph_def=None, graph=None, export_scope=None, as_text=False,
+                             unbound_inputs_col_name="unbound_inputs", clear_devices=False, saver_def=None,
+                             clear_extraneous_savers=False, strip_default_attrs=False, save_debug_info=False, **kwargs):
+    """(the MetaGraphDef of what is below a scope, {name there: variable})"""
+    graph = get_default_graph() if graph is None else graph
+    meta_graph = export_meta_graph(graph_def=graph_def, graph=graph, clear_devices=clear_devices,
+                                          saver_def=saver_def, **kwargs)
+    scope = (export_scope or "").rstrip("/")
+    variables = {strip_name_scope(variable.name, scope): variable
+                 for variable in graph.get_collection("variables") + graph.get_collection("local_variables")
+                 if isinstance(variable, Variable) and (not scope or _inside(variable.name, scope))}
+    if scope:
+        part, unbound = _part(meta_graph.graph_def, scope, clear_devices)
+        meta_graph.graph_def.CopyFrom(part)
+        for name, collection in list(meta_graph.collection_def.items()):
+            found = _part_of_collection(name, collection, scope)
+            del meta_graph.collection_def[name]
+            if found is not None:
+                meta_graph.collection_def[name].CopyFrom(found)
+        if unbound_inputs_col_name:
+            meta_graph.collection_def[unbound_inputs_col_name].bytes_list.value.extend(name.encode() for name in unbound)
+    if filename:
+        _weir.write_meta_graph(_text(filename), meta_graph.SerializeToString(), bool(as_text))
+    return meta_graph, variables
+
+
+def _check_bound(meta_graph, collection_name, input_map):
+    if collection_name not in meta_graph.collection_def:
+        return
+    unbound = [name.decode() for name in meta_graph.collection_def[collection_name].bytes_list.value]
+    missing = [name for name in unbound if name not in (input_map or {})]
+    if missing:
+        raise ValueError(f"Graph contains unbound inputs: {', '.join(missing)}. Must provide these inputs through input_map.")
+
+
+def import_scoped_meta_graph(meta_graph_or_file, clear_devices=False, graph=None, import_scope=None, input_map=None,
+                             unbound_inputs_col_name="unbound_inputs", restore_collections_predicate=lambda key: True):
+    """Adds a meta graph below a scope; {name in the meta graph: variable}"""
+    meta_graph = meta_graph_or_file
+    if not isinstance(meta_graph, protos.MetaGraphDef):
+        meta_graph = protos.MetaGraphDef.FromString(_weir.read_meta_graph(_text(meta_graph_or_file)))
+    else:
+        meta_graph = protos.MetaGraphDef.FromString(meta_graph.SerializeToString())
+    if unbound_inputs_col_name:
+        _check_bound(meta_graph, unbound_inputs_col_name, input_map)
+    for name in list(meta_graph.collection_def):
+        if name == unbound_inputs_col_name or not restore_collections_predicate(name):
+            del meta_graph.collection_def[name]
+    graph = get_default_graph() if graph is None else graph
+    with graph.as_default():
+        known = set(graph.get_collection("variables"))
+        data, objects = collection_objects._taken_out(meta_graph.SerializeToString())
+        _weir.import_meta_graph(graph, data, import_scope, bool(clear_devices), dict(input_map or {}))
+        collection_objects._restore(graph, objects, import_scope)
+        return {strip_name_scope(variable.name, import_scope): variable
+                for variable in graph.get_collection("variables") if variable not in known}
