@@ -34,6 +34,24 @@ int numpy_number(DType dtype) {
   return -1;
 }
 
+// The type of the numbers that a tensor holds: of quantised ones, which numpy does not know, the plain integers.
+int stored_number(DType dtype) {
+  switch (dtype) {
+    case DType::QInt8:
+      return NPY_INT8;
+    case DType::QUInt8:
+      return NPY_UINT8;
+    case DType::QInt16:
+      return NPY_INT16;
+    case DType::QUInt16:
+      return NPY_UINT16;
+    case DType::QInt32:
+      return NPY_INT32;
+    default:
+      return numpy_number(dtype);
+  }
+}
+
 DType dtype_of_array(PyArrayObject* array) {
   const int number = PyArray_TYPE(array);
   for (const NumpyType& type : kNumpyTypes) {
@@ -109,7 +127,7 @@ Tensor array_to_tensor(PyArrayObject* array, DType want, bool borrow) {
     }
     return tensor;
   }
-  const int number = numpy_number(want);
+  const int number = stored_number(want);
   if (number < 0) raise(PyExc_TypeError, "an array cannot become " + std::string(dtype_name(want)));
   if (PyArray_IS_C_CONTIGUOUS(array) && PyArray_ISALIGNED(array) && PyArray_ISNOTSWAPPED(array) && dtype == want) {
     return tensor_over(array, want, borrow);

@@ -129,6 +129,17 @@ def conj(x, name=None):
     raise TypeError(f"Expected numeric or variant tensor, got dtype {dtype!r}")
 
 
+def complex(real, imag, name=None):
+    """Complex numbers of their parts: complex64 of float32, complex128 of float64."""
+    with name_scope(name, "Complex", [real, imag]) as scope:
+        real, imag = convert_to_tensor(real, name="real"), convert_to_tensor(imag, name="imag")
+        types = real.dtype.base_dtype, imag.dtype.base_dtype
+        made = {dtypes.float32: "complex64", dtypes.float64: "complex128"}.get(types[0])
+        if made is None or types[0] != types[1]:
+            raise TypeError(f"real and imag have incorrect types: {types[0].name} {types[1].name}")
+        return apply("Complex", (real, imag), {"Tout": dtypes.as_dtype(made)}, scope)
+
+
 def real(input, name=None):
     input = convert_to_tensor(input, name="input")
     return apply("Real", (input,), {"Tout": input.dtype.real_dtype}, name) if input.dtype.is_complex else input
@@ -152,10 +163,12 @@ def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
     return add_n(inputs, name)
 
 
-def _reduction(op, public):
+def _reduction(op, public, dtype=None):
     def reduce(input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None):
         axis = simple.either("axis", axis, "reduction_indices", reduction_indices)
         keep = simple.either("keepdims", keepdims, "keep_dims", keep_dims)
+        if dtype is not None and isinstance(input_tensor, (list, tuple)):  # an empty list is of that type, too
+            input_tensor = convert_to_tensor(input_tensor, dtype=dtype, name="input_tensor")
         return _weir.reduce(_graph(), op, input_tensor, axis, bool(keep), name)
 
     reduce.__name__ = reduce.__qualname__ = public
@@ -166,7 +179,7 @@ def _reduction(op, public):
 reduce_sum, reduce_mean = _reduction("Sum", "reduce_sum"), _reduction("Mean", "reduce_mean")
 reduce_max, reduce_min = _reduction("Max", "reduce_max"), _reduction("Min", "reduce_min")
 reduce_prod = _reduction("Prod", "reduce_prod")
-reduce_all, reduce_any = _reduction("All", "reduce_all"), _reduction("Any", "reduce_any")
+reduce_all, reduce_any = (_reduction(op, f"reduce_{op.lower()}", dtypes.as_dtype("bool")) for op in ("All", "Any"))
 
 
 def reduce_logsumexp(input_tensor, axis=None, keepdims=None, name=None, reduction_indices=None, keep_dims=None):

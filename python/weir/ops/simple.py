@@ -74,7 +74,7 @@ MATH = {
     "unsorted_segment_prod": "UnsortedSegmentProd", "cross": "Cross",
     "matrix_inverse": "MatrixInverse", "matrix_determinant": "MatrixDeterminant",
     "matrix_solve": "MatrixSolve", "matrix_triangular_solve": "MatrixTriangularSolve",
-    "cholesky": "Cholesky", "complex": "Complex",
+    "cholesky": "Cholesky",
     "lin_space": "LinSpace",
 }
 

@@ -44,9 +44,9 @@ struct Cpu {
     const int64_t samples = total / alphas;
     const cpu::Philox philox = c.state<GeneratorRef>().generator->philox.reserve_outputs(total);
     for (int64_t i = 0; i < alphas; ++i) {
-      // What is no number, or not positive, would never be accepted.
+      // What is no number, or negative, would never be accepted.
       const auto alpha = static_cast<double>(c.input<T>(1)[i]);
-      if (!(alpha > 0 && std::isfinite(alpha))) throw invalid_argument("alpha must be positive, got {}", alpha);
+      if (!(alpha >= 0 && std::isfinite(alpha))) throw invalid_argument("alpha must not be negative, got {}", alpha);
     }
     // Sample j of alpha i has a stream of its own, whoever draws it.
     c.pool().parallel_for(total, 256, [&](int64_t begin, int64_t end) {

@@ -42,7 +42,7 @@ TEST(RandomGamma, HasTheMomentsOfItsAlpha) {
   }
   testing::expect_same(draw("RandomGamma", Tensor(alphas), 20000), samples);
   testing::expect_error([] { draw("RandomGamma", Tensor(std::vector<float>{-1}), 2); }, Code::InvalidArgument,
-                        "alpha must be positive");
+                        "alpha must not be negative");
 }
 
 TEST(RandomPoissonV2, HasTheMomentsOfItsRate) {
