@@ -3,7 +3,7 @@
 import pytest
 
 import weir as tf
-from weir.train.meta_graph import export_scoped_meta_graph, import_scoped_meta_graph
+from weir.train.meta_graph import copy_scoped_meta_graph, export_scoped_meta_graph, import_scoped_meta_graph
 
 
 def test_a_part_is_exported_and_imported_under_another_scope(tmp_path):
@@ -39,3 +39,38 @@ def test_queue_runners_come_back(scope):
         assert session.run(f"{scope}/value:0" if scope else "value:0") == 7.0
         coordinator.request_stop()
         coordinator.join(threads)
+
+
+def test_a_part_is_copied_inside_its_graph():
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        with tf.name_scope("a"):
+            tf.multiply(tf.Variable(3.0, name="v"), 2.0, name="twice")
+        copied = copy_scoped_meta_graph("a", "b")
+        assert {name: variable.name for name, variable in copied.items()} == {"v:0": "b/v:0"}
+        session.run(copied["v:0"].assign(5.0))
+        assert session.run(graph.get_tensor_by_name("b/twice:0")) == 10.0
+
+
+def test_meta_graphs_are_read_as_text_too(tmp_path):
+    path = str(tmp_path / "graph.meta")
+    with tf.Graph().as_default():
+        tf.Variable(1.0, name="v")
+        tf.train.export_meta_graph(path, as_text=True)
+    with tf.Graph().as_default():
+        assert tf.train.import_meta_graph(path) is not None
+    (tmp_path / "graph.meta").write_text("nothing of the kind")
+    with pytest.raises(IOError, match="Cannot parse file"):
+        tf.train.import_meta_graph(path)
+    with pytest.raises(IOError, match="does not exist"):
+        tf.train.import_meta_graph(str(tmp_path / "missing"))
+
+
+def test_savers_come_back_from_their_collection():
+    with tf.Graph().as_default():
+        tf.Variable(1.0, name="v")
+        tf.add_to_collection("savers", tf.train.Saver(max_to_keep=3))
+        meta_graph = tf.train.export_meta_graph()
+    with tf.Graph().as_default():
+        tf.train.import_meta_graph(meta_graph)
+        saver, = tf.get_collection("savers")
+        assert saver.as_saver_def().max_to_keep == 3

@@ -83,7 +83,9 @@ class FileWriter:
         if graph is not None or graph_def is not None:
             self.add_graph(graph, graph_def=graph_def)
         if hasattr(graph, "_to_graph_def"):  # TensorFlow writes the meta graph beside the graph
-            self._writer.add_meta_graph(_weir.export_meta_graph(graph, None, None, False, []), None)
+            meta_graph = _protos.MetaGraphDef.FromString(_weir.export_meta_graph(graph, None, None, False, []))
+            meta_graph.graph_def.ParseFromString(graph._to_graph_def(True))
+            self._writer.add_meta_graph(meta_graph.SerializeToString(), None)
 
     def _add(self, kind, *args):
         """Writes, unless it is closed: programs that stop twice, or late, lose nothing but what comes after the end."""

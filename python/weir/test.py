@@ -21,10 +21,15 @@ from weir.inner.assertions import _Assertions
 _SEED = 87654321  # graphs and generators start from it in each test, as in TensorFlow
 
 _temp_dir = None
+_running = None  # the test that is at work
 
 
 def get_temp_dir():
-    """A folder for the files of the tests; it is deleted when the process ends."""
+    """A folder for the files of the test that runs, or, outside of tests, of all; deleted when the process ends."""
+    return _common_temp_dir() if _running is None else _running.get_temp_dir()
+
+
+def _common_temp_dir():
     global _temp_dir
     if _temp_dir is None:
         import atexit
@@ -152,6 +157,14 @@ class TestCase(_Assertions, unittest.TestCase):
         self._tempdir = None
         self._cached_session = None
 
+    def run(self, result=None):
+        global _running
+        outer, _running = _running, self
+        try:
+            return super().run(result)
+        finally:
+            _running = outer
+
     def setUp(self):
         super().setUp()
         self._close_cached_session()
@@ -221,7 +234,7 @@ class TestCase(_Assertions, unittest.TestCase):
     def get_temp_dir(self):
         """A folder of this test's own."""
         if self._tempdir is None:
-            self._tempdir = tempfile.mkdtemp(prefix=self._testMethodName + "_", dir=get_temp_dir())
+            self._tempdir = tempfile.mkdtemp(prefix=self._testMethodName + "_", dir=_common_temp_dir())
         return self._tempdir
 
     def checkedThread(self, target, args=None, kwargs=None):

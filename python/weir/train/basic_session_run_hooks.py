@@ -199,7 +199,8 @@ class CheckpointSaverHook(SessionRunHook):
         saver = self._get_saver()
         self._summary_writer.add_graph(graph)
         self._summary_writer.add_meta_graph(
-            export_meta_graph(graph=graph, saver_def=saver.saver_def if saver else None))
+            export_meta_graph(graph=graph, graph_def=graph.as_graph_def(add_shapes=True),
+                              saver_def=saver.saver_def if saver else None))
         self._save(session, step)
         self._timer.update_last_triggered_step(step)
 

@@ -107,8 +107,12 @@ def latest_checkpoint(checkpoint_dir, latest_filename=None):
 
 def get_checkpoint_state(checkpoint_dir, latest_filename=None):
     """The CheckpointState of a directory, or None: ``model_checkpoint_path``, ``all_model_checkpoint_paths``."""
-    found = _weir.get_checkpoint_state(_text(checkpoint_dir), latest_filename or "checkpoint")
+    name = latest_filename or "checkpoint"
+    found = _weir.get_checkpoint_state(_text(checkpoint_dir), name)
     if found is None:
+        file = os.path.join(_text(checkpoint_dir), name)
+        if os.path.isfile(file) and os.path.getsize(file) == 0:
+            raise ValueError(f"Invalid checkpoint state loaded from {checkpoint_dir}")
         return None
     path, all_paths, times, preserved = found
     state = protos.CheckpointState(model_checkpoint_path=path, all_model_checkpoint_paths=all_paths)
@@ -126,9 +130,14 @@ def update_checkpoint_state(save_dir, model_checkpoint_path, all_model_checkpoin
 
 
 def generate_checkpoint_state_proto(save_dir, model_checkpoint_path, all_model_checkpoint_paths=None, **kwargs):
-    paths = list(all_model_checkpoint_paths or [])
+    """A CheckpointState. The list of paths gets the last one when that is missing; paths below a relative folder are
+    relative to it."""
+    paths = [] if all_model_checkpoint_paths is None else all_model_checkpoint_paths
     if not paths or paths[-1] != model_checkpoint_path:
         paths.append(model_checkpoint_path)
+    if not os.path.isabs(save_dir):
+        paths = [path if os.path.isabs(path) else os.path.relpath(path, save_dir) for path in paths]
+        model_checkpoint_path = paths[-1]
     return protos.CheckpointState(model_checkpoint_path=model_checkpoint_path, all_model_checkpoint_paths=paths)
 
 

@@ -3,9 +3,10 @@
 What a part reads from outside becomes an input that is not bound, "$unbound_inputs_<name>", and is named in a collection;
 whoever imports it says by ``input_map`` what stands there."""
 
+import os
 import re
 
-from weir import _weir, protos
+from weir import _weir, errors, protos
 from weir.core.stack import get_default_graph
 from weir.core.variables import Variable
 from weir.core.version import GIT_VERSION
@@ -39,6 +40,32 @@ def export_meta_graph(filename=None, meta_info_def=None, graph_def=None, saver_d
     if filename:
         _weir.write_meta_graph(_text(filename), meta_graph.SerializeToString(), bool(as_text))
     return meta_graph
+
+
+def create_meta_graph_def(meta_info_def=None, graph_def=None, saver_def=None, collection_list=None, graph=None,
+                          export_scope=None, **kwargs):
+    """The MetaGraphDef of a graph, with the shapes of its tensors."""
+    if graph_def is None and not export_scope:
+        graph_def = (graph or get_default_graph()).as_graph_def(add_shapes=True)
+    return export_meta_graph(None, meta_info_def, graph_def, saver_def, collection_list, graph=graph,
+                             export_scope=export_scope)
+
+
+def read_meta_graph_file(filename):
+    """The MetaGraphDef in a file, binary or text; IOError when there is none."""
+    path = _text(filename)
+    if not os.path.exists(path):
+        raise IOError(f"File {path} does not exist.")
+    try:
+        return protos.MetaGraphDef.FromString(_weir.read_meta_graph(path))
+    except errors.DataLossError:
+        from google.protobuf import text_format
+
+        with open(path, encoding="utf-8", errors="replace") as file:
+            try:
+                return text_format.Parse(file.read(), protos.MetaGraphDef())
+            except text_format.ParseError as error:
+                raise IOError(f"Cannot parse file {path}: {error}.") from None
 
 
 def _inside(name, scope):
@@ -145,7 +172,7 @@ def import_scoped_meta_graph(meta_graph_or_file, clear_devices=False, graph=None
     """Adds a meta graph below a scope; {name in the meta graph: variable}"""
     meta_graph = meta_graph_or_file
     if not isinstance(meta_graph, protos.MetaGraphDef):
-        meta_graph = protos.MetaGraphDef.FromString(_weir.read_meta_graph(_text(meta_graph_or_file)))
+        meta_graph = read_meta_graph_file(meta_graph_or_file)
     else:
         meta_graph = protos.MetaGraphDef.FromString(meta_graph.SerializeToString())
     if unbound_inputs_col_name:
@@ -161,3 +188,12 @@ def import_scoped_meta_graph(meta_graph_or_file, clear_devices=False, graph=None
         collection_objects._restore(graph, objects, import_scope)
         return {strip_name_scope(variable.name, import_scope): variable
                 for variable in graph.get_collection("variables") if variable not in known}
+
+
+def copy_scoped_meta_graph(from_scope, to_scope, from_graph=None, to_graph=None):
+    """Copies what is below a scope to another one, of the same graph or of another; {name there: variable}"""
+    from_graph, to_graph = from_graph or get_default_graph(), to_graph or get_default_graph()
+    if from_graph is to_graph and from_scope == to_scope:
+        raise ValueError("'from_scope' and 'to_scope' need to be different when performing copy in the same graph.")
+    meta_graph, _ = export_scoped_meta_graph(graph=from_graph, export_scope=from_scope)
+    return import_scoped_meta_graph(meta_graph, graph=to_graph, import_scope=to_scope)

@@ -8,9 +8,10 @@ from weir.core.defaults import EXTENSION as _OWN, from_extension
 from weir.core.graph import GraphKeys, add_to_collection, get_collection
 from weir.core.stack import get_default_graph
 from weir.core.variables import Variable
+from weir.inner import ops as inner_ops
 from weir.train import collection_objects, saveable
 from weir.train.checkpoints import _text
-from weir.train.meta_graph import export_meta_graph
+from weir.train.meta_graph import export_meta_graph, read_meta_graph_file
 from weir.train.saveable import SaveableObject
 
 
@@ -144,8 +145,9 @@ class Saver:
         with self._saving:
             if global_step is not None and not isinstance(global_step, int):
                 global_step = int(sess.run(global_step)) if hasattr(global_step, "graph") else int(global_step)
-            return saver.save(sess, save_path, global_step, latest_filename, meta_graph_suffix, bool(write_meta_graph),
+            path = saver.save(sess, save_path, global_step, latest_filename, meta_graph_suffix, bool(write_meta_graph),
                               bool(write_state))
+            return None if saver.empty else path
 
     def restore(self, sess, save_path):
         saver = self._built()
@@ -208,13 +210,16 @@ def import_meta_graph(meta_graph_or_file, clear_devices=False, import_scope=None
     """Adds a meta graph to the default graph and gives its Saver, or None when it has none and no variables."""
     graph = get_default_graph()
     data = (meta_graph_or_file.SerializeToString() if hasattr(meta_graph_or_file, "SerializeToString")
-            else _weir.read_meta_graph(_text(meta_graph_or_file)))
+            else read_meta_graph_file(meta_graph_or_file).SerializeToString())
     data, objects = collection_objects._taken_out(data)
     impl = _weir.import_meta_graph(graph, data, import_scope, bool(clear_devices), dict(kwargs.get("input_map") or {}))
     collection_objects._restore(graph, objects, import_scope)
     if impl is not None:
         return Saver._from_impl(impl, graph)
     return Saver() if graph.get_collection("variables") else None
+
+
+inner_ops.register_proto_function(GraphKeys.SAVERS, protos.SaverDef, Saver.to_proto, Saver.from_proto)
 
 
 def _get_saver_or_default():

@@ -39,7 +39,8 @@ class Supervisor:
             self._global_step = _default(global_step, GraphKeys.GLOBAL_STEP, _global_step_tensor)
         self._init_feed_dict, self._init_fn = init_feed_dict, init_fn
         self._graph, self._is_chief = graph, is_chief
-        self._meta_graph_def = export_meta_graph(graph=graph, saver_def=self._saver.saver_def if self._saver else None)
+        self._meta_graph_def = export_meta_graph(graph=graph, graph_def=graph.as_graph_def(add_shapes=True),
+                                                 saver_def=self._saver.saver_def if self._saver else None)
         self._coord = Coordinator()
         self._stop_grace_secs = stop_grace_secs
         self._logdir = logdir if is_chief else None

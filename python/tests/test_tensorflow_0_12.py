@@ -1,4 +1,4 @@
-"""Claims about values are checked by the run, not while the graph is built."""
+"""What programs of TensorFlow 0.12 expect and later ones do not contradict."""
 
 import pytest
 
@@ -27,3 +27,26 @@ def test_a_closed_writer_of_events_ignores_what_comes(tmp_path):
     tags = [value.tag for path in sorted(tmp_path.iterdir()) for event in tf.train.summary_iterator(str(path))
             for value in event.summary.value]
     assert tags == ["a"]
+
+
+def test_complex_numbers_of_doubles_are_double():
+    import numpy as np
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        made = tf.complex(tf.constant(np.array([1.5])), tf.constant(np.array([2.5])))
+        assert made.dtype == tf.complex128 and session.run(made) == [1.5 + 2.5j]
+        with pytest.raises(TypeError, match="real and imag have incorrect types: float32 float64"):
+            tf.complex(tf.constant(1.0), tf.constant(np.float64(1.0)))
+
+
+def test_an_empty_list_is_one_of_truth_values():
+    with tf.Graph().as_default(), tf.Session() as session:
+        assert session.run([tf.reduce_all([]), tf.reduce_any([])]) == [True, False]
+
+
+def test_arrays_become_quantised_numbers():
+    import numpy as np
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.constant(np.array([0, 128, 255]), dtype=tf.quint8)
+        np.testing.assert_allclose(session.run(tf.dequantize(x, 0.0, 6.0)), [0.0, 128 * 6 / 255, 6.0], rtol=1e-6)
