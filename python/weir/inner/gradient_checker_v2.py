@@ -33,7 +33,8 @@ def compute_gradient(f, x, delta=None):
     shape = session.run(shape_of(result), dict(zip(inputs, values)))
     if delta is None:
         delta = 1.0 / 1024
-    pairs = test.compute_gradient(inputs, [value.shape for value in values], result, list(shape), values, delta)
+    pairs = test.compute_gradient(inputs, [value.shape for value in values], result, list(shape), values, delta,
+                                  extra_feed_dict=dict(zip(inputs, values)))
     return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
 
 
