@@ -337,15 +337,17 @@ def installed(tmp_path, monkeypatch):
 
 def test_attributes_of_hdf5_files_are_read_as_they_were_written(weir, installed):
     library = """
+        import numpy as np
         class AttributeManager:
-            values = {"bytes": ("ascii", "2.2.4"), "text": ("utf-8", "2.2.4"), "number": (None, 3)}
+            values = {"bytes": ("ascii", "2.2.4"), "text": ("utf-8", "2.2.4"), "number": (None, 3),
+                      "list": ("ascii", np.array(["a", "b"], object))}
             def __getitem__(self, name): return self.values[name][1]
             def get_id(self, name): return type("Id", (), {"dtype": self.values[name][0]})
         def check_string_dtype(dtype): return type("Info", (), {"encoding": dtype})
     """
-    program = "import h5py; attrs = h5py.AttributeManager(); print([attrs[n] for n in ('bytes', 'text', 'number')])"
+    program = "import h5py; attrs = h5py.AttributeManager(); print([attrs[n] for n in ('bytes', 'text', 'number', 'list')])"
     result = weir({"p.py": program, "site-packages/h5py.py": library}, "p.py")
-    assert result.stdout == "[b'2.2.4', '2.2.4', 3]\n", result.stderr
+    assert result.stdout == "[b'2.2.4', '2.2.4', 3, array([b'a', b'b'], dtype=object)]\n", result.stderr
 
 
 def test_librosa_takes_arguments_by_position_and_has_what_it_lost(weir, installed):
@@ -361,6 +363,25 @@ def test_librosa_takes_arguments_by_position_and_has_what_it_lost(weir, installe
     """
     result = weir({"p.py": program, **library}, "p.py")
     assert result.stdout == "('rms', 5) (16000, 512, 20) (1, 2, 128)\nwrite_wav\n", result.stderr
+
+
+def test_keras_has_the_digits_without_a_download(weir, installed, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    library = {
+        "site-packages/keras/__init__.py": "",
+        "site-packages/keras/datasets/__init__.py": "",
+        "site-packages/keras/datasets/mnist.py": "def load_data(path='mnist.npz'): return 'its own'",
+    }
+    program = """
+        from keras.datasets import mnist
+        (x, y), (x_test, y_test) = mnist.load_data()
+        print(x.shape, x.dtype, x.max(), y.shape, y.dtype, y[:3], x_test.shape, y_test[:3])
+    """
+    expected = "(60000, 28, 28) uint8 255 (60000,) uint8 [5 0 4] (10000, 28, 28) [7 2 1]\n"
+    result = weir({"p.py": program, **library}, "p.py")
+    assert result.stdout == expected, result.stderr
+    own = {".keras/datasets/mnist.npz": "", "q.py": "from keras.datasets import mnist; print(mnist.load_data())"}
+    assert weir(own, "q.py").stdout == "its own\n"
 
 
 def test_tensorboards_summaries_are_where_they_were(weir, installed):

@@ -39,3 +39,13 @@ def test_new_names_of_file_functions(tmp_path):
     assert [files for _, _, files in tf.io.gfile.walk(str(tmp_path))][-1] == ["one.txt", "three.txt"]
     tf.io.gfile.rmtree(str(tmp_path / "a"))
     assert not tf.io.gfile.exists(folder) and tf.io.gfile.isdir(str(tmp_path))
+
+
+def test_memory_is_measured_when_it_is_asked_for(sess):
+    now, most, limit = (op() for op in (tf.contrib.memory_stats.BytesInUse, tf.contrib.memory_stats.MaxBytesInUse,
+                                        tf.contrib.memory_stats.BytesLimit))
+    assert now.dtype == tf.int64 and now.shape.ndims == 0
+    before = sess.run(now)
+    kept = np.ones(64 << 20, np.uint8)
+    after, peak, total = sess.run([now, most, limit])
+    assert after - before > kept.nbytes // 2 and after <= peak < total

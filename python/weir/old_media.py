@@ -1,10 +1,12 @@
-"""What h5py, librosa and TensorBoard, which hold models, sound and summaries, did when TensorFlow 1 was current.
+"""What h5py, librosa, TensorBoard and Keras' digits, which hold what programs read, were when TensorFlow 1 was current.
 
 Part of `weir run` (old_libraries.py installs it).
 """
 
 import functools
+import importlib
 import inspect
+import os
 
 
 def _patch_h5py(h5py):
@@ -15,8 +17,13 @@ def _patch_h5py(h5py):
     @functools.wraps(read)
     def read_as_written(self, name):
         value = read(self, name)
-        if isinstance(value, str) and h5py.check_string_dtype(self.get_id(name).dtype).encoding == "ascii":
+        texts = isinstance(value, str) or getattr(value, "dtype", None) == object
+        if not texts or getattr(h5py.check_string_dtype(self.get_id(name).dtype), "encoding", None) != "ascii":
+            return value
+        if isinstance(value, str):
             return value.encode()
+        for index, text in enumerate(value.flat):
+            value.flat[index] = text.encode() if isinstance(text, str) else text
         return value
 
     manager.__getitem__ = read_as_written
@@ -56,8 +63,6 @@ def _patch_librosa_feature(feature):
 
 def _patch_librosa(librosa):
     if "output" not in vars(librosa):
-        import importlib
-
         librosa.output = importlib.import_module("librosa.output")
 
 
@@ -84,8 +89,33 @@ def _patch_tensorboard_summary(summary):
             setattr(summary, name, getattr(v1, name))
 
 
+def _patch_keras_mnist(mnist):
+    """The digits that come with Weir, where Keras has not got its own copy: nothing is downloaded for them."""
+    original = mnist.load_data
+
+    @functools.wraps(original)
+    def load_data(path="mnist.npz"):
+        input_data = importlib.import_module("weir.examples.tutorials.mnist.input_data")
+        folder = input_data.shipped_folder()
+        own = os.path.expanduser(os.path.join("~", ".keras", "datasets", path))
+        if folder is None or os.path.exists(own):
+            return original(path)
+
+        def read(name, magic):
+            with open(os.path.join(folder, name), "rb") as file:
+                return input_data._read_idx(file, magic, "data")
+
+        return tuple(
+            (read(part + "-images-idx3-ubyte.gz", 2051), read(part + "-labels-idx1-ubyte.gz", 2049))
+            for part in ("train", "t10k")
+        )
+
+    mnist.load_data = load_data
+
+
 PATCHES = {
     "h5py": _patch_h5py,
+    "keras.datasets.mnist": _patch_keras_mnist,
     "librosa": _patch_librosa,
     "librosa.feature": _patch_librosa_feature,
     **dict.fromkeys(
