@@ -1,13 +1,13 @@
+#include "ops/array/reshape.h"
+
 #include "base/errors.h"
 #include "graph/grad_context.h"
-#include "graph/infer_context.h"
 #include "graph/op_def.h"
 #include "weir/ops.h"
 
 namespace weir::ops {
-namespace {
 
-void infer(InferContext& c) {
+void infer_reshape(InferContext& c) {
   c.require_rank(1, 1);
   const Shape& from = c.input(0);
   Shape to;
@@ -50,6 +50,8 @@ void infer(InferContext& c) {
   c.set_output(0, to);
 }
 
+namespace {
+
 void gradient(GradContext& c) { c.set_input_grad(0, reshape(c.output_grad(), shape(c.input(0)))); }
 
 }  // namespace
@@ -60,7 +62,7 @@ OpDef reshape_op() {
           .outputs = "output:T",
           .attrs = "T:type; Tshape:type{int32,int64}=int32",
           .host = "shape",
-          .infer = infer,
+          .infer = infer_reshape,
           .gradient = gradient,
           .alias = 0};
 }
