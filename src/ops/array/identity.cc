@@ -23,6 +23,15 @@ OpDef identity_op() {
           .as_shape = [](InferContext& c) { return c.value_as_shape(0); }};
 }
 
+// The same under a name that debuggers find.
+OpDef debug_gradient_identity_op() {
+  OpDef op = identity_op();
+  op.name = "DebugGradientIdentity";
+  op.flags = "uninitialized_input";
+  op.elementwise = {};  // a debugger looks for the node
+  return op;
+}
+
 }  // namespace weir::ops
 
 namespace weir {

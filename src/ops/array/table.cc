@@ -19,6 +19,7 @@
   row(tile_grad) row(compare_and_bitpack) row(strided_slice_assign) row(resource_strided_slice_assign) \
   row(tensor_strided_slice_update) row(resource_gather_nd) row(extract_volume_patches) \
   row(ragged_range) row(ragged_gather) row(ragged_tensor_to_sparse) \
-  row(ragged_tensor_to_tensor) row(ragged_tensor_to_variant) row(ragged_tensor_from_variant)
+  row(ragged_tensor_to_tensor) row(ragged_tensor_to_variant) row(ragged_tensor_from_variant) \
+  row(debug_gradient_identity)
 // clang-format on
 WEIR_OP_TABLE(array_ops, ROWS)

@@ -26,4 +26,10 @@ OpDef ref_identity_op() {
           .effect = Effect::None};
 }
 
+OpDef debug_gradient_ref_identity_op() {
+  OpDef op = ref_identity_op();
+  op.name = "DebugGradientRefIdentity";
+  return op;
+}
+
 }  // namespace weir::ops

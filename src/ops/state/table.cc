@@ -38,6 +38,8 @@
   row(apply_ada_max) row(resource_apply_ada_max) row(apply_adagrad_v2) row(resource_apply_adagrad_v2) \
   row(sparse_apply_adagrad_v2) row(resource_sparse_apply_adagrad_v2) row(resource_apply_keras_momentum) \
   row(resource_sparse_apply_keras_momentum) row(resource_apply_adam_with_amsgrad) \
-  row(get_session_handle) row(get_session_handle_v2) row(get_session_tensor) row(delete_session_tensor)
+  row(get_session_handle) row(get_session_handle_v2) row(get_session_tensor) row(delete_session_tensor) \
+  row(sdca_optimizer) row(sdca_optimizer_v2) row(sdca_shrink_l1) \
+  row(debug_gradient_ref_identity)
 // clang-format on
 WEIR_OP_TABLE(state_ops, ROWS)
