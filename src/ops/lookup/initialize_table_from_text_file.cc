@@ -5,6 +5,7 @@
 #include "io/file.h"
 #include "ops/array/array_util.h"
 #include "ops/lookup/lookup_table.h"
+#include "ops/lookup/vocabulary.h"
 
 namespace weir::ops {
 namespace {
@@ -80,21 +81,6 @@ void check_type(int64_t column, DType dtype) {
   }
 }
 
-// Lines, without the empty ones at the end that a final newline or two make.
-std::vector<std::string_view> lines_of(const std::string& text, const Columns& columns, const std::string& file) {
-  std::vector<std::string_view> lines = cut(text, '\n');
-  if (!lines.empty() && lines.back().empty()) lines.pop_back();
-  for (std::string_view& line : lines) {
-    if (line.ends_with('\r')) line.remove_suffix(1);
-  }
-  const auto count = static_cast<int64_t>(lines.size());
-  if (columns.lines != -1 && count < columns.lines) {
-    throw invalid_argument("Invalid vocab_size in {}: expected {} but got at least {}", file, columns.lines, count);
-  }
-  if (columns.lines != -1) lines.resize(static_cast<size_t>(columns.lines));
-  return lines;
-}
-
 void cpu(KernelContext& c) {
   LookupTable& table = c.resource<LookupTable>(0);
   const Columns columns = columns_of(c.node());
@@ -104,7 +90,7 @@ void cpu(KernelContext& c) {
   check_type(columns.key, types.key_type);
   check_type(columns.value, types.value_type);
   const std::string text = io::read_file(file);
-  const std::vector<std::string_view> lines = lines_of(text, columns, file);
+  const std::vector<std::string_view> lines = vocabulary_lines(text, columns.lines, file);
   const auto count = static_cast<int64_t>(lines.size());
   Tensor keys(types.key_type, Shape{count}), values(types.value_type, Shape{count});
   for (int64_t i = 0; i < count; ++i) {

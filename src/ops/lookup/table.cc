@@ -9,6 +9,7 @@
   row(initialize_table_from_text_file) row(initialize_table_from_text_file_v2) row(lookup_table_find) \
   row(lookup_table_find_v2) row(lookup_table_insert) row(lookup_table_insert_v2) row(lookup_table_import) \
   row(lookup_table_import_v2) row(lookup_table_remove_v2) row(lookup_table_size) row(lookup_table_size_v2) \
-  row(lookup_table_export) row(lookup_table_export_v2)
+  row(lookup_table_export) row(lookup_table_export_v2) \
+  row(generate_vocab_remapping)
 // clang-format on
 WEIR_OP_TABLE(lookup_ops, LOOKUP_ROWS)
