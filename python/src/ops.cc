@@ -1,4 +1,5 @@
 // Nodes from Python values: apply() for every operation of the tables.
+#include <cstring>
 #include <nanobind/stl/string.h>
 
 #include <cmath>
@@ -427,9 +428,11 @@ nb::object constant(GraphObject& graph, nb::handle value, nb::handle dtype, nb::
           const size_t size = dtype_size(tensor.dtype());
           auto* to = static_cast<char*>(filled.mutable_raw());
           const auto* from = static_cast<const char*>(tensor.raw());
-          for (int64_t i = 0; i < elements; ++i) {
-            std::copy_n(from + static_cast<size_t>(std::min(i, given - 1)) * size, size,
-                        to + static_cast<size_t>(i) * size);
+          const size_t head = static_cast<size_t>(given) * size, all = static_cast<size_t>(elements) * size;
+          std::memcpy(to, from, head);
+          // The last element again and again: what has been written is copied behind itself, twice as much each time.
+          for (size_t begin = head - size, done = size; begin + done < all; done *= 2) {
+            std::memcpy(to + begin + done, to + begin, std::min(done, all - begin - done));
           }
         }
         tensor = filled;

@@ -91,6 +91,7 @@ struct Histogram {
     std::vector<int64_t> counts(static_cast<size_t>(bins));
     const double step = (high - low) / static_cast<double>(bins);
     for (int64_t i = 0; i < c.elements(0); ++i) {
+      if (std::isnan(static_cast<double>(c.input<T>(0)[i]))) throw invalid_argument("Histogram values must not contain NaN");
       const double at = std::floor((static_cast<double>(c.input<T>(0)[i]) - low) / step);
       const double inside = at > 0 ? std::min(at, static_cast<double>(bins - 1)) : 0;
       ++counts[static_cast<size_t>(inside)];

@@ -13,10 +13,14 @@ struct State {
   int batch, seq;
 };
 
-State axes(const AttrMap& attrs, int rank) {
-  return {InferContext::normalise_axis(attrs.get<int64_t>("batch_dim"), rank),
-          InferContext::normalise_axis(attrs.get<int64_t>("seq_dim"), rank)};
+// Counted from the front only, as in TensorFlow.
+int axis_of(const AttrMap& attrs, const char* name, int rank) {
+  const auto axis = attrs.get<int64_t>(name);
+  if (axis < 0) throw invalid_argument("Invalid {} {}", name, axis);
+  return InferContext::normalise_axis(axis, rank);
 }
+
+State axes(const AttrMap& attrs, int rank) { return {axis_of(attrs, "batch_dim", rank), axis_of(attrs, "seq_dim", rank)}; }
 
 void check_length(int64_t i, int64_t length, int64_t steps) {
   if (length < 0) throw invalid_argument("seq_lens({}) < 0", i);

@@ -62,6 +62,7 @@ void infer_old(InferContext& c) {
   if (x.has_rank() && x.rank() > 8) {
     throw invalid_argument("reverse does not work on tensors with more than 8 dimensions");
   }
+  if (x.has_rank() && x.rank() > 0 && x[0] == 0) throw invalid_argument("Invalid input first dimension. Found 0.");
   c.set_output(0, x);
 }
 

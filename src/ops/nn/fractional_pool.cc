@@ -167,6 +167,10 @@ void infer_avg_grad(InferContext& c) {
     throw invalid_argument("original input tensor shape must be 1-dimensional and 4 elements");
   }
   const Shape to = c.value_as_shape(0);
+  for (int i = 0; to.has_rank() && i < to.rank(); ++i) {
+    constexpr const char* kNames[] = {"Batch", "Rows", "Columns", "Depth"};
+    if (to[i] == 0) throw invalid_argument("{} dimension of input must not be 0", kNames[i]);
+  }
   c.set_output(0, to.has_rank() ? to : Shape::unknown_dims(4));
 }
 

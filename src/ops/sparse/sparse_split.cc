@@ -25,6 +25,7 @@ void cpu(KernelContext& c) {
     throw invalid_argument("Input split_dim should be between 0 and rank ({}), got {}", from.rank, axis);
   }
   if (axis < 0) axis += from.rank;
+  from.checked_elements();
   const int64_t size = from.dims[axis];
   if (n > size) throw invalid_argument("Input num_split should be between 1 and the splitting dimension size ({}), got {}", size, n);
   const int64_t length = size / n, longer = size % n;

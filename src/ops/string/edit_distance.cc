@@ -27,6 +27,8 @@ void infer(InferContext& c) {
   }
   Shape to;
   for (int i = 0; i + 1 < a.rank(); ++i) to.append(std::max(a[i], b[i]));
+  // A result without elements is never computed, so that nobody would look at the indices.
+  if (to.elements() == 0) throw invalid_argument("Got output shape {} which has 0 elements", to.str());
   c.set_output(0, to);
 }
 

@@ -63,6 +63,9 @@ void add_row(const State& state, const std::string* words, int64_t count, std::v
 
 void cpu(KernelContext& c) {
   const State& state = c.state<State>();
+  if (state.preserve_short && state.widths.empty() && state.pad_width < 0) {
+    throw invalid_argument("Pad width should be >= 0 when preserve_short_sequences is True and ngram_widths are not provided, got {}", state.pad_width);
+  }
   const int64_t splits = c.elements(1), words = c.elements(0);
   std::vector<std::string> ngrams;
   std::vector<int64_t> ends;
