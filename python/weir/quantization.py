@@ -14,6 +14,7 @@ simple.install(globals(), {
     "fake_quant_with_min_max_vars_per_channel": "FakeQuantWithMinMaxVarsPerChannel",
     "fake_quant_with_min_max_vars_per_channel_gradient": "FakeQuantWithMinMaxVarsPerChannelGradient",
     "dequantize": "Dequantize",
+    "quantized_concat": "QuantizedConcat",
 })
 
 

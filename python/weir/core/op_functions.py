@@ -3,7 +3,7 @@
 from types import ModuleType
 
 from weir import _weir
-from weir.core import stack
+from weir.core import dispatch, stack
 from weir.names.absent import Absent
 
 
@@ -48,6 +48,8 @@ def op_function(op, public_name=None, renamed=None):
                                  rename=True)
 
     def function(*args, **kwargs):
+        if dispatch.types and dispatch.concerns(args, kwargs):
+            return dispatch.handle(function, args, kwargs)
         if len(args) > len(parameters):
             raise TypeError(f"{function.__name__}() takes {len(parameters)} arguments but {len(args)} were given")
         values = dict(zip(parameters, args))

@@ -3,6 +3,7 @@
 from weir import _weir
 from weir.core import dtypes
 from weir.core.graph import IndexedSlices, Tensor, convert_to_tensor, name_scope
+from weir.core.dispatch import dispatches
 from weir.core.op_functions import apply
 from weir.core.stack import get_default_graph as _graph
 from weir.core.tensor_shape import Dimension, TensorShape, as_shape
@@ -59,10 +60,12 @@ def ones(shape, dtype=dtypes.float32, name=None):
     return _weir.ones(_graph(), _whole_sizes(shape), dtypes.as_dtype(dtype), name)
 
 
+@dispatches
 def zeros_like(tensor, dtype=None, name=None, optimize=True):
     return _weir.zeros_like(_graph(), tensor, None if dtype is None else dtypes.as_dtype(dtype), name)
 
 
+@dispatches
 def ones_like(tensor, dtype=None, name=None, optimize=True):
     return _weir.ones_like(_graph(), tensor, None if dtype is None else dtypes.as_dtype(dtype), name)
 
@@ -87,6 +90,7 @@ def shape_n(input, out_type=dtypes.int32, name=None):
     return apply("ShapeN", (list(input),), {"out_type": dtypes.as_dtype(out_type)}, name)
 
 
+@dispatches
 def size(input, name=None, out_type=dtypes.int32):
     sizes = _dense_shape(input, out_type, None)
     if sizes is not None:
@@ -94,6 +98,7 @@ def size(input, name=None, out_type=dtypes.int32):
     return _weir.size(_graph(), input, dtypes.as_dtype(out_type), name)
 
 
+@dispatches
 def rank(input, name=None):
     sizes = _dense_shape(input, dtypes.int32, None)
     if sizes is not None:
@@ -123,6 +128,7 @@ def depth_to_space(input, block_size, name=None, data_format="NHWC"):
     return apply("DepthToSpace", (input,), {"block_size": block_size, "data_format": data_format}, name)
 
 
+@dispatches
 def identity(input, name=None):
     return apply("Identity", (input,), {}, name)
 
@@ -131,6 +137,7 @@ def identity_n(input, name=None):
     return apply("IdentityN", (list(input),), {}, name)
 
 
+@dispatches
 def expand_dims(input, axis=None, name=None, dim=None):
     axis = simple.either("axis", axis, "dim", dim)
     if axis is None:
@@ -160,6 +167,7 @@ def transpose(a, perm=None, name="transpose", conjugate=False):
     return _weir.transpose(_graph(), a, perm, name)
 
 
+@dispatches
 def concat(values, axis=None, name="concat", concat_dim=None):
     """``concat(values, axis)``, or TensorFlow 0.x's ``concat(concat_dim, values)``: a number first tells."""
     if concat_dim is not None:
@@ -172,6 +180,7 @@ def concat(values, axis=None, name="concat", concat_dim=None):
     return _weir.concat(_graph(), list(values), axis, name)
 
 
+@dispatches
 def stack(values, axis=0, name="stack"):
     if isinstance(values, Tensor):
         values = unstack(values)
@@ -242,12 +251,14 @@ def _subscript(tensor, key):
     return _weir.subscript(_graph(), tensor, keys, None)
 
 
+@dispatches
 def gather(params, indices, validate_indices=None, name=None, axis=None, batch_dims=0):
     if batch_dims:
         return batch_gather(params, indices, name, batch_dims, axis)
     return _weir.gather(_graph(), params, indices, 0 if axis is None else axis, name)
 
 
+@dispatches
 def batch_gather(params, indices, name=None, batch_dims=None, axis=None):
     """gather for each example: the first ``batch_dims`` dimensions (all but the last of ``indices``) are shared."""
     with name_scope(name, "BatchGather", [params, indices]):
@@ -382,6 +393,7 @@ def _sorted(values, axis, direction, output, name, default):
         return result if order is None else transpose(result, order)
 
 
+@dispatches
 def where(condition, x=None, y=None, name=None):
     if (x is None) != (y is None):
         raise ValueError("x and y must both be non-None or both be None.")
@@ -440,6 +452,7 @@ def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=No
     return apply("ReverseSequence", (input, seq_lengths), {"seq_dim": seq_axis, "batch_dim": batch_axis or 0}, name)
 
 
+@dispatches
 def boolean_mask(tensor, mask, name="boolean_mask", axis=None):
     """The entries of ``tensor`` where ``mask``, whose shape is that of the first dimensions, is true."""
     return _weir.boolean_mask(_graph(), tensor, mask, axis or 0, name)

@@ -3,6 +3,7 @@
 from weir import _weir
 from weir.core import dtypes
 from weir.core.graph import IndexedSlices, Tensor, convert_to_tensor, name_scope
+from weir.core.dispatch import dispatches
 from weir.core.op_functions import apply
 from weir.core.stack import get_default_graph as _graph
 from weir.ops import array_ops, simple
@@ -10,12 +11,14 @@ from weir.ops import array_ops, simple
 simple.install(globals(), simple.MATH)
 
 
+@dispatches
 def abs(x, name=None):
     if hasattr(x, "_map_values"):  # a sparse tensor
         return x._map_values(abs, name=name)
     return _weir.abs(_graph(), x, name)
 
 
+@dispatches
 def round(x, name=None):
     return _weir.round(_graph(), x, name)
 
@@ -38,10 +41,12 @@ def cumulative_logsumexp(x, axis=0, exclusive=False, reverse=False, name=None):
                  name or "CumulativeLogsumexp")
 
 
+@dispatches
 def pow(x, y, name=None):
     return apply("Pow", (x, y), {}, name)
 
 
+@dispatches
 def cast(x, dtype, name=None):
     if isinstance(x, IndexedSlices):
         return IndexedSlices(cast(x.values, dtype), x.indices, x.dense_shape)
@@ -88,10 +93,12 @@ def _division(function, x, y, name, default):
         return function(_graph(), convert_to_tensor(x, y.dtype.base_dtype, name="x"), y, scope)
 
 
+@dispatches
 def truediv(x, y, name=None):
     return _division(_weir.truediv, x, y, name, "truediv")
 
 
+@dispatches
 def div(x, y, name=None):
     return _division(_weir.div, x, y, name, "div")
 
@@ -100,6 +107,7 @@ def divide(x, y, name=None):
     return _division(_weir.divide, x, y, name, "truediv")
 
 
+@dispatches
 def floordiv(x, y, name=None):
     return _division(_weir.floordiv, x, y, name, "floordiv")
 
@@ -150,6 +158,7 @@ def imag(input, name=None):
     return apply("Imag", (input,), {"Tout": input.dtype.real_dtype}, name)
 
 
+@dispatches
 def add_n(inputs, name=None):
     if not isinstance(inputs, (list, tuple)) or not inputs:
         raise ValueError("inputs must be a list of at least one Tensor/IndexedSlices with the same dtype and shape")
@@ -173,7 +182,7 @@ def _reduction(op, public, dtype=None):
 
     reduce.__name__ = reduce.__qualname__ = public
     reduce.__doc__ = f"{op} over the dimensions ``axis`` (all when None); with ``keepdims`` they stay, with size 1."
-    return reduce
+    return dispatches(reduce)
 
 
 reduce_sum, reduce_mean = _reduction("Sum", "reduce_sum"), _reduction("Mean", "reduce_mean")

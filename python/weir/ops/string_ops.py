@@ -3,6 +3,7 @@
 from weir import _weir
 from weir.core import dtypes
 from weir.core.graph import Tensor, convert_to_tensor
+from weir.core.dispatch import dispatches
 from weir.core.op_functions import apply
 from weir.ops import array_ops, math_ops, simple
 from weir.ops.simple import either
@@ -15,6 +16,7 @@ simple.install(globals(), {
     "to_hash_bucket_strong": "StringToHashBucketStrong",
     "unicode_transcode": "UnicodeTranscode",
     "unsorted_segment_join": "UnsortedSegmentJoin",
+    "unicode_script": "UnicodeScript",
 })
 
 
@@ -28,12 +30,14 @@ def _text(value):
     return value if isinstance(value, (str, bytes)) else None
 
 
+@dispatches
 def regex_full_match(input, pattern, name=None):
     if _text(pattern) is not None:
         return apply("StaticRegexFullMatch", (input,), {"pattern": pattern}, name)
     return apply("RegexFullMatch", (input, pattern), {}, name)
 
 
+@dispatches
 def regex_replace(input, pattern, rewrite, replace_global=True, name=None):
     if _text(pattern) is not None and _text(rewrite) is not None:
         attrs = {"pattern": pattern, "rewrite": rewrite, "replace_global": replace_global}
@@ -41,15 +45,18 @@ def regex_replace(input, pattern, rewrite, replace_global=True, name=None):
     return apply("RegexReplace", (input, pattern, rewrite), {"replace_global": replace_global}, name)
 
 
+@dispatches
 def to_hash_bucket(string_tensor=None, num_buckets=None, name=None, input=None):
     return apply("StringToHashBucket", (either("input", string_tensor, "string_tensor", input),),
                  {"num_buckets": num_buckets}, name)
 
 
+@dispatches
 def string_length(input, name=None, unit="BYTE"):
     return apply("StringLength", (input,), {"unit": unit}, name)
 
 
+@dispatches
 def substr(input, pos, len, name=None, unit="BYTE"):
     return apply("Substr", (input, pos, len), {"unit": unit}, name)
 

@@ -1,0 +1,160 @@
+"""Ragged tensors: rows of different lengths."""
+
+import numpy as np
+import pytest
+
+import weir as tf
+
+
+def value(result):
+    with tf.Session() as sess:
+        result = sess.run(result)
+    return result.to_list() if hasattr(result, "to_list") else result.tolist()
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with tf.Graph().as_default():
+        yield
+
+
+def digits():
+    return tf.ragged.constant([[3, 1, 4, 1], [], [5, 9, 2], [6], []])
+
+
+def nested():
+    return tf.ragged.constant([[[1, 2], [3]], [], [[4], [5, 6], []]])
+
+
+def test_constants_have_the_rows_of_lists():
+    assert value(digits()) == [[3, 1, 4, 1], [], [5, 9, 2], [6], []]
+    assert value(nested()) == [[[1, 2], [3]], [], [[4], [5, 6], []]]
+    assert digits().shape.as_list() == [5, None] and nested().ragged_rank == 2
+    assert value(tf.ragged.constant([])) == []
+    assert tf.ragged.constant([[[1, 2]], [[3, 4], [5, 6]]], ragged_rank=1).flat_values.shape.as_list() == [3, 2]
+    with pytest.raises(ValueError, match="same nesting depth"):
+        tf.ragged.constant([1, [2]])
+    with pytest.raises(ValueError, match="ragged_rank"):
+        tf.ragged.constant([], ragged_rank=8968073515812833920)
+
+
+def test_parts_make_the_same_rows():
+    values = [3, 1, 4, 1, 5]
+    assert value(tf.RaggedTensor.from_row_splits(values, [0, 2, 2, 5])) == [[3, 1], [], [4, 1, 5]]
+    assert value(tf.RaggedTensor.from_row_lengths(values, [2, 0, 3])) == [[3, 1], [], [4, 1, 5]]
+    assert value(tf.RaggedTensor.from_row_starts(values, [0, 2, 2])) == [[3, 1], [], [4, 1, 5]]
+    assert value(tf.RaggedTensor.from_row_limits(values, [2, 2, 5])) == [[3, 1], [], [4, 1, 5]]
+    assert value(tf.RaggedTensor.from_value_rowids(values, [0, 0, 2, 2, 2], nrows=4)) == [[3, 1], [], [4, 1, 5], []]
+    for splits in ([0, 2, 9], [1, 2, 5], [0, 4, 3, 5]):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            value(tf.RaggedTensor.from_row_splits(values, splits))
+
+
+def test_dense_and_sparse_tensors_and_back():
+    assert value(digits().to_tensor(-1))[1:3] == [[-1] * 4, [5, 9, 2, -1]]
+    assert value(nested().to_tensor()) == [[[1, 2], [3, 0], [0, 0]], [[0, 0]] * 3, [[4, 0], [5, 6], [0, 0]]]
+    dense = [[5, 7, 0], [0, 3, 0], [6, 0, 0]]
+    assert value(tf.RaggedTensor.from_tensor(dense)) == dense
+    assert value(tf.RaggedTensor.from_tensor(dense, lengths=[1, 0, 3])) == [[5], [], [6, 0, 0]]
+    assert value(tf.RaggedTensor.from_tensor(dense, padding=0)) == [[5, 7], [0, 3], [6]]
+    assert value(tf.RaggedTensor.from_sparse(digits().to_sparse())) == [[3, 1, 4, 1], [], [5, 9, 2], [6], []]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="right-ragged"):
+        value(tf.RaggedTensor.from_sparse(tf.SparseTensor([[0, 0], [0, 2]], [1, 2], [4, 5])))
+
+
+def test_rows_know_their_lengths():
+    assert value(digits().row_lengths()) == [4, 0, 3, 1, 0]
+    assert value(digits().value_rowids()) == [0, 0, 0, 0, 2, 2, 2, 3]
+    assert value(nested().bounding_shape()) == [3, 3, 2]
+    assert value(nested().row_lengths(axis=2)) == [[2, 1], [], [1, 2, 0]]
+
+
+def test_operators_work_on_elements():
+    rt = tf.ragged.constant([[1, 2], [3]])
+    assert value(rt + rt * 2) == [[3, 6], [9]]
+    assert value(10 - rt) == [[9, 8], [7]]
+    assert value(rt < 2) == [[True, False], [False]]
+    assert value(rt + [[10], [20]]) == [[11, 12], [23]]
+    assert value(tf.square(tf.cast(rt, tf.float32))) == [[1.0, 4.0], [9.0]]
+    assert value(tf.where(rt > 1, rt, -rt)) == [[-1, 2], [3]]
+    assert value(tf.strings.length(tf.ragged.constant([["a", "bb"], ["ccc"]]))) == [[1, 2], [3]]
+    assert value(tf.ragged.map_flat_values(tf.ones_like, rt)) == [[1, 1], [1]]
+
+
+def test_reductions_go_along_and_across_rows():
+    assert value(tf.reduce_sum(digits())) == 31
+    assert value(tf.reduce_sum(digits(), axis=0)) == [14, 10, 6, 1]
+    assert value(tf.reduce_sum(digits(), axis=1)) == [9, 0, 16, 6, 0]
+    assert value(tf.reduce_mean(tf.ragged.constant([[1.0, 2.0], [3.0]]), axis=1)) == [1.5, 3.0]
+    assert value(tf.reduce_sum(nested(), axis=2)) == [[3, 3], [], [4, 11, 0]]
+    assert value(tf.reduce_sum(nested(), axis=1)) == [[4, 2], [], [9, 6]]
+    assert value(tf.reduce_sum(nested(), axis=[1, 2])) == [6, 0, 15]
+    assert value(tf.reduce_any(digits() > 4, axis=1)) == [False, False, True, True, False]
+
+
+def test_rows_are_joined_picked_and_repeated():
+    rt = tf.ragged.constant([[1, 2], [3]])
+    assert value(tf.concat([rt, rt + 2], axis=0)) == [[1, 2], [3], [3, 4], [5]]
+    assert value(tf.concat([rt, rt + 2], axis=1)) == [[1, 2, 3, 4], [3, 5]]
+    assert value(tf.stack([rt, rt + 2])) == [[[1, 2], [3]], [[3, 4], [5]]]
+    assert value(tf.stack([rt, rt + 2], axis=1)) == [[[1, 2], [3, 4]], [[3], [5]]]
+    assert value(tf.gather(nested(), [2, 0])) == [[[4], [5, 6], []], [[1, 2], [3]]]
+    assert value(tf.gather(tf.constant([10, 20, 30]), tf.ragged.constant([[0, 2], [1]]))) == [[10, 30], [20]]
+    assert value(tf.tile(rt, [2, 2])) == [[1, 2, 1, 2], [3, 3], [1, 2, 1, 2], [3, 3]]
+    assert value(tf.ragged.boolean_mask(digits(), digits() > 3)) == [[4], [], [5, 9], [6], []]
+    assert value(tf.ragged.range([2, 0], [5, 2])) == [[2, 3, 4], [0, 1]]
+    assert value(tf.ragged.stack_dynamic_partitions(["a", "b", "c", "d"], [1, 0, 2, 1], 4)) == [[b"b"], [b"a", b"d"], [b"c"], []]
+    assert value(tf.expand_dims(rt, 2)) == [[[1], [2]], [[3]]]
+
+
+def test_subscripts():
+    assert value(digits()[2]) == [5, 9, 2] and value(digits()[0, 1]) == 1 and value(digits()[-2]) == [6]
+    assert value(digits()[1:3]) == [[], [5, 9, 2]]
+    assert value(digits()[:, :2]) == [[3, 1], [], [5, 9], [6], []]
+    assert value(digits()[:, -2:]) == [[4, 1], [], [9, 2], [6], []]
+    assert value(nested()[2, 1]) == [5, 6] and value(nested()[..., :1]) == [[[1], [3]], [], [[4], [5], []]]
+    with pytest.raises(ValueError, match="inner ragged dimension"):
+        digits()[:, 1]
+
+
+def test_sessions_take_and_give_them():
+    rows = tf.ragged.placeholder(tf.int32, 1)
+    with tf.Session() as sess:
+        doubled = sess.run(rows * 2, {rows: tf.ragged.constant_value([[1, 2], [3]], dtype=np.int32)})
+    assert isinstance(doubled, tf.ragged.RaggedTensorValue) and doubled.to_list() == [[2, 4], [6]]
+    assert doubled.row_splits.tolist() == [0, 2, 3]
+
+
+def test_gradients_flow_through_rows():
+    x = tf.constant([1.0, 2.0, 3.0])
+    rows = tf.RaggedTensor.from_row_lengths(x, [2, 1], validate=False)
+    loss = tf.reduce_sum(tf.reduce_sum(rows * rows, axis=1) * [1.0, 10.0])
+    assert value(tf.gradients(loss, x)[0]) == [2.0, 4.0, 60.0]
+
+
+def test_text_becomes_rows_of_characters():
+    assert value(tf.strings.unicode_decode(["Hi", "\u4f60"], "UTF-8")) == [[72, 105], [20320]]
+    assert value(tf.strings.unicode_encode(tf.ragged.constant([[72, 105], [20320]]), "UTF-8")) == [b"Hi", "\u4f60".encode()]
+    assert value(tf.strings.unicode_split(["hi", "\u4f60x"], "UTF-8")) == [[b"h", b"i"], ["\u4f60".encode(), b"x"]]
+    assert value(tf.strings.bytes_split(["ab", "c"])) == [[b"a", b"b"], [b"c"]]
+    assert value(tf.strings.split(["a b", " c "], result_type="RaggedTensor")) == [[b"a", b"b"], [b"c"]]
+    assert value(tf.strings.ngrams(["a", "b", "c"], 2)) == [b"a b", b"b c"]
+
+
+def test_protos_are_decoded_and_encoded():
+    event = tf.Event(step=7, file_version="v").SerializeToString()
+    sizes, (steps, versions) = tf.io.decode_proto([event], "tensorflow.Event", ["step", "file_version"], [tf.int64, tf.string])
+    assert value(sizes) == [[1, 1]] and value(steps) == [[7]] and value(versions) == [[b"v"]]
+    assert value(tf.io.encode_proto(sizes, [steps, versions], ["step", "file_version"], "tensorflow.Event")) == [event]
+
+
+def test_embeddings_move_to_a_new_vocabulary(tmp_path):
+    with tf.Session() as sess:
+        old = tf.Variable(np.arange(6, dtype=np.float32).reshape(3, 2), name="embedding")
+        sess.run(old.initializer)
+        path = tf.train.Saver([old]).save(sess, str(tmp_path / "model"))
+    (tmp_path / "old").write_text("a\nb\nc\n")
+    (tmp_path / "new").write_text("c\nx\na\n")
+    initializer = tf.contrib.framework.load_embedding_initializer(
+        path, "embedding", 3, 2, str(tmp_path / "old"), str(tmp_path / "new"), num_oov_buckets=1, initializer=tf.constant_initializer(9.0))
+    assert value(initializer([4, 2])) == [[4.0, 5.0], [9.0, 9.0], [0.0, 1.0], [9.0, 9.0]]
