@@ -484,6 +484,11 @@ def guarantee_const(input, name=None):
     return identity(input, name)
 
 
+def broadcast_dynamic_shape(shape_x, shape_y):
+    """The shape that tensors of two shapes, which are tensors, broadcast to."""
+    return apply("BroadcastArgs", (shape_x, shape_y), {}, None)
+
+
 def broadcast_static_shape(shape_x, shape_y):
     x, y = as_shape(shape_x).as_list(), as_shape(shape_y).as_list()
     length = max(len(x), len(y))

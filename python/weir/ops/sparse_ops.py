@@ -1,13 +1,12 @@
 """Tensors of which few elements are not zero: their places and values."""
 
-from weir import _weir, names
+from weir import _weir
 from weir.core import dtypes
 from weir.core.graph import IndexedSlices, Tensor, _session_for, convert_to_tensor, name_scope
 from weir.core.op_functions import apply
 from weir.core.tensor_shape import TensorShape
 from weir.core.values import SparseTensorValue
 from weir.ops import array_ops
-from weir.ops.simple import either
 
 
 class _SparseShape(TensorShape):
@@ -181,35 +180,6 @@ def sparse_tensor_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=N
         return apply("SparseTensorDenseMatMul",
                      (sp_a.indices, sp_a.values, sp_a.dense_shape, convert_to_tensor(b, name="b")),
                      {"adjoint_a": adjoint_a, "adjoint_b": adjoint_b}, scope)
-
-
-def string_split(source, sep=None, skip_empty=True, delimiter=None, result_type="SparseTensor", name=None):
-    """The words of each string, in the rows of a SparseTensor."""
-    delimiter = either("sep", sep, "delimiter", delimiter)
-    delimiter = convert_to_tensor(" " if delimiter is None else delimiter, dtype=dtypes.string)
-    indices, values, shape = apply("StringSplit", (convert_to_tensor(source, dtype=dtypes.string), delimiter),
-                                   {"skip_empty": skip_empty}, name)
-    return _words(indices, values, shape, result_type)
-
-
-def _words(indices, values, shape, result_type):
-    if result_type == "SparseTensor":
-        return SparseTensor(indices, values, shape)
-    if result_type != "RaggedTensor":
-        raise ValueError("result_type must be 'RaggedTensor' or 'SparseTensor'.")
-    ragged = names.at("weir.ragged.tensor:RaggedTensor")
-    return ragged.from_value_rowids(values, indices[:, 0], shape[0], validate=False)
-
-
-def string_split_v2(input=None, sep=None, maxsplit=-1, result_type="SparseTensor", source=None, name=None):
-    """The parts of each string between separators; between any white space when there is none."""
-    if result_type == "RaggedTensor":
-        return names.at("weir.ragged.text:split_v2")(either("input", input, "source", source), sep, maxsplit, name)
-    strings = convert_to_tensor(either("input", input, "source", source), dtype=dtypes.string, name="source")
-    if strings.shape.ndims == 0:
-        strings = array_ops.expand_dims(strings, 0)
-    separator = convert_to_tensor("" if sep is None else sep, dtype=dtypes.string, name="sep")
-    return _words(*apply("StringSplitV2", (strings, separator), {"maxsplit": maxsplit}, name), result_type)
 
 
 def sparse_mask(a, mask_indices, name=None):
