@@ -126,10 +126,10 @@ class Signature(object):
         self.inputs = []  # (name, number attribute or None, type or type attribute, reference?)
         for text in split(fields[1], ';'):
             name, kind = text.split(':', 1)
-            number, star, rest = kind.partition('*')
-            kind = rest if star else kind
             ref = kind.startswith('Ref(')
             kind = kind[4:-1] if ref else kind
+            number, star, rest = kind.partition('*')
+            kind = rest if star else kind
             self.inputs.append((name, number if star else None, SHORT_NAMES.get(kind, kind), ref))
 
 
