@@ -1,5 +1,5 @@
-// What numpy took away from arrays and programs of TensorFlow's time use: float(array) and "%f" % array of one element,
-// and lists of slices as indices.
+// What numpy took away from arrays and programs of TensorFlow's time use: float(array) and "%f" % array of one element
+// (until 2.4), the truth of an array without elements, `if array:` (until 2.2), and lists of slices as indices.
 #define NPY_NO_DEPRECATED_API NPY_1_19_API_VERSION
 #include <numpy/arrayobject.h>
 
@@ -11,6 +11,7 @@ namespace weir::python {
 namespace {
 
 unaryfunc numpys_int, numpys_float;
+inquiry numpys_bool;
 
 template <PyObject* (*kConvert)(PyObject*)>
 PyObject* number_of(PyObject* self, unaryfunc numpys) {
@@ -25,11 +26,16 @@ PyObject* number_of(PyObject* self, unaryfunc numpys) {
 PyObject* int_of(PyObject* self) { return number_of<PyNumber_Long>(self, numpys_int); }
 PyObject* float_of(PyObject* self) { return number_of<PyNumber_Float>(self, numpys_float); }
 
+int truth_of(PyObject* self) {
+  return PyArray_SIZE(reinterpret_cast<PyArrayObject*>(self)) == 0 ? 0 : numpys_bool(self);
+}
+
 // Subclasses (numpy.matrix) have copies of the pointers.
 void replace_in(nb::handle type) {
   PyNumberMethods* methods = reinterpret_cast<PyTypeObject*>(type.ptr())->tp_as_number;
   if (methods->nb_int == numpys_int) methods->nb_int = int_of;
   if (methods->nb_float == numpys_float) methods->nb_float = float_of;
+  if (methods->nb_bool == numpys_bool) methods->nb_bool = truth_of;
   for (nb::handle derived : nb::list(type.attr("__subclasses__")())) replace_in(derived);
 }
 
@@ -73,18 +79,19 @@ void lists_of_slices_are_indices() {
   numpys_assign = std::exchange(methods->mp_ass_subscript, assign_subscript);
 }
 
-void arrays_of_one_element_are_numbers() {
+void arrays_have_old_values() {
   if (numpys_int) return;
   if (_import_array() < 0) throw nb::python_error();
   numpys_int = PyArray_Type.tp_as_number->nb_int;
   numpys_float = PyArray_Type.tp_as_number->nb_float;
+  numpys_bool = PyArray_Type.tp_as_number->nb_bool;
   replace_in(reinterpret_cast<PyObject*>(&PyArray_Type));
 }
 
 }  // namespace
 
 void bind_old_numpy(nb::module_& m) {
-  m.def("arrays_of_one_element_are_numbers", &arrays_of_one_element_are_numbers);
+  m.def("arrays_have_old_values", &arrays_have_old_values);
   m.def("lists_of_slices_are_indices", &lists_of_slices_are_indices);
 }
 

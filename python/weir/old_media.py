@@ -10,23 +10,46 @@ import os
 
 
 def _patch_h5py(h5py):
-    """An attribute that was written as bytes is read as bytes, as before h5py 3: Keras decodes what it reads."""
-    manager = h5py.AttributeManager
-    read = manager.__getitem__
+    """Until h5py 3 attributes that were written as bytes came back as bytes, f.attrs["keras_version"].decode(), lists of
+    bytes were arrays of numpy's strings, and files could be written to unless opened otherwise."""
+    if int(h5py.__version__.split(".")[0]) < 3:
+        return
+    init = h5py.File.__init__
 
-    @functools.wraps(read)
-    def read_as_written(self, name):
-        value = read(self, name)
-        texts = isinstance(value, str) or getattr(value, "dtype", None) == object
-        if not texts or getattr(h5py.check_string_dtype(self.get_id(name).dtype), "encoding", None) != "ascii":
+    @functools.wraps(init)
+    def init_file(self, name, mode=None, *args, **options):
+        if mode is None:
+            path = os.fspath(name) if isinstance(name, (str, bytes, os.PathLike)) else None
+            mode = "r" if path is None or os.path.exists(path) and not os.access(path, os.W_OK) else "a"
+        init(self, name, mode, *args, **options)
+
+    h5py.File.__init__ = init_file
+    get, create = h5py.AttributeManager.__getitem__, h5py.AttributeManager.create
+
+    @functools.wraps(get)
+    def getitem(self, name):
+        value = get(self, name)
+        if not isinstance(value, str) and getattr(value, "dtype", None) != object:
+            return value
+        kind = self.get_id(name).get_type()
+        if not isinstance(kind, h5py.h5t.TypeStringID) or kind.get_cset() != h5py.h5t.CSET_ASCII:
             return value
         if isinstance(value, str):
-            return value.encode()
-        for index, text in enumerate(value.flat):
-            value.flat[index] = text.encode() if isinstance(text, str) else text
+            return value.encode("utf-8", "surrogateescape")
+        for index, item in enumerate(value.flat):
+            value.flat[index] = item.encode("utf-8", "surrogateescape") if isinstance(item, str) else item
         return value
 
-    manager.__getitem__ = read_as_written
+    @functools.wraps(create)
+    def create_attribute(self, name, data, *args, **options):
+        if isinstance(data, (list, tuple)) and data and all(isinstance(item, bytes) for item in data):
+            import numpy
+
+            data = numpy.asarray(data)
+        return create(self, name, data, *args, **options)
+
+    h5py.AttributeManager.__getitem__ = getitem
+    h5py.AttributeManager.create = create_attribute
 
 
 def _taking_positions(function):

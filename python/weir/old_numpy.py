@@ -37,9 +37,10 @@ def patch(numpy):
     add_missing(numpy, in1d=lambda a, b, **options: numpy.isin(numpy.ravel(a), b, **options))
     add_missing(numpy.random, random_integers=_random_integers(numpy))
     _patch_fromstring(numpy)
+    _patch_issubdtype(numpy)
     for name in ("array", "asarray", "asanyarray"):
         setattr(numpy, name, _with_ragged_lists(getattr(numpy, name)))
-    _weir.arrays_of_one_element_are_numbers()
+    _weir.arrays_have_old_values()
     _weir.lists_of_slices_are_indices()
     if int(numpy.__version__.split(".")[0]) >= 2:
         numpy.set_printoptions(legacy="1.25")  # numbers in lists print as 0.5, not as np.float32(0.5)
@@ -181,6 +182,18 @@ def _patch_fromstring(numpy):
 
     fromstring.__doc__ = original.__doc__
     numpy.fromstring = fromstring
+
+
+def _patch_issubdtype(numpy):
+    """Until numpy 1.20 Python's own types stood for all types of their kind: np.issubdtype(np.float32, float)."""
+    original = numpy.issubdtype
+    kinds = {float: numpy.floating, int: numpy.signedinteger, complex: numpy.complexfloating}
+
+    @functools.wraps(original)
+    def issubdtype(arg1, arg2):
+        return original(arg1, kinds.get(arg2, arg2) if isinstance(arg2, type) else arg2)
+
+    numpy.issubdtype = issubdtype
 
 
 def _add_method(cls, name, method):

@@ -166,12 +166,12 @@ class Distribution:
 
     # Densities.
 
-    def _value(self, value):
+    def _value_as_tensor(self, value):
         return tf.convert_to_tensor(value, name="value", preferred_dtype=self.dtype)
 
     def log_prob(self, value, name="log_prob", **kwargs):
         with self._scope(name, values=[value]):
-            value = self._value(value)
+            value = self._value_as_tensor(value)
             if _has(self, "_log_prob"):
                 return self._log_prob(value, **kwargs)
             if _has(self, "_prob"):
@@ -180,7 +180,7 @@ class Distribution:
 
     def prob(self, value, name="prob", **kwargs):
         with self._scope(name, values=[value]):
-            value = self._value(value)
+            value = self._value_as_tensor(value)
             if _has(self, "_prob"):
                 return self._prob(value, **kwargs)
             if _has(self, "_log_prob"):
@@ -203,7 +203,7 @@ class Distribution:
 
     def log_cdf(self, value, name="log_cdf", **kwargs):
         with self._scope(name, values=[value]):
-            value = self._value(value)
+            value = self._value_as_tensor(value)
             if _has(self, "_log_cdf"):
                 return self._log_cdf(value, **kwargs)
             if _has(self, "_cdf"):
@@ -212,7 +212,7 @@ class Distribution:
 
     def cdf(self, value, name="cdf", **kwargs):
         with self._scope(name, values=[value]):
-            value = self._value(value)
+            value = self._value_as_tensor(value)
             if _has(self, "_cdf"):
                 return self._cdf(value, **kwargs)
             if _has(self, "_log_cdf"):
@@ -221,14 +221,14 @@ class Distribution:
 
     def survival_function(self, value, name="survival_function", **kwargs):
         with self._scope(name, values=[value]):
-            value = self._value(value)
+            value = self._value_as_tensor(value)
             if _has(self, "_survival_function"):
                 return self._survival_function(value, **kwargs)
             return 1.0 - self.cdf(value, **kwargs)
 
     def log_survival_function(self, value, name="log_survival_function", **kwargs):
         with self._scope(name, values=[value]):
-            value = self._value(value)
+            value = self._value_as_tensor(value)
             if _has(self, "_log_survival_function"):
                 return self._log_survival_function(value, **kwargs)
             return tf.log1p(-self.cdf(value, **kwargs))
@@ -237,7 +237,7 @@ class Distribution:
         with self._scope(name, values=[value]):
             if not _has(self, "_quantile"):
                 raise _missing(self, "quantile")
-            return self._quantile(self._value(value), **kwargs)
+            return self._quantile(self._value_as_tensor(value), **kwargs)
 
     # Moments.
 

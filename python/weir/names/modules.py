@@ -46,13 +46,14 @@ def member(module, name):
         return Absent(full)
     if "**" in rows:
         return _made(full)
-    # tensorflow.contrib.layers.python.layers.initializers has what weir.contrib.layers.initializers has, if there is
-    # such a module, and what weir.contrib.layers has.
-    last = module.rpartition(".")[2]
+    # tensorflow.contrib.learn.python.learn.preprocessing.text has what weir.contrib.learn.text has, if there is such a
+    # module, what weir.contrib.learn.preprocessing has, and what weir.contrib.learn has.
     for place in places:
-        inner = getattr(at(place), last, None)
-        if isinstance(inner, ModuleType) and hasattr(inner, name):
-            return getattr(inner, name)
+        owner = at(place)
+        for part in reversed(module.rpartition(".python.")[2].split(".")):
+            inner = None if part == "python" else getattr(owner, part, None)
+            if isinstance(inner, ModuleType) and hasattr(inner, name):
+                return getattr(inner, name)
     return _search(places, name, full)
 
 
@@ -67,7 +68,8 @@ def find(name):
 def submodule(module, name):
     """The module ``name`` in a module, which may be one that the table knows no more of than whose names it has."""
     full = f"{module}.{name}"
-    if table.place(full) is None and full not in table.modules() and _places_above(module):
+    known = table.place(full) is not None or full in table.modules()
+    if not known and name == name.lower() and _places_above(module):  # names with capitals are classes'
         return _made(full)
     return member(module, name)
 

@@ -5,9 +5,16 @@ from weir.core.graph import control_dependencies, convert_to_tensor
 from weir.core.op_functions import apply
 
 
+def _assigns_itself(ref):
+    """Whether it is no reference but knows how it is written to: a slice of a variable, or a program's own class."""
+    return hasattr(ref, "assign") and not getattr(getattr(ref, "dtype", None), "_is_ref_dtype", False)
+
+
 def assign(ref, value, validate_shape=None, use_locking=None, name=None):
     if isinstance(ref, _weir.Variable):
         return _weir.assign(ref, value, validate_shape is not False, use_locking is not False, name)
+    if _assigns_itself(ref):
+        return ref.assign(value, name=name)
     return apply("Assign", (ref, value), {"validate_shape": validate_shape, "use_locking": use_locking}, name)
 
 
