@@ -129,3 +129,14 @@ def test_hidden_names_come_back():
         assert module.inner == 2
     finally:
         del sys.modules["weir_hidden"]
+
+
+def test_sums_of_linear_operators(sess):
+    from weir.inner.linear_operator_addition import add_operators
+
+    diag, scaled = weir.linalg.LinearOperatorDiag([1.0, 2.0]), weir.linalg.LinearOperatorScaledIdentity(2, 3.0)
+    (total,) = add_operators([scaled, diag, weir.linalg.LinearOperatorIdentity(2)])
+    assert isinstance(total, weir.linalg.LinearOperatorDiag) and sess.run(total.diag).tolist() == [5, 6]
+    (total,) = add_operators([total, weir.linalg.LinearOperatorLowerTriangular([[1.0, 9.0], [1.0, 1.0]])])
+    assert isinstance(total, weir.linalg.LinearOperatorLowerTriangular)
+    assert sess.run(total.to_dense()).tolist() == [[6, 0], [1, 7]]

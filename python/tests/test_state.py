@@ -153,3 +153,31 @@ def test_the_seed_of_a_graph_can_be_taken_back():
     assert tf.get_seed(None) == (None, None)
     op = tf.random_uniform([2]).op.inputs[0].op.inputs[0].op
     assert (op.type, op.get_attr("seed"), op.get_attr("seed2")) == ("RandomUniform", 0, 0)
+
+
+def test_a_gradient_that_is_made_after_a_write_sees_it(sess):
+    """Only its constant has the control dependency, as in TensorFlow."""
+    x = tf.Variable([1.0, 2.0])
+    sess.run(x.initializer)
+    with tf.control_dependencies([x.assign_add([1.0, 1.0])]):
+        (gradient,) = tf.gradients(tf.square(x), [x])
+    assert sess.run(gradient).tolist() == [4, 6]
+    assert sess.run(gradient).tolist() == [6, 8]
+
+
+def test_a_gradient_after_a_loop_that_writes_sees_it(sess):
+    x = tf.Variable(1.0)
+    sess.run(x.initializer)
+    loop = tf.while_loop(lambda i, _: i < 3, lambda i, _: (i + 1, x.assign_add(1.0)), [0, x])
+    with tf.control_dependencies(loop):
+        (gradient,) = tf.gradients(tf.square(x), [x])
+    assert sess.run(gradient) == 8
+
+
+def test_a_slice_of_a_variable_is_assigned(sess):
+    x = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+    y = tf.get_variable("y", initializer=[1.0, 2.0, 3.0], use_resource=True)
+    sess.run([x.initializer, y.initializer])
+    assert sess.run(x[1].assign([5.0, 6.0])).tolist() == [[1, 2], [5, 6]]
+    assert sess.run(tf.assign(y[1:], [7.0, 8.0])).tolist() == [1, 7, 8]
+    assert not hasattr(tf.constant([1.0])[0], "assign")

@@ -1,3 +1,4 @@
+#include <memory>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -120,9 +121,12 @@ class Builder {
       if (is_passed_handle(*node, input_of(i))) continue;
       bool by_ref = args[i].spec->is_ref || reads;
       // Who waits for a write sees it, even through a read that others had before: TensorFlow's share the memory.
-      const bool late = !by_ref && !ir_node.control.empty() && is_plain_read(input_of(i));
-      const Output input = late ? input_of(i).node()->inputs[0] : input_of(i);
-      ir_node.inputs.push_back(by_ref ? edge(input) : value_edge(input, &ir_node.control));
+      const bool plain = !by_ref && is_plain_read(input_of(i));
+      const Output& variable = plain ? input_of(i).node()->inputs[0] : input_of(i);
+      std::vector<int> before = ir_node.control;
+      if (!by_ref && variable.is_ref()) wait_for_writes(*node, i, variable, before);
+      const Output& input = before.empty() ? input_of(i) : variable;
+      ir_node.inputs.push_back(by_ref ? edge(input) : value_edge(input, &before));
       // What a body is given by reference was made in this run: variables it would look up by itself.
       if (args[i].spec->is_ref && !body_ && feeds_.count(input_of(i))) {
         node->fail(Code::InvalidArgument, fmt::format("'{}' is fed, but this writes it", input_of(i).name()));
@@ -130,7 +134,58 @@ class Builder {
     }
     ir_node.types = node->output_types;
     ir_node.shapes = node->output_shapes;
-    nodes_.emplace(node, ir_.add(std::move(ir_node)));
+    WrittenSet written = written_before(ir_node);
+    const int id = ir_.add(std::move(ir_node));
+    if (written) written_.emplace(id, std::move(written));
+    nodes_.emplace(node, id);
+  }
+
+  // The variables that are written when a node has run, by itself or by what it waits for; none is null. Most nodes have
+  // the set of one of their inputs, and share it.
+  using WrittenSet = std::shared_ptr<const std::unordered_set<int>>;
+  static constexpr int kAnyVariable = -1;  // control flow writes what its bodies write
+
+  WrittenSet written_before(const IrNode& node) const {
+    WrittenSet all;
+    const auto join = [&](int before) {
+      auto found = written_.find(before);
+      if (found == written_.end() || found->second == all) return;
+      if (!all) {
+        all = found->second;
+        return;
+      }
+      auto joined = std::make_shared<std::unordered_set<int>>(*all);
+      joined->insert(found->second->begin(), found->second->end());
+      if (joined->size() > all->size()) all = std::move(joined);
+    };
+    for (const IrEdge& input : node.inputs) join(input.node);
+    for (int before : node.control) join(before);
+    int own = 0;
+    if (node.flow && node.flow->writes) {
+      own = kAnyVariable;
+    } else if (node.op->effect == Effect::Writes) {
+      own = variable_of(ir_, node.inputs[0]);
+    } else {
+      return all;
+    }
+    if (all && all->count(own)) return all;
+    auto joined = all ? std::make_shared<std::unordered_set<int>>(*all) : std::make_shared<std::unordered_set<int>>();
+    joined->insert(own);
+    return joined;
+  }
+
+  // Adds those inputs of the node, beside its input `at`, that come after a write to the variable: control dependencies
+  // are told once, of a constant for one, and hold for all that follows it.
+  void wait_for_writes(const Node& node, size_t at, const Output& variable, std::vector<int>& before) const {
+    if (written_.empty() || feeds_.count(variable)) return;
+    const int written = variable_of(ir_, edge(variable));
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const Output& other = read_instead(node.inputs[i]);
+      if (i == at || feeds_.count(other) || is_passed_handle(node, other)) continue;
+      auto found = written_.find(nodes_.at(other.node()));
+      if (found == written_.end()) continue;
+      if (found->second->count(written) || found->second->count(kAnyVariable)) before.push_back(found->first);
+    }
   }
 
   // A variable's value as programs name it: an Identity of its reference that waits for nothing.
@@ -238,6 +293,7 @@ class Builder {
   std::unordered_map<const Node*, int> nodes_;
   std::unordered_map<Output, int, OutputHash> feeds_;
   std::unordered_set<const Node*> given_;  // placeholders that are fed
+  std::unordered_map<int, WrittenSet> written_;
 };
 
 }  // namespace

@@ -490,7 +490,10 @@ def broadcast_dynamic_shape(shape_x, shape_y):
 
 
 def broadcast_static_shape(shape_x, shape_y):
-    x, y = as_shape(shape_x).as_list(), as_shape(shape_y).as_list()
+    shape_x, shape_y = as_shape(shape_x), as_shape(shape_y)
+    if shape_x.ndims is None or shape_y.ndims is None:
+        return TensorShape(None)
+    x, y = shape_x.as_list(), shape_y.as_list()
     length = max(len(x), len(y))
     x, y = [1] * (length - len(x)) + x, [1] * (length - len(y)) + y
     result = []

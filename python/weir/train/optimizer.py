@@ -4,7 +4,7 @@ import weakref
 
 from weir import _weir
 from weir.core.defaults import from_extension
-from weir.core.graph import IndexedSlices, Tensor, control_dependencies, convert_to_tensor
+from weir.core.graph import GraphKeys, IndexedSlices, Tensor, control_dependencies, convert_to_tensor
 from weir.core.stack import get_default_graph as _graph
 from weir.core.variables import Variable
 from weir.distribute.context import _replicas
@@ -122,6 +122,18 @@ class Optimizer:
     def get_slot_names(self):
         impl = self._impls.get(_graph())
         return [] if impl is None else impl.get_slot_names()
+
+    @property
+    def _slots(self):
+        """The slots by their names and by (graph, name) of the variables that they belong to."""
+        return {name: self._slot_dict(name) for name in self.get_slot_names()}
+
+    def _slot_dict(self, slot_name):
+        graph = _graph()
+        variables = dict.fromkeys(graph.get_collection(GraphKeys.TRAINABLE_VARIABLES)
+                                  + graph.get_collection(GraphKeys.GLOBAL_VARIABLES))
+        slots = ((variable, self.get_slot(variable, slot_name)) for variable in variables)
+        return {(graph, variable.op.name): slot for variable, slot in slots if slot is not None}
 
     def variables(self):
         impl = self._impls.get(_graph())
