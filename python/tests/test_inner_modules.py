@@ -65,7 +65,7 @@ class Modes(test.TestCase):
 
     def testStandInsSayThatTheyAre(self):
         for use in (backprop.GradientTape, layers.Dense):
-            with self.assertRaisesRegex(NotImplementedError, "not in Weir yet"):
+            with self.assertRaisesRegex(NotImplementedError, "not in Weir"):
                 use()
 
 

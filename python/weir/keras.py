@@ -32,6 +32,9 @@ def _keras():
         os.environ.setdefault("KERAS_BACKEND", "tensorflow")
         _package = importlib.import_module("keras")
         _take_training(importlib.import_module("keras.engine.network").Network)
+        layers = importlib.import_module("keras.layers")  # tf.keras names the base of wrappers among them
+        if not hasattr(layers, "Wrapper"):
+            layers.Wrapper = importlib.import_module("keras.layers.wrappers").Wrapper
     return _package
 
 

@@ -87,6 +87,8 @@ class Tensor(_weir.Tensor):
             "if a tensor is defined, and use TensorFlow ops such as tf.cond to execute subgraphs conditioned on the "
             "value of a tensor.")
 
+    __nonzero__ = __bool__  # as libraries that run on Python 2 too ask for it
+
     def __array__(self, *args, **kwargs):
         raise NotImplementedError(f"Cannot convert a symbolic Tensor ({self.name}) to a numpy array.")
 

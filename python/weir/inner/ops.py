@@ -21,6 +21,19 @@ class _TensorLike(metaclass=_AnyTensor):
     """The kinds of tensors, for isinstance."""
 
 
+class EagerTensor(Tensor):
+    """Tensors that have a value at once: there are none, for isinstance to say so."""
+
+    def __new__(cls, *args, **kwargs):
+        raise NotImplementedError("Weir runs graphs: there are no eager tensors.")
+
+
+def _as_graph_element(obj):
+    """What an object is in a graph, if it says so of itself."""
+    convert = getattr(obj, "_as_graph_element", None)
+    return convert() if convert else None
+
+
 _dense_kinds = [Tensor]
 
 
@@ -31,6 +44,12 @@ def register_dense_tensor_like_type(tensor_type):
             raise TypeError(f"Type {tensor_type.__name__} does not define a `{attribute}` property")
     if tensor_type not in _dense_kinds:
         _dense_kinds.append(tensor_type)
+
+
+def register_symbolic_tensor_type(cls):
+    """Lets Keras take objects of a class for tensors."""
+    if cls not in _dense_kinds:
+        _dense_kinds.append(cls)
 
 
 def is_dense_tensor_like(t):
