@@ -68,3 +68,38 @@ def test_an_empty_name_is_a_scope_as_in_tensorflow():
             assert tf.get_variable("v", [1]).op.name == "linear//v"
     with tf.variable_scope(""):
         assert tf.get_variable("z", [1]).op.name == "z"
+
+
+def test_creators_make_variables(session):
+    seen = []
+
+    def outer(next_creator, **kwargs):
+        seen.append(("outer", kwargs["name"]))
+        return next_creator(**kwargs)
+
+    def inner(next_creator, **kwargs):
+        kwargs["trainable"] = False
+        made = next_creator(**kwargs)
+        seen.append(("inner", made.op.name))
+        return made
+
+    with tf.variable_creator_scope(outer), tf.variable_creator_scope(inner):
+        v = tf.Variable(1.0, name="v")
+        with tf.variable_scope("s"):
+            w = tf.get_variable("w", [2], initializer=tf.ones_initializer())
+        with tf.variable_scope("s", reuse=True):
+            assert tf.get_variable("w", [2]) is w
+    after = tf.Variable(2.0)
+    assert seen == [("outer", "v"), ("inner", "v"), ("outer", "s/w"), ("inner", "s/w")]
+    assert tf.trainable_variables() == [after]
+    session.run(tf.global_variables_initializer())
+    assert session.run(v) == 1 and session.run(w).tolist() == [1, 1]
+
+
+def test_a_creator_may_change_the_initial_value_or_give_something_else(session):
+    with tf.variable_creator_scope(lambda next_creator, **kwargs: next_creator(**dict(kwargs, initial_value=[5.0, 6.0]))):
+        w = tf.get_variable("w", [2])
+    with tf.variable_creator_scope(lambda next_creator, **kwargs: kwargs["initial_value"]):
+        assert tf.Variable(7.0) == 7
+    session.run(w.initializer)
+    assert session.run(w).tolist() == [5, 6]

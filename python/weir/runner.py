@@ -10,7 +10,7 @@ from importlib.machinery import PathFinder, SourceFileLoader
 from types import ModuleType
 
 import weir
-from weir import _weir, names, old_libraries, python2
+from weir import _weir, names, old_libraries, old_protos, python2
 
 _USAGE = """\
 usage: weir run [options] program.py [arguments of the program]
@@ -171,7 +171,7 @@ def _prepare(folder, argv, options):
 def _install(options, finder):
     weir.install_as_tensorflow()
     old_libraries.install(options.allow_pickle)
-    sys.meta_path.insert(0, finder)
+    sys.meta_path[:0] = [old_protos.Finder, finder]
 
 
 def _execute(data, file, spec, options, finder):

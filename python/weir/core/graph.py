@@ -31,6 +31,7 @@ class Graph(_weir.Graph):
         self._seed = None
         # See variable_scope.py.
         self._variable_scopes, self._shared_variables, self._partitioned_variables = [], {}, {}
+        self._variable_creators = []  # of variable_creator_scope
         self._device_names = []  # of the scopes around
         self._layer_counts = {}  # see layers/base.py
         self._unfeedable, self._unfetchable = set(), set()

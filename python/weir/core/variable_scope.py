@@ -6,7 +6,7 @@ from weir import _weir
 from weir.core import dtypes, stack
 from weir.core.graph import Tensor, convert_to_tensor, name_scope
 from weir.core.tensor_shape import TensorShape
-from weir.core.variables import PartitionedVariable, Variable
+from weir.core.variables import PartitionedVariable, Variable, _create
 
 
 class _ReuseMode:
@@ -354,6 +354,12 @@ def get_variable(name, shape=None, dtype=None, initializer=None, regularizer=Non
         aggregation=aggregation)
 
 
+class _Read:
+    """The read of a variable as a function that chooses its device sees it."""
+
+    type, name, device = "Identity", "read", ""
+
+
 def _true_getter(name, shape=None, dtype=dtypes.float32, initializer=None, regularizer=None, reuse=None, trainable=None,
                  collections=None, caching_device=None, partitioner=None, validate_shape=True, use_resource=None,
                  constraint=None, synchronization=None, aggregation=None):
@@ -361,7 +367,7 @@ def _true_getter(name, shape=None, dtype=dtypes.float32, initializer=None, regul
     graph = stack.get_default_graph()
     dtype = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
     options = [regularizer or None, True if trainable is None else bool(trainable), collections, use_resource, validate_shape,
-               caching_device(None) if callable(caching_device) else caching_device, _reuse_number(reuse) or 0]
+               caching_device(_Read()) if callable(caching_device) else caching_device, _reuse_number(reuse) or 0]
     known = graph._partitioned_variables.get(name)
     if partitioner is not None and not (isinstance(shape, (list, tuple)) and not shape):
         made = _get_partitioned(graph, name, shape, dtype, initializer, partitioner, options)
@@ -392,10 +398,28 @@ def _get_single(graph, name, shape, dtype, initializer, options):
         with stack.Pushed("graphs", type(graph)()):
             value = convert_to_tensor(initializer())
             shape, dtype = value.shape, value.dtype.base_dtype
-    made = _weir.get_variable(graph, name, None if shape is None else TensorShape(shape)._dims, dtype,
-                              _initializer_function(initializer), *options)
+    dims = None if shape is None else TensorShape(shape)._dims
+
+    def initial():  # what creators may call
+        return initializer(list(dims), dtype=dtype)
+
+    def make(initial_value, **changed):
+        now = initializer if initial_value is initial else initial_value
+        values = [options[0]] + [changed.get(key, old) for key, old in zip(_CREATOR_OPTIONS, options[1:6])] + options[6:]
+        return _weir.get_variable(graph, changed.get("name", name), dims, changed.get("dtype", dtype),
+                                  _initializer_function(now), *values)
+
+    if graph._variable_creators and name not in graph._shared_variables:
+        wanted = dict(zip(_CREATOR_OPTIONS, options[1:6]))
+        made = _create(graph, dict(wanted, initial_value=initial if callable(initializer) else initializer, name=name, dtype=dtype, constraint=None,
+                                   synchronization=None, aggregation=None), make)
+    else:
+        made = make(initializer)
     graph._shared_variables[name] = made
     return made
+
+
+_CREATOR_OPTIONS = ("trainable", "collections", "use_resource", "validate_shape", "caching_device")
 
 
 class _VariableStore:

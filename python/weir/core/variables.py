@@ -1,5 +1,7 @@
 """Variables and their collections."""
 
+import contextlib
+
 from weir import _weir, names, protos
 from weir.core import dtypes, stack
 from weir.core.graph import GraphKeys, _session_for, control_dependencies, name_scope
@@ -8,16 +10,64 @@ from weir.core.tensor_shape import TensorShape
 from weir.ops import array_ops, math_ops, state_ops
 
 
+_PARAMETERS = ("initial_value", "trainable", "collections", "validate_shape", "caching_device", "name", "variable_def",
+               "dtype", "expected_shape", "import_scope", "constraint", "use_resource", "synchronization", "aggregation",
+               "shape")
+
+
+def _create(graph, wanted, base):
+    """A variable by way of the creators of ``variable_creator_scope``, that of the innermost scope first."""
+
+    def call(number):
+        if number < 0:
+            return base
+        return lambda **kwargs: graph._variable_creators[number](call(number - 1), **kwargs)
+
+    return call(len(graph._variable_creators) - 1)(**wanted)
+
+
+def _construct(**wanted):
+    variable = _weir.Variable.__new__(Variable)
+    variable.__init__(**wanted)
+    return variable
+
+
+@contextlib.contextmanager
+def variable_creator_scope(variable_creator):
+    """``with`` it, new variables are made by ``variable_creator(next_creator, **kwargs)``."""
+    creators = stack.get_default_graph()._variable_creators
+    creators.append(variable_creator)
+    try:
+        yield
+    finally:
+        creators.remove(variable_creator)
+
+
 class Variable(_weir.Variable):
     """State that a session keeps between runs. Begins as ``initial_value``, a tensor, a value, or a function without
     arguments that gives one."""
 
     __array_priority__ = 100
     __hash__ = object.__hash__
+    _is_made = False  # by the creators of variable_creator_scope: there is nothing left to do
+
+    def __new__(cls, *args, **kwargs):
+        graph = stack.get_default_graph()
+        if cls is not Variable or not graph._variable_creators or kwargs.get("variable_def") is not None:
+            return super().__new__(cls)
+        wanted = dict.fromkeys(_PARAMETERS, None)
+        wanted.update(trainable=True, validate_shape=True, **dict(zip(_PARAMETERS, args)))
+        wanted.update(kwargs)
+        made = _create(graph, wanted, _construct)
+        if isinstance(made, Variable):
+            made._is_made = True
+        return made
 
     def __init__(self, initial_value=None, trainable=True, collections=None, validate_shape=True, caching_device=None,
                  name=None, variable_def=None, dtype=None, expected_shape=None, import_scope=None, constraint=None,
                  use_resource=None, synchronization=None, aggregation=None, shape=None):
+        if self._is_made:
+            return
         super().__init__()
         if variable_def is not None:
             self._init_from_proto(variable_def, import_scope)

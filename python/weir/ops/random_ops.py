@@ -19,17 +19,6 @@ def random_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, 
     return _weir.random_normal(_graph(), shape, mean, stddev, dtypes.as_dtype(dtype), seed, name)
 
 
-def parameterized_truncated_normal(shape, means=0.0, stddevs=1.0, minvals=-2.0, maxvals=2.0, dtype=dtypes.float32,
-                                   seed=None, name=None):
-    """Normal numbers between bounds; each batch of numbers may have its own parameters."""
-    with name_scope(name, "parameterized_truncated_normal", [shape, means, stddevs, minvals, maxvals]) as scope:
-        seed1, seed2 = get_seed(seed)
-        shape = convert_to_tensor(shape, dtype=dtypes.int32, name="shape")
-        parameters = [convert_to_tensor(value, dtype=dtype, name=label) for value, label in (
-            (means, "means"), (stddevs, "stddevs"), (minvals, "minvals"), (maxvals, "maxvals"))]
-        return apply("ParameterizedTruncatedNormal", (shape, *parameters), {"seed": seed1 or 0, "seed2": seed2 or 0}, scope)
-
-
 def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
     return _weir.truncated_normal(_graph(), shape, mean, stddev, dtypes.as_dtype(dtype), seed, name)
 

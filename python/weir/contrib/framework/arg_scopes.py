@@ -9,8 +9,9 @@ _decorated = {}  # key of a function: names of its parameters that have defaults
 _scopes = [{}]
 
 
-def _key(function):
-    return getattr(function, "_key_op", str(function))
+def arg_scope_func_key(op):
+    """The key of a function in the dictionaries of scopes."""
+    return getattr(op, "_key_op", str(op))
 
 
 def _kwarg_names(function):
@@ -39,7 +40,7 @@ def arg_scope(list_ops_or_scope, **kwargs):
             if not has_arg_scope(function):
                 raise ValueError("%s is not decorated with @add_arg_scope",
                                  (function.__module__, getattr(function, "__name__", str(function))))
-            scope[_key(function)] = dict(scope.get(_key(function), {}), **kwargs)
+            scope[arg_scope_func_key(function)] = dict(scope.get(arg_scope_func_key(function), {}), **kwargs)
     _scopes.append(scope)
     try:
         yield scope
@@ -49,7 +50,7 @@ def arg_scope(list_ops_or_scope, **kwargs):
 
 def add_arg_scope(func):
     """Lets ``arg_scope`` give a function arguments."""
-    key = _key(func)
+    key = arg_scope_func_key(func)
 
     @functools.wraps(func)
     def func_with_args(*args, **kwargs):
@@ -62,10 +63,10 @@ def add_arg_scope(func):
 
 
 def has_arg_scope(func):
-    return _key(func) in _decorated
+    return arg_scope_func_key(func) in _decorated
 
 
 def arg_scoped_arguments(func):
     """The names of the arguments that ``arg_scope`` may give a function."""
     assert has_arg_scope(func)
-    return _decorated[_key(func)]
+    return _decorated[arg_scope_func_key(func)]
