@@ -12,12 +12,13 @@ namespace {
 const std::set<std::string>& forbidden() {
   static const std::set<std::string> names = {
       // Files.
-      "ReadFile", "WriteFile", "MatchingFiles", "Save", "SaveV2", "SaveSlices", "Restore", "RestoreV2", "RestoreSlice",
+      "ReadFile", "WriteFile", "MatchingFiles", "RecordInput", "Save", "SaveV2", "SaveSlices", "Restore", "RestoreV2", "RestoreSlice",
       "MergeV2Checkpoints", "ShardedFilename", "ShardedFilespec", "WholeFileReader", "WholeFileReaderV2", "TextLineReader",
       "TextLineReaderV2", "TFRecordReader", "TFRecordReaderV2", "FixedLengthRecordReader", "FixedLengthRecordReaderV2",
       "LMDBReader", "InitializeTableFromTextFile", "InitializeTableFromTextFileV2", "TextLineDataset", "TFRecordDataset",
       "FixedLengthRecordDataset", "FixedLengthRecordDatasetV2", "MatchingFilesDataset", "CacheDataset", "CacheDatasetV2",
-      "SqlDataset", "LMDBDataset", "ExperimentalLMDBDataset", "DatasetToTFRecord", "ExperimentalDatasetToTFRecord",
+      "SqlDataset", "ExperimentalSqlDataset", "CSVDataset", "ExperimentalCSVDataset", "ExperimentalMatchingFilesDataset",
+      "LMDBDataset", "ExperimentalLMDBDataset", "DatasetToTFRecord", "ExperimentalDatasetToTFRecord",
       "SummaryWriter", "CreateSummaryFileWriter", "CreateSummaryDbWriter", "ImportEvent",
       "FlushSummaryWriter", "WriteSummary", "WriteGraphSummary", "Bucketize_", "FixedUnigramCandidateSampler",
       "DebugIdentity", "DebugIdentityV2", "DebugNanCount", "DebugNumericSummary", "PrintV2", "Print", "LogicalPrint",

@@ -191,7 +191,7 @@ void FunctionWriter::write_node(const Node& node, proto::NodeDef& def) {
   auto [first, second] = bodies_of(node);
   for (const auto& [attr, body] : {std::pair(is_if(*node.op) ? "then_branch" : "cond", first),
                                    std::pair(is_if(*node.op) ? "else_branch" : "body", second)}) {
-    if (!functions_.contains(body)) write_body(*body, node);
+    if (!functions_.contains(body)) write_body(*body, &node);
     attrs[attr].mutable_func()->set_name(functions_.at(body));
   }
 }
@@ -200,8 +200,7 @@ void FunctionWriter::write_functions(const Node& node, proto::NodeDef& def) {
   auto write = [&](const std::string& name, std::string& written) {
     const Body* body = find_body(*node.graph, name);
     if (!body || !body->is_function) return;
-    if (!functions_.contains(body)) write_body(*body, node);
-    written = functions_.at(body);
+    written = write_function(*body);
   };
   for (const auto& [attr, value] : node.attrs) {
     // Attributes of other kinds may have been left out by now (keep_colocation) and must not come back empty.
@@ -216,7 +215,12 @@ void FunctionWriter::write_functions(const Node& node, proto::NodeDef& def) {
   }
 }
 
-void FunctionWriter::write_body(const Body& body, const Node& owner) {
+const std::string& FunctionWriter::write_function(const Body& function) {
+  if (!functions_.contains(&function)) write_body(function, nullptr);
+  return functions_.at(&function);
+}
+
+void FunctionWriter::write_body(const Body& body, const Node* owner) {
   std::string name = body.name;
   for (int n = 1; !taken_.emplace(name, &body).second; ++n) name = body.name + "_" + std::to_string(n);
   functions_.emplace(&body, name);
@@ -241,25 +245,25 @@ void FunctionWriter::write_body(const Body& body, const Node& owner) {
     *function.add_node_def() = std::move(def);
     stateful |= node->op->stateful;
   }
-  const bool gives_all = body.is_function || is_if(*owner.op) ||
-                         body.results.size() != owner.output_types.size();  // not a loop's body
+  const bool gives_all = body.is_function || is_if(*owner->op) ||
+                         body.results.size() != owner->output_types.size();  // not a loop's body
   for (size_t i = 0; i < body.results.size(); ++i) {
     const Output& result = body.results[i];
-    if (!gives_all && !is_passed(owner, i)) continue;
+    if (!gives_all && !is_passed(*owner, i)) continue;
     const std::string output = "output_" + std::to_string(signature.output_arg_size());
-    const DType dtype = result ? result.dtype() : owner.output_types[i];
+    const DType dtype = result ? result.dtype() : owner->output_types[i];
     proto::OpDef::ArgDef& arg = *signature.add_output_arg();
     arg.set_name(output);
     arg.set_type(static_cast<proto::DataType>(dtype));
     if (result) {
-      (*function.mutable_ret())[output] = scope.tensor(result, owner);
+      (*function.mutable_ret())[output] = scope.tensor(result, owner ? *owner : *result.node());
       continue;
     }
     proto::NodeDef& absent = *function.add_node_def();
-    absent.set_name(scope.unique(owner.name + "/absent_" + std::to_string(i)));
+    absent.set_name(scope.unique(owner->name + "/absent_" + std::to_string(i)));
     absent.set_op("FakeParam");
     attr_to_proto(dtype, (*absent.mutable_attr())["dtype"]);
-    attr_to_proto(owner.output_shapes[i], (*absent.mutable_attr())["shape"]);
+    attr_to_proto(owner->output_shapes[i], (*absent.mutable_attr())["shape"]);
     (*function.mutable_ret())[output] = absent.name() + ":output:0";
   }
   for (const Operation& target : body.targets) {

@@ -28,11 +28,13 @@ class FunctionWriter {
 
   // Writes a node without its inputs. Functions that it names are added to the library first.
   void write_node(const Node& node, proto::NodeDef& def);
+  // Adds a function, with all that it names; gives its name in the library.
+  const std::string& write_function(const Body& function);
 
  private:
   class Scope;
   void write_functions(const Node& node, proto::NodeDef& def);  // those that its attributes name
-  void write_body(const Body& body, const Node& owner);
+  void write_body(const Body& body, const Node* owner);  // the owner of a function is nobody
 
   proto::FunctionDefLibrary& library_;
   std::map<std::string, const Body*> taken_;      // names of functions; null: of the library's own

@@ -32,6 +32,9 @@ class Expander {
       const std::string& name = function.signature().name();
       if (!library_.emplace(name, &function).second) throw invalid_argument("two functions are called '{}'", name);
     }
+    for (const proto::GradientDef& gradient : message.library().gradient()) {
+      gradients_.emplace(gradient.function_name(), gradient.gradient_func());
+    }
   }
 
   void run() {
@@ -69,6 +72,9 @@ class Expander {
         const proto::NameAttrList& callee = function_attr(index, "f");
         const DataTypes in = types_of(node(index), "Tin"), out = types_of(node(index), "Tout");
         inline_call(index, callee.name(), callee.attr(), &in, &out);
+      } else if (const std::string* gradient = own_gradient(index)) {
+        const DataTypes in = types_of(node(index), "Tin"), out = types_of(node(index), "Tout");
+        inline_call(index, *gradient, function_attr(index, "f").attr(), &in, &out);
       } else if (const Op* known = find_op(op)) {
         expand_called(index, *known);
       } else if (find(op)) {
@@ -77,6 +83,13 @@ class Expander {
     } catch (const Error& e) {
       throw blame(e, node(index));
     }
+  }
+
+  // The function that the library gives as the gradient of the one whose gradient the node is; null: there is none.
+  const std::string* own_gradient(int index) {
+    if (node(index).def->op() != "SymbolicGradient") return nullptr;
+    auto it = gradients_.find(function_attr(index, "f").name());
+    return it == gradients_.end() ? nullptr : &it->second;
   }
 
   const proto::NameAttrList& function_attr(int index, const std::string& name) {
@@ -337,7 +350,8 @@ class Expander {
         count = number && number->i() > 0 ? static_cast<size_t>(number->i()) : 0;
       }
       if (begin + count > node(index).inputs.size()) throw invalid_argument("input '{}' is missing", arg.name);
-      const bool is_only = arg.name == "other_arguments" || arg.name == "captured_inputs";
+      const bool is_only =
+          arg.name == "other_arguments" || arg.name == "captured_inputs" || arg.name == "captured_tensors";
       if (is_only || arg.name == attr + "_other_arguments" || arg.name == attr + "_other_args") {
         const DataTypes types = types_of(node(index), arg.type_list_attr);
         separate_inputs(index, begin, types, std::vector<bool>(types.size(), true));
@@ -353,30 +367,39 @@ class Expander {
   // node does not pass itself.
   void expand_called(int index, const Op& op) {
     for (const AttrSpec& spec : op.attrs) {
-      if (spec.kind != AttrKind::Func || spec.is_list) continue;
-      const proto::NameAttrList& callee = function_attr(index, spec.name);
-      const proto::FunctionDef* def = find(callee.name());
-      if (!def) throw invalid_argument("the function '{}' is not in the library", callee.name());
-      std::vector<ImportSource> passed = captured(index, op, spec.name);
-      ImportFunction types_here{.name = callee.name(), .attrs = &callee.attr(), .caller = node(index).function};
-      PortRanges ranges;
-      const DataTypes types = flat_types(def->signature().input_arg(), types_here, ranges);
-      if (passed.size() > types.size()) {
-        throw invalid_argument("the function '{}' takes {} arguments; {} are given", callee.name(), types.size(),
-                               passed.size());
+      if (spec.kind != AttrKind::Func) continue;
+      if (!spec.is_list) {
+        expand_callee(index, op, spec.name, function_attr(index, spec.name));
+        continue;
       }
-      const int id = add_import_body(index, callee.name(), true);
-      plan_.bodies[static_cast<size_t>(id)].is_function = true;
-      const std::string scope = node(index).name + "/" + spec.name + "/";
-      std::vector<ImportSource> args;
-      for (size_t i = 0; i < types.size() - passed.size(); ++i) {
-        args.push_back({.node = add_argument(*def, i, types[i], id, scope)});
-      }
-      args.insert(args.end(), passed.begin(), passed.end());
-      Instance instance = instantiate(index, callee.name(), callee.attr(), &types, args, id, scope);
-      finish_body(id, std::move(args), std::move(instance));
-      node(index).called.emplace_back(spec.name, id);
+      const proto::AttrValue* several = import_attr(node(index), spec.name);
+      if (!several) throw invalid_argument("attribute '{}' names no functions", spec.name);
+      for (const proto::NameAttrList& callee : several->list().func()) expand_callee(index, op, spec.name, callee);
     }
+  }
+
+  void expand_callee(int index, const Op& op, const std::string& attr, const proto::NameAttrList& callee) {
+    const proto::FunctionDef* def = find(callee.name());
+    if (!def) throw invalid_argument("the function '{}' is not in the library", callee.name());
+    std::vector<ImportSource> passed = captured(index, op, attr);
+    ImportFunction types_here{.name = callee.name(), .attrs = &callee.attr(), .caller = node(index).function};
+    PortRanges ranges;
+    const DataTypes types = flat_types(def->signature().input_arg(), types_here, ranges);
+    if (passed.size() > types.size()) {
+      throw invalid_argument("the function '{}' takes {} arguments; {} are given", callee.name(), types.size(),
+                             passed.size());
+    }
+    const int id = add_import_body(index, callee.name(), true);
+    plan_.bodies[static_cast<size_t>(id)].is_function = true;
+    const std::string scope = node(index).name + "/" + attr + "/";
+    std::vector<ImportSource> args;
+    for (size_t i = 0; i < types.size() - passed.size(); ++i) {
+      args.push_back({.node = add_argument(*def, i, types[i], id, scope)});
+    }
+    args.insert(args.end(), passed.begin(), passed.end());
+    Instance instance = instantiate(index, callee.name(), callee.attr(), &types, args, id, scope);
+    finish_body(id, std::move(args), std::move(instance));
+    node(index).called.emplace_back(attr, id);
   }
 
   int add_argument(const proto::FunctionDef& def, size_t i, proto::DataType type, int body, const std::string& scope) {
@@ -477,6 +500,7 @@ class Expander {
 
   ImportPlan& plan_;
   FunctionLibrary library_;
+  std::unordered_map<std::string, std::string> gradients_;  // functions that are gradients of others
   std::unordered_map<std::string, int> variables_;  // nodes by the name of what they refer to
   std::vector<std::string> active_;                 // functions that are being used, outermost first
   size_t own_nodes_ = 0;

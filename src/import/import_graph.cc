@@ -321,7 +321,7 @@ class Importer {
       Operation& added = added_[static_cast<size_t>(index)];
       if (node.bodies[0] < 0) {
         NodeArgs args = node_args(node);
-        for (const auto& [attr, id] : node.called) args.attrs.set(attr, FunctionName{fill_body(id).name, {}});
+        name_called(node, args.attrs);
         added = graph_.add(std::move(args));
       } else if (node.functional) {
         added = add_functional(node);
@@ -332,6 +332,20 @@ class Importer {
       throw blame(e, node);
     }
     graph_.impl().names.mark(full_name(node.name));
+  }
+
+  // The functions that a node calls under the names that they have got here.
+  void name_called(const ImportNode& node, AttrMap& attrs) {
+    std::map<std::string, std::vector<FunctionName>> names;
+    for (const auto& [attr, id] : node.called) names[attr].push_back({fill_body(id).name, {}});
+    for (auto& [attr, functions] : names) {
+      const AttrValue* came = attrs.find(attr);
+      if (came && std::holds_alternative<std::vector<FunctionName>>(*came)) {
+        attrs.set(attr, std::move(functions));
+      } else {
+        attrs.set(attr, functions[0]);
+      }
+    }
   }
 
   NodeArgs node_args(const ImportNode& node) {

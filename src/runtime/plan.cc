@@ -221,6 +221,7 @@ void Plan::begin(Frame& frame, std::span<const Tensor* const> feed_values) const
     if (feed_slots_[i] < 0) continue;
     Value& v = frame.slots[static_cast<size_t>(feed_slots_[i])];
     hold(v, *feed_values[i]);
+    if (v.dtype == DType::Resource) v.resource = *static_cast<Resource* const*>(v.data);  // resource_tensor()
     if (v.shape) continue;
     v.own_shape = feed_values[i]->shape();
     v.shape = &v.own_shape;
@@ -293,6 +294,7 @@ void Plan::run_dataflow(std::span<const Tensor* const> feed_values, std::span<Te
     feeds[i].own_shape = feed_values[i]->shape();
     feeds[i].shape = &feeds[i].own_shape;
     hold(feeds[i], *feed_values[i]);
+    if (feeds[i].dtype == DType::Resource) feeds[i].resource = *static_cast<Resource* const*>(feeds[i].data);
   }
   dataflow_->run(feeds, values, control, tracer);
   for (size_t i = 0; i < results.size(); ++i) {

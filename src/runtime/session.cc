@@ -130,6 +130,9 @@ struct Session::Impl {
 
   static void check_types(const Signature& s, std::span<const Tensor* const> feeds) {
     for (size_t i = 0; i < feeds.size(); ++i) {
+      if (s.feed_types[i] == DType::Resource) {
+        s.feeds[i].node()->fail(Code::InvalidArgument, fmt::format("'{}' is a handle and cannot be fed", s.feeds[i].name()));
+      }
       if (feeds[i]->dtype() == s.feed_types[i]) continue;
       s.feeds[i].node()->fail(Code::InvalidArgument,
                               fmt::format("a value of type {} is fed; '{}' is {}", dtype_name(feeds[i]->dtype()),

@@ -4,12 +4,17 @@
 
 #include "base/errors.h"
 #include "graph/bodies.h"
+#include "runtime/derived_function.h"
 #include "runtime/run_count.h"
 
 namespace weir {
 namespace {
 
 constexpr size_t kMaxArgumentsOnStack = 32;
+
+bool has_state(const Body& body) {
+  return std::any_of(body.nodes.begin(), body.nodes.end(), [](const Node* node) { return node->op->stateful; });
+}
 
 Error ended_error() { return error(Code::Cancelled, "the session was closed"); }
 
@@ -20,6 +25,7 @@ class SessionFunctions::Group final : public GraphFunctions, public std::enable_
  public:
   Group(Graph& graph, const PlanEnvironment& environment)
       : graph_(graph),
+        environment_(environment),
         resources_{environment.resources.named, {}, environment.resources.functions},
         plans_({.devices = environment.devices,
                 .lanes = environment.lanes,
@@ -31,14 +37,32 @@ class SessionFunctions::Group final : public GraphFunctions, public std::enable_
   GraphFunction& find(const std::string& name) override {
     std::lock_guard lock(mutex_);
     auto found = functions_.find(name);
-    if (found == functions_.end()) found = functions_.emplace(name, std::make_unique<Function>(*this, name)).first;
-    return *found->second;
+    if (found != functions_.end()) return *found->second;
+    {
+      std::lock_guard graph_lock(graph_.impl().storage.mutex);
+      const Body* body = find_body(graph_, name);
+      if (body && body->is_function) return *(functions_[name] = std::make_unique<Function>(*this, *body));
+    }
+    return derived(name, name, std::nullopt);
+  }
+
+  GraphFunction& find_gradient(const std::string& name, std::span<const DType> types) override {
+    std::string key = name;
+    for (DType type : types) key += fmt::format(" {}", dtype_name(type));
+    std::lock_guard lock(mutex_);
+    return derived(key, name, types);
   }
 
   void end() {
     ended_.store(true);
     calls_.close(std::chrono::milliseconds{0});
     calls_.await_end();
+    {
+      std::lock_guard lock(mutex_);
+      for (const auto& [key, function] : derived_) {
+        if (function) function->end();
+      }
+    }
     plans_.clear();
     resources_.of_nodes.clear_all();
   }
@@ -63,26 +87,27 @@ class SessionFunctions::Group final : public GraphFunctions, public std::enable_
 
   class Function final : public GraphFunction {
    public:
-    Function(Group& group, const std::string& name) : group_(group) {
-      std::lock_guard lock(group.graph_.impl().storage.mutex);
-      const Body* body = find_body(group.graph_, name);
-      if (!body || !body->is_function) throw not_found("Function {} is not defined.", name);
-      signature_.body = body;
-      arguments_ = body->parameters.size();
+    // REQUIRES: the lock of the graph is held.
+    Function(Group& group, const Body& body) : group_(group) {
+      signature_.body = &body;
+      arguments_ = body.parameters.size();
       for (size_t i = 0; i < arguments_; ++i) {
-        // A handle is known to the whole session: the function looks it up by itself.
-        if (body->parameters[i].dtype() == DType::Resource) continue;
+        const Output& parameter = body.parameters[i];
+        // A handle that it reads from around it is known to the whole session: the function looks it up by itself.
+        if (parameter.dtype() == DType::Resource && parameter.node()->body != &body) continue;
         fed_.push_back(i);
-        signature_.feeds.push_back(body->parameters[i]);
+        signature_.feeds.push_back(parameter);
       }
-      signature_.fetches = body->results;
-      signature_.targets = body->targets;
+      signature_.fetches = body.results;
+      signature_.targets = body.targets;
+      stateful_ = has_state(body);
       group.plans_.enter(signature_);
     }
     ~Function() override { group_.plans_.leave(signature_); }
 
     size_t arguments() const override { return arguments_; }
     size_t results() const override { return signature_.fetches.size(); }
+    bool stateful() const override { return stateful_; }
 
     void call(std::span<const Tensor> arguments, std::span<Tensor> results, const RunControl& control) override {
       if (arguments.size() != arguments_ || results.size() != signature_.fetches.size()) {
@@ -113,16 +138,31 @@ class SessionFunctions::Group final : public GraphFunctions, public std::enable_
     Group& group_;
     Signature signature_;
     size_t arguments_ = 0;
+    bool stateful_ = false;
     std::vector<size_t> fed_;  // the arguments that are values
   };
 
+  // REQUIRES: mutex_ is held.
+  GraphFunction& derived(const std::string& key, const std::string& name, std::optional<std::span<const DType>> types) {
+    std::unique_ptr<DerivedFunction>& found = derived_[key];
+    if (!found) {
+      if (ended_.load()) throw ended_error();
+      const std::stop_token closed = environment_.resources.functions->closed();
+      found = std::make_unique<DerivedFunction>(graph_, name, types, environment_, closed);
+    }
+    return *found;
+  }
+
   Graph& graph_;
+  const PlanEnvironment environment_;
   SessionResources resources_;
   RunCount calls_;
   std::atomic<bool> ended_{false};
   PlanCache plans_;
   std::mutex mutex_;
-  std::unordered_map<std::string, std::unique_ptr<Function>> functions_;  // guarded by mutex_
+  // Guarded by mutex_:
+  std::unordered_map<std::string, std::unique_ptr<Function>> functions_;
+  std::unordered_map<std::string, std::unique_ptr<DerivedFunction>> derived_;
 };
 
 SessionFunctions::SessionFunctions(Graph& graph, const PlanEnvironment& environment, std::stop_token closed)

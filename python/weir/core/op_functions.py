@@ -37,6 +37,7 @@ def op_function(op, public_name=None, renamed=None):
         attr_of[public] = name
         if has_default:
             default_of[public] = value
+    functions = [name for name, _, _, kind in rows if "func" in kind]
     parameters.append("name")
     default_of["name"] = None
     inputs = parameters[: len(input_names)]
@@ -65,6 +66,8 @@ def op_function(op, public_name=None, renamed=None):
                     raise TypeError(f"{function.__name__}() missing required argument: {key!r}")
                 values[key] = default_of[key]
         attrs = {attr: values[public] for public, attr in attr_of.items()}
+        for attr in functions:
+            attrs[attr] = _named_functions(attrs[attr])
         result = apply(op, tuple(values[key] for key in inputs), attrs, values["name"])
         return result_type(*result) if result_type is not None else result
 
@@ -73,6 +76,14 @@ def op_function(op, public_name=None, renamed=None):
                         f"The operation {op}, as in TensorFlow.")
     function._op, function._parameters, function._defaults = op, tuple(parameters), default_of
     return function
+
+
+def _named_functions(value):
+    """Functions that a program has defined (Defun) as functions of the graph, by their names there."""
+    if isinstance(value, (list, tuple)):
+        return [_named_functions(each) for each in value]
+    name_in = getattr(value, "_name_in", None)
+    return value if name_in is None else name_in(stack.get_default_graph())
 
 
 def _snake_case(op):

@@ -8,10 +8,11 @@ import inspect
 import itertools
 import weakref
 
-from weir import names, nest
+from weir import _weir, names, nest
 from weir.core import dtypes
 from weir.core.graph import Graph, Operation, convert_to_tensor, name_scope
 from weir.core.stack import get_default_graph
+from weir.core.tensor_shape import TensorShape
 from weir.core.variable_scope import get_variable_scope, variable_scope
 from weir.ops import array_ops
 
@@ -73,7 +74,24 @@ class _DefinedFunction:
         self._grad_func = grad_func
 
     def add_to_graph(self, graph):
-        """Nothing to do: calls add what they need."""
+        """Makes it a function of the graph, for nodes that name it. Calls need none: they add what they need."""
+        self._name_in(graph)
+
+    def _name_in(self, graph):
+        """The name of the function in a graph."""
+        return self._traced(graph)[0]
+
+    def _traced(self, graph):
+        """(name, what it reads from around it, types of its results) as a function of a graph."""
+        known = graph.__dict__.setdefault("_defined_functions", {})
+        if self._name not in known:
+            types = self._input_types or [dtypes.float32] * self._count
+            with graph.as_default():
+                name, captured, results, _ = _weir.function(
+                    graph, self._name, lambda args: _results(self._func(*args)), types,
+                    [TensorShape(None) for _ in types])
+            known[self._name] = (name, captured, [result.dtype for result in results])
+        return known[self._name]
 
     @property
     def definition(self):
