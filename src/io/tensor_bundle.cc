@@ -9,6 +9,7 @@
 #include "base/errors.h"
 #include "io/table.h"
 #include "io/varint.h"
+#include "tensor/encoded_variant.h"
 #include "tensor/tensor_proto.h"
 
 static_assert(std::endian::native == std::endian::little, "files are written as memory is: little-endian");
@@ -19,7 +20,7 @@ namespace {
 // Of TensorFlow's bundle format.
 constexpr int kVersion = 1, kMinConsumer = 0;
 
-bool storable(DType dtype) { return dtype_size(dtype) > 0 && dtype != DType::Resource && dtype != DType::Variant; }
+bool storable(DType dtype) { return dtype == DType::Variant || (dtype_size(dtype) > 0 && dtype != DType::Resource); }
 
 std::string_view bytes_of(const Tensor& tensor) { return {static_cast<const char*>(tensor.raw()), tensor.bytes()}; }
 
@@ -117,6 +118,53 @@ std::optional<uint32_t> take_strings(std::string_view bytes, Tensor& tensor) {
   return crc;
 }
 
+// Variants: for each the length of its message as a varint, the message, and the checksum of all so far, in which lengths are
+// fixed numbers. Returns the checksum of all of it. Throws Unimplemented for objects that only the process knows.
+uint32_t append_variants(DurableFile& file, std::string_view name, const Tensor& tensor) {
+  uint32_t crc = 0;
+  const auto* elements = static_cast<const Variant*>(tensor.raw());
+  for (int64_t i = 0; i < tensor.elements(); ++i) {
+    const auto* object = dynamic_cast<const EncodedVariant*>(elements[i].get());
+    if (!object) throw error(Code::Unimplemented, "'{}' of type variant cannot be saved", name);
+    proto::VariantTensorDataProto message;
+    message.set_type_name(object->kind());
+    message.set_metadata(object->bytes());
+    const std::string bytes = message.SerializeAsString();
+    std::string length, fixed, checksum;
+    put_varint(length, bytes.size());
+    put_fixed(fixed, static_cast<uint64_t>(bytes.size()));
+    crc = crc32c(bytes, crc32c(fixed, crc));
+    put_fixed(checksum, mask_crc(crc));
+    crc = crc32c(checksum, crc);
+    file.append(length);
+    file.append(bytes);
+    file.append(checksum);
+  }
+  return crc;
+}
+
+// Fills `tensor` from what append_variants wrote, and gives the checksum; nothing when the bytes do not make sense.
+std::optional<uint32_t> take_variants(std::string_view bytes, Tensor& tensor) {
+  uint32_t crc = 0;
+  auto* elements = static_cast<Variant*>(tensor.mutable_raw());
+  for (int64_t i = 0; i < tensor.elements(); ++i) {
+    const auto length = take_varint(bytes);
+    if (!length || *length > INT32_MAX || bytes.size() < sizeof crc || *length > bytes.size() - sizeof crc) return {};
+    std::string fixed;
+    put_fixed(fixed, *length);
+    crc = crc32c(bytes.substr(0, *length), crc32c(fixed, crc));
+    proto::VariantTensorDataProto message;
+    if (!message.ParseFromArray(bytes.data(), static_cast<int>(*length))) return std::nullopt;
+    bytes.remove_prefix(*length);
+    if (unmask_crc(get_fixed<uint32_t>(bytes)) != crc) return std::nullopt;
+    crc = crc32c(bytes.substr(0, sizeof crc), crc);
+    bytes.remove_prefix(sizeof crc);
+    elements[i] = std::make_shared<const EncodedVariant>(message.type_name(), message.metadata());
+  }
+  if (!bytes.empty()) return std::nullopt;
+  return crc;
+}
+
 }  // namespace
 
 std::string index_path(std::string_view prefix) { return fmt::format("{}.index", prefix); }
@@ -145,6 +193,8 @@ void BundleWriter::add(std::string_view name, const Tensor& tensor) {
   uint32_t crc = 0;
   if (tensor.dtype() == DType::String) {
     crc = append_strings(data_, tensor);
+  } else if (tensor.dtype() == DType::Variant) {
+    crc = append_variants(data_, name, tensor);
   } else {
     data_.append(bytes_of(tensor));
     crc = crc32c(bytes_of(tensor));
@@ -266,8 +316,9 @@ void BundleReader::check_entry(const std::string& key, const proto::BundleEntryP
   if (entry.offset() < 0 || entry.size() < 0 || entry.offset() > INT64_MAX - entry.size()) {
     damaged(path, key, "a position makes no sense");
   }
-  // A string takes at least the byte of its length. Types that Weir does not know are listed but cannot be read.
-  const bool fits = dtype == DType::String ? elements <= entry.size() : !storable(dtype) || bytes == entry.size();
+  // A string or variant takes at least the byte of its length. Types that Weir does not know are listed but cannot be read.
+  const bool has_lengths = dtype == DType::String || dtype == DType::Variant;
+  const bool fits = has_lengths ? elements <= entry.size() : !storable(dtype) || bytes == entry.size();
   if (!fits) damaged(path, key, "the size of the data does not fit the shape");
 }
 
@@ -318,6 +369,8 @@ Tensor BundleReader::read_entry(const std::string& key, const proto::BundleEntry
   std::optional<uint32_t> crc;
   if (dtype == DType::String) {
     crc = take_strings(file.read(offset, size), tensor);
+  } else if (dtype == DType::Variant) {
+    crc = take_variants(file.read(offset, size), tensor);
   } else {
     file.read(offset, size, tensor.mutable_raw());
     crc = crc32c(bytes_of(tensor));

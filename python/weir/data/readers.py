@@ -96,6 +96,19 @@ class TextLineDataset(_FilesDataset):
         self._open(filenames, read, num_parallel_reads)
 
 
+class LMDBDataset(Dataset):
+    """The (key, value) pairs of LMDB databases, in the order of their keys."""
+
+    element_spec = (_ONE_STRING, _ONE_STRING)
+
+    def __init__(self, filenames):
+        self._filenames = convert_to_tensor(filenames, dtype=dtypes.string, name="filenames")
+        super().__init__(apply("LMDBDataset", (self._filenames,), flat(self.element_spec), None))
+
+    def _inputs(self):
+        return []
+
+
 class FixedLengthRecordDataset(_FilesDataset):
     """The records of files in which all have one length."""
 

@@ -82,6 +82,13 @@ class TFRecordReader(ReaderBase):
         super().__init__(apply("TFRecordReaderV2", (), {"compression_type": compression}, name))
 
 
+class LMDBReader(ReaderBase):
+    """The keys and values of LMDB databases."""
+
+    def __init__(self, name=None, options=None):
+        super().__init__(apply("LMDBReader", (), {}, name))
+
+
 class IdentityReader(ReaderBase):
     """What the queue holds, as key and as value."""
 

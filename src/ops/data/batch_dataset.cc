@@ -42,6 +42,11 @@ class BatchDataset final : public UnaryDataset {
         out = maker.batch(elements);
         return true;
       }
+      int64_t skip(const IterateContext& c, int64_t count) override {
+        if (!elements.empty() || ended || count > INT64_MAX / dataset_.size_) return ElementIterator::skip(c, count);
+        const int64_t rows = input_->skip(c, count * dataset_.size_);
+        return rows / dataset_.size_ + (rows % dataset_.size_ != 0 && !dataset_.drop_remainder_ ? 1 : 0);
+      }
       std::vector<Element> elements;  // of the next batch, so far
       bool ended = false;
       BatchMaker maker;

@@ -1,28 +1,25 @@
-#include <atomic>
-
 #include "base/errors.h"
 #include "io/file.h"
-#include "ops/data/dataset.h"
+#include "ops/data/data_resources.h"
 #include "tensor/tensor_proto.h"
 #include "weir/records.h"
 
 namespace weir::ops {
 namespace {
 
-// What one whole iteration gave, in memory.
-struct MemoryCache {
-  std::mutex mutex;
-  std::vector<Element> elements;
-  std::atomic<bool> complete{false};  // elements do not change any more
-};
-
 class MemoryCacheDataset final : public UnaryDataset {
  public:
-  using UnaryDataset::UnaryDataset;
+  // Without a cache of the program's each pipeline has its own.
+  MemoryCacheDataset(DatasetPtr input, MemoryCache* cache)
+      : UnaryDataset(std::move(input)), cache_(cache) {}
   int64_t cardinality() const override { return input()->cardinality(); }
 
   IteratorPtr iterate(const IterateContext& c, const std::string& place) const override {
-    auto cache = c.pipeline.state<MemoryCache>(place, [] { return std::make_shared<MemoryCache>(); });
+    struct Own {
+      ResourcePtr<MemoryCache> cache = make_resource<MemoryCache>();
+    };
+    ResourcePtr<MemoryCache> cache = cache_;
+    if (!cache) cache = c.pipeline.state<Own>(place, [] { return std::make_shared<Own>(); })->cache;
     return std::make_unique<Iterator>(*this, std::move(cache), place);
   }
 
@@ -30,13 +27,13 @@ class MemoryCacheDataset final : public UnaryDataset {
   // The first that gets to the end fills the cache.
   class Iterator final : public IteratorOf<MemoryCacheDataset> {
    public:
-    Iterator(const MemoryCacheDataset& d, std::shared_ptr<MemoryCache> cache, std::string place)
-        : IteratorOf(d), cache_(std::move(cache)), place_(std::move(place) + "/"), reads_(cache_->complete) {}
+    Iterator(const MemoryCacheDataset& d, ResourcePtr<MemoryCache> cache, std::string place)
+        : IteratorOf(d), cache_(std::move(cache)), place_(std::move(place) + "/"), reads_(cache_->complete()) {}
 
     bool next(const IterateContext& c, Element& out) override {
       if (reads_) {
-        if (at_ >= cache_->elements.size()) return false;
-        out = cache_->elements[at_++];
+        if (at_ >= cache_->elements().size()) return false;
+        out = cache_->elements()[at_++];
         return true;
       }
       if (!input_) input_ = dataset_.input()->iterate(c, place_);
@@ -44,25 +41,23 @@ class MemoryCacheDataset final : public UnaryDataset {
         elements_.push_back(out);
         return true;
       }
-      std::lock_guard lock(cache_->mutex);
-      if (!cache_->complete) {
-        cache_->elements = std::move(elements_);
-        cache_->complete = true;
-      }
-      at_ = cache_->elements.size();
+      cache_->fill(std::move(elements_));
+      at_ = cache_->elements().size();
       reads_ = true;
       return false;
     }
     bool ready() const override { return !input_ || input_->ready(); }
 
    private:
-    std::shared_ptr<MemoryCache> cache_;
+    ResourcePtr<MemoryCache> cache_;
     std::string place_;
     bool reads_;
     size_t at_ = 0;
     IteratorPtr input_;
     std::vector<Element> elements_;
   };
+
+  ResourcePtr<MemoryCache> cache_;
 };
 
 // The same in a file of records, each a component as a TensorProto: "<name>.data", which appears when it is whole.
@@ -157,11 +152,13 @@ class FileCacheDataset final : public UnaryDataset {
   std::string path_, lock_path_;
 };
 
+template <bool has_cache>
 void cpu(KernelContext& c) {
   const auto name = c.scalar<std::string>(1);
   DatasetPtr input = dataset_input(c, 0);
   if (name.empty()) {
-    set_dataset(c, std::make_shared<const MemoryCacheDataset>(std::move(input)));
+    MemoryCache* cache = has_cache ? &c.resource<MemoryCache>(2) : nullptr;
+    set_dataset(c, std::make_shared<const MemoryCacheDataset>(std::move(input), cache));
   } else {
     set_dataset(c, std::make_shared<const FileCacheDataset>(std::move(input), name));
   }
@@ -177,7 +174,20 @@ OpDef cache_dataset_op() {
           .host = "input_dataset, filename, handle",
           .infer = infer_dataset<0, 1>,
           .gradient = not_differentiable,
-          .cpu = {.select = kernel_any<cpu>, .gives_outputs = true},
+          .cpu = {.select = kernel_any<cpu<false>>, .gives_outputs = true},
+          .host_only = true};
+}
+
+OpDef cache_dataset_v2_op() {
+  return {.name = "CacheDatasetV2",
+          .inputs = "input_dataset:variant; filename:string; cache:resource",
+          .outputs = "handle:variant",
+          .attrs = kSpecAttrs,
+          .flags = "stateful",
+          .host = "input_dataset, filename, cache, handle",
+          .infer = infer_dataset<0, 1, 2>,
+          .gradient = not_differentiable,
+          .cpu = {.select = kernel_any<cpu<true>>, .gives_outputs = true},
           .host_only = true};
 }
 

@@ -25,6 +25,17 @@ class ConcatenateDataset final : public Dataset {
         }
         return false;
       }
+      int64_t skip(const IterateContext& c, int64_t count) override {
+        int64_t skipped = 0;
+        while (part < 2 && skipped < count) {
+          if (!input) input = dataset_.parts_[part]->iterate(c, place + "[" + std::to_string(part) + "]");
+          skipped += input->skip(c, count - skipped);
+          if (skipped == count) break;
+          ++part;
+          input.reset();
+        }
+        return skipped;
+      }
       bool ready() const override { return !input || input->ready(); }
       std::string place;
       int part = 0;

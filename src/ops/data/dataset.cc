@@ -12,6 +12,37 @@ void IterateContext::end() const {
   throw Error(Code::Cancelled, "Iterator was cancelled: it was initialized anew, or its session was closed");
 }
 
+int64_t ElementIterator::skip(const IterateContext& c, int64_t count) {
+  Element element;
+  for (int64_t i = 0; i < count; ++i) {
+    c.check();
+    try {
+      if (!next(c, element)) return i;
+    } catch (const Error& e) {
+      if (e.code() == Code::Cancelled || e.code() == Code::DeadlineExceeded) throw;
+    }
+    element.clear();
+  }
+  return count;
+}
+
+Pipeline::Seeds Pipeline::seeds(const std::string& place, Seeds given) {
+  // Functions make data sets again and again, each at a place of its own: these are not kept.
+  if (place.find('{') != std::string::npos) return given;
+  std::lock_guard lock(mutex_);
+  return seeds_.emplace(place, given).first->second;
+}
+
+std::map<std::string, Pipeline::Seeds> Pipeline::saved_seeds() const {
+  std::lock_guard lock(mutex_);
+  return seeds_;
+}
+
+void Pipeline::restore_seeds(std::map<std::string, Seeds> seeds) {
+  std::lock_guard lock(mutex_);
+  seeds_ = std::move(seeds);
+}
+
 Pipeline::Pipeline(const std::shared_ptr<FunctionRunner>& runner)
     : functions_(runner->functions()), with_session_(runner->closed(), End{source_}) {}
 
@@ -135,6 +166,17 @@ Tensor shared_row(const Tensor& tensor, int64_t index) {
   buffer->retain();
   const size_t bytes = static_cast<size_t>(shape.elements()) * element_bytes(tensor.dtype());
   auto* data = const_cast<char*>(static_cast<const char*>(tensor.raw())) + static_cast<size_t>(index) * bytes;
+  return Tensor(tensor.dtype(), shape, buffer, data);
+}
+
+Tensor shared_rows(const Tensor& tensor, int64_t begin, int64_t end) {
+  Shape shape{end - begin};
+  for (int i = 1; i < tensor.shape().rank(); ++i) shape.append(tensor.shape()[i]);
+  Buffer* buffer = tensor.buffer();
+  if (!buffer || shape.elements() == 0) return Tensor(tensor.dtype(), shape);
+  buffer->retain();
+  const size_t row = static_cast<size_t>(shape.elements() / (end - begin)) * element_bytes(tensor.dtype());
+  auto* data = const_cast<char*>(static_cast<const char*>(tensor.raw())) + static_cast<size_t>(begin) * row;
   return Tensor(tensor.dtype(), shape, buffer, data);
 }
 

@@ -46,6 +46,9 @@ class ElementIterator {
   virtual ~ElementIterator() = default;
   // False at the end, and from then on.
   virtual bool next(const IterateContext& c, Element& out) = 0;
+  // Does without the next `count` elements, as if they had been asked for, those that fail too; gives how many there
+  // were. Cheaper than to ask where what is left out need not be made.
+  virtual int64_t skip(const IterateContext& c, int64_t count);
   // Whether next() would find what it needs without waiting for threads of the pipeline.
   virtual bool ready() const { return true; }
 };
@@ -87,6 +90,13 @@ class Pipeline {
   // optimizer has it unless a program forbids that. It decides the order of the elements.
   std::atomic<bool> fuses_repeated_shuffles{false};
 
+  // The seeds of the iterator at a place: those of its data set, unless the pipeline goes on where another was saved,
+  // which drew its own.
+  using Seeds = std::pair<uint64_t, uint64_t>;
+  Seeds seeds(const std::string& place, Seeds given);
+  std::map<std::string, Seeds> saved_seeds() const;
+  void restore_seeds(std::map<std::string, Seeds> seeds);
+
   // State that outlives the iterators at a place, until the pipeline ends.
   template <class S>
   std::shared_ptr<S> state(const std::string& place, FunctionRef<std::shared_ptr<S>()> make) {
@@ -100,8 +110,9 @@ class Pipeline {
   std::shared_ptr<GraphFunctions> functions_;
   std::stop_source source_;
   const std::stop_token token_ = source_.get_token();
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<void>> states_;  // guarded by mutex_
+  std::map<std::string, Seeds> seeds_;                   // guarded by mutex_
   struct End {
     std::stop_source source;
     void operator()() noexcept { source.request_stop(); }
@@ -157,6 +168,8 @@ struct CalledFunction {
   std::string name;
   Element captured;  // invalid tensors in the places of resources
 
+  // Whether a call does more, or gives something else, than its arguments tell.
+  bool stateful(const IterateContext& c) const { return c.pipeline.function(name).stateful(); }
   // Calls it with `arguments` followed by what is captured.
   void operator()(const IterateContext& c, const Element& arguments, Element& results) const;
 };
@@ -197,6 +210,8 @@ class BatchMaker {
 inline size_t element_bytes(DType dtype) { return dtype == DType::Variant ? sizeof(Variant) : dtype_size(dtype); }
 // Row `index` of a tensor, which shares its memory.
 Tensor shared_row(const Tensor& tensor, int64_t index);
+// Rows [begin, end) of a tensor, which share its memory.
+Tensor shared_rows(const Tensor& tensor, int64_t begin, int64_t end);
 // A scalar truth value that a function gave; throws InvalidArgument when it is none.
 bool truth_of(const Element& results);
 // The number of rows that all components have; throws InvalidArgument when they differ or one has none.

@@ -3,8 +3,13 @@
 #include <algorithm>
 
 #include "base/errors.h"
+#include "io/varint.h"
 
 namespace weir::ops {
+
+namespace {
+constexpr uint64_t kForm = 1;  // of saved states
+}
 
 struct Pass::Request {
   explicit Request(Receive r) : receive(std::move(r)) {}
@@ -19,6 +24,17 @@ Pass::Pass(const std::shared_ptr<FunctionRunner>& runner, const DatasetPtr& data
   iterator_ = dataset->iterate({pipeline_, control_, pipeline_.stop()}, "");
 }
 
+Pass::Pass(const std::shared_ptr<FunctionRunner>& runner, const DatasetPtr& dataset, PassState state,
+           const RunControl& control)
+    : pipeline_(runner) {
+  control_.program = &pipeline_.stop();
+  control_.stop = pipeline_.stop();
+  pipeline_.restore_seeds(std::move(state.seeds));
+  iterator_ = dataset->iterate({pipeline_, control_, pipeline_.stop()}, "");
+  given_ = iterator_->skip({pipeline_, control, pipeline_.stop()}, state.given);
+  ended_ = given_ < state.given;
+}
+
 Pass::~Pass() {
   pipeline_.end();
   if (thread_.joinable()) thread_.join();
@@ -27,8 +43,22 @@ Pass::~Pass() {
 bool Pass::pull(const IterateContext& c, Element& out) {
   if (ended_) return false;
   c.check();
-  ended_ = !iterator_->next(c, out);
+  try {
+    ended_ = !iterator_->next(c, out);
+  } catch (const Error& e) {
+    // What fails is lost, unless it is only this run that has ended.
+    if (e.code() != Code::Cancelled && e.code() != Code::DeadlineExceeded) ++given_;
+    throw;
+  }
+  if (!ended_) ++given_;
   return !ended_;
+}
+
+PassState Pass::state() {
+  // In this order: whoever pulls may take long, and needs no mutex_ meanwhile.
+  std::lock_guard pulling(pulling_);
+  std::lock_guard lock(mutex_);
+  return {given_ - static_cast<int64_t>(left_.size()), pipeline_.saved_seeds()};
 }
 
 void Pass::next(const RunControl& control, Receive receive) {
@@ -121,6 +151,43 @@ void Pass::serve() {
   }
 }
 
+// A number for the form, how many elements were given, and the seeds by their places.
+std::string PassState::encode() const {
+  std::string bytes;
+  io::put_varint(bytes, kForm);
+  io::put_varint(bytes, static_cast<uint64_t>(given));
+  io::put_varint(bytes, seeds.size());
+  for (const auto& [place, pair] : seeds) {
+    io::put_varint(bytes, place.size());
+    bytes += place;
+    io::put_varint(bytes, pair.first);
+    io::put_varint(bytes, pair.second);
+  }
+  return bytes;
+}
+
+PassState PassState::decode(std::string_view bytes) {
+  auto number = [&] {
+    const auto value = io::take_varint(bytes);
+    if (!value) throw invalid_argument("the state of the iterator is damaged");
+    return *value;
+  };
+  if (number() != kForm) throw invalid_argument("the state of the iterator is of a form that is not known here");
+  PassState state;
+  const uint64_t given = number();
+  if (given > INT64_MAX) throw invalid_argument("the state of the iterator is damaged");
+  state.given = static_cast<int64_t>(given);
+  for (uint64_t left = number(); left > 0; --left) {
+    const uint64_t length = number();
+    if (length > bytes.size()) throw invalid_argument("the state of the iterator is damaged");
+    std::string place(bytes.substr(0, length));
+    bytes.remove_prefix(length);
+    const uint64_t first = number();
+    state.seeds[place] = {first, number()};
+  }
+  return state;
+}
+
 IteratorResource::~IteratorResource() = default;
 
 void IteratorResource::initialize(const DatasetPtr& dataset, const std::shared_ptr<FunctionRunner>& runner) {
@@ -129,6 +196,7 @@ void IteratorResource::initialize(const DatasetPtr& dataset, const std::shared_p
   {
     std::lock_guard lock(mutex_);
     std::swap(pass_, pass);
+    dataset_ = dataset;
   }
   if (pass) pass->end();
 }
@@ -138,26 +206,47 @@ void IteratorResource::initialize_once(std::function<void(IteratorResource&, con
   if (!first_) first_ = std::move(first);
 }
 
-void IteratorResource::next(const RunControl& control, Pass::Receive receive) {
-  auto current = [this] {
+std::shared_ptr<Pass> IteratorResource::current(const RunControl& control, std::string_view what) {
+  auto now = [this] {
     std::lock_guard lock(mutex_);
     return pass_;
   };
-  std::shared_ptr<Pass> pass = current();
+  std::shared_ptr<Pass> pass = now();
   if (!pass) {
     std::lock_guard lock(first_mutex_);
-    pass = current();
+    pass = now();
     if (!pass && first_) first_(*this, control);
-    pass = current();
+    pass = now();
   }
-  if (!pass) {
-    throw error(Code::FailedPrecondition,
-                "GetNext() failed because the iterator has not been initialized. Ensure that you have run the "
-                "initializer operation for this iterator before getting the next element.");
-  }
+  if (pass) return pass;
+  throw error(Code::FailedPrecondition,
+              "{} failed because the iterator has not been initialized. Ensure that you have run the initializer "
+              "operation for this iterator before {}.",
+              what, what == "GetNext()" ? "getting the next element" : "saving or restoring it");
+}
+
+void IteratorResource::next(const RunControl& control, Pass::Receive receive) {
   // The pass stays until its receiver is done with it, also when the iterator is initialised anew meanwhile.
-  Pass& asked = *pass;
-  asked.next(control, std::move(receive));
+  const std::shared_ptr<Pass> pass = current(control, "GetNext()");
+  pass->next(control, std::move(receive));
+}
+
+PassState IteratorResource::save(const RunControl& control) { return current(control, "Save()")->state(); }
+
+void IteratorResource::restore(PassState state, const RunControl& control,
+                               const std::shared_ptr<FunctionRunner>& runner) {
+  current(control, "Restore()");
+  DatasetPtr dataset;
+  {
+    std::lock_guard lock(mutex_);
+    dataset = dataset_;
+  }
+  auto pass = std::make_shared<Pass>(runner, dataset, std::move(state), control);
+  {
+    std::lock_guard lock(mutex_);
+    std::swap(pass_, pass);
+  }
+  pass->end();
 }
 
 void require_compatible(const ElementSpec& wanted, const ElementSpec& given) {

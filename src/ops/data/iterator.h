@@ -10,6 +10,16 @@
 
 namespace weir::ops {
 
+// Where a pass stands: how many elements it has given, and the seeds that were drawn for it.
+struct PassState {
+  int64_t given = 0;
+  std::map<std::string, Pipeline::Seeds> seeds = {};
+
+  std::string encode() const;
+  // Throws InvalidArgument for bytes that encode() does not give.
+  static PassState decode(std::string_view bytes);
+};
+
 // One pass over a data set: a pipeline, and those who wait for its elements. Whoever finds the pipeline idle, and need
 // not wait for other threads, pulls the element itself; others are served by a thread, in the order in which they came,
 // and hold none. A run that is cancelled while the thread makes its element leaves that to the next. Thread-safe.
@@ -19,11 +29,14 @@ class Pass {
   using Receive = std::function<void(bool, Element&&, std::exception_ptr)>;
 
   Pass(const std::shared_ptr<FunctionRunner>& runner, const DatasetPtr& dataset);
+  // Goes on where another pass over an equal data set stood.
+  Pass(const std::shared_ptr<FunctionRunner>& runner, const DatasetPtr& dataset, PassState state, const RunControl& control);
   ~Pass();
   Pass(const Pass&) = delete;
   Pass& operator=(const Pass&) = delete;
 
   void next(const RunControl& control, Receive receive);
+  PassState state();
   // Ends the pipeline; who waits gets Cancelled.
   void end() { pipeline_.end(); }
 
@@ -40,6 +53,7 @@ class Pass {
   std::mutex pulling_;  // held while the iterator works
   IteratorPtr iterator_;
   bool ended_ = false;  // guarded by pulling_
+  int64_t given_ = 0;   // guarded by pulling_
 
   std::mutex mutex_;
   std::condition_variable_any asked_;
@@ -68,12 +82,19 @@ class IteratorResource final : public Resource {
 
   // Throws FailedPrecondition before the first initialisation.
   void next(const RunControl& control, Pass::Receive receive);
+  // Where it stands, and how another begins there, with the data set that it was initialised with. The same.
+  PassState save(const RunControl& control);
+  void restore(PassState state, const RunControl& control, const std::shared_ptr<FunctionRunner>& runner);
 
  private:
   const std::string container_, name_;
   const ElementSpec spec_;
+  // The pass that is under way, after the first initialisation. Throws FailedPrecondition when there was none.
+  std::shared_ptr<Pass> current(const RunControl& control, std::string_view what);
+
   std::mutex mutex_;  // guards what follows
   std::shared_ptr<Pass> pass_;
+  DatasetPtr dataset_;  // that the pass goes over
   std::mutex first_mutex_;  // guards first_ and is held while it runs
   std::function<void(IteratorResource&, const RunControl&)> first_;
 };

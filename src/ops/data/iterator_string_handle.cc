@@ -1,77 +1,100 @@
 #include "base/errors.h"
 #include "ops/data/iterator.h"
+#include "ops/data/multi_device_iterator.h"
 
 namespace weir::ops {
 namespace {
 
-void to_string(KernelContext& c) { c.set_output(0, Tensor(c.resource<IteratorResource>(0).handle())); }
-
-// Iterators that were asked for, which the handle that a run passes on must not outlive.
-struct Found {
+struct State {
   std::shared_ptr<ResourceManager> resources;
   ElementSpec wanted;
-  std::mutex mutex = {};
-  std::map<std::string, ResourcePtr<IteratorResource>, std::less<>> iterators = {};
-};
-struct State {
-  std::unique_ptr<Found> found;
 };
 
 State prepare(PrepareContext& c) {
-  return {std::make_unique<Found>(c.shared_resources(), ElementSpec{c.attr<std::vector<DType>>("output_types"),
-                                                                    c.attr<std::vector<Shape>>("output_shapes")})};
+  return {c.shared_resources(), {c.attr<std::vector<DType>>("output_types"), c.attr<std::vector<Shape>>("output_shapes")}};
 }
 
+template <class R>
+void to_string(KernelContext& c) {
+  c.set_output(0, Tensor(c.resource<R>(0).handle()));
+}
+
+// The handle that is given keeps the iterator for as long as the run can use it. `kind` is what TensorFlow calls it.
+template <class R, const char* kind>
 void from_string(KernelContext& c) {
-  Found& found = *c.state<State>().found;
+  const State& state = c.state<State>();
   const auto& handle = *c.input<std::string>(0);
-  std::lock_guard lock(found.mutex);
   const size_t end = handle.find('\n');
   if (end == std::string::npos) throw invalid_argument("Could not parse string_handle as a valid ResourceHandle");
-  auto iterator = found.resources->find<IteratorResource>(handle.substr(0, end), handle.substr(end + 1));
+  const ResourcePtr<R> iterator = state.resources->find<R>(handle.substr(0, end), handle.substr(end + 1));
   if (!iterator) {
-    throw not_found("Resource {}/{}/N10tensorflow4data16IteratorResourceE does not exist.", handle.substr(0, end),
-                    handle.substr(end + 1));
+    throw not_found("Resource {}/{}/{} does not exist.", handle.substr(0, end), handle.substr(end + 1), kind);
   }
-  if (!found.wanted.types.empty()) require_compatible(found.wanted, iterator->spec());
+  if (!state.wanted.types.empty()) require_compatible(state.wanted, iterator->spec());
+  c.set_output(0, resource_tensor(*iterator));
   c.set_resource(0, iterator.get());
-  found.iterators.insert_or_assign(handle, std::move(iterator));
 }
+
+constexpr char kIterator[] = "N10tensorflow4data16IteratorResourceE";
+constexpr char kMultiDevice[] = "N10tensorflow4data12_GLOBAL__N_119MultiDeviceIteratorE";
 
 void get_device(KernelContext& c) {
   c.resource<IteratorResource>(0);
   c.set_output(0, Tensor("/job:localhost/replica:0/task:0/device:CPU:0"));
 }
 
-OpDef from_row(std::string_view name) {
+OpDef to_row(std::string_view name, std::string_view inputs, std::string_view host, ComputeFn (*select)(const NodeView&)) {
   return {.name = name,
-          .inputs = "string_handle:string",
-          .outputs = "resource_handle:resource",
-          .attrs = "output_types:list(type)>=0=[]; output_shapes:list(shape)>=0=[]",
+          .inputs = inputs,
+          .outputs = "string_handle:string",
           .flags = "stateful",
-          .host = "string_handle, resource_handle",
+          .host = host,
           .infer = infer_dataset<0>,
           .gradient = not_differentiable,
-          .cpu = {.select = kernel_any<from_string>, .prepare = prepared<prepare>},
+          .cpu = {.select = select, .gives_outputs = true},
+          .effect = Effect::Other,
           .host_only = true};
 }
+
+OpDef from_row(std::string_view name, std::string_view outputs, std::string_view host,
+               ComputeFn (*select)(const NodeView&)) {
+  return {.name = name,
+          .inputs = "string_handle:string",
+          .outputs = outputs,
+          .attrs = "output_types:list(type)>=0=[]; output_shapes:list(shape)>=0=[]",
+          .flags = "stateful",
+          .host = host,
+          .infer = infer_dataset<0>,
+          .gradient = not_differentiable,
+          .cpu = {.select = select, .prepare = prepared<prepare>, .gives_outputs = true},
+          .host_only = true};
+}
+
+constexpr std::string_view kHandleOutput = "resource_handle:resource", kHandleHost = "string_handle, resource_handle",
+                           kMultiOutput = "multi_device_iterator:resource",
+                           kMultiHost = "string_handle, multi_device_iterator";
 
 }  // namespace
 
 OpDef iterator_to_string_handle_op() {
-  return {.name = "IteratorToStringHandle",
-          .inputs = "resource_handle:resource",
-          .outputs = "string_handle:string",
-          .flags = "stateful",
-          .host = "resource_handle, string_handle",
-          .infer = infer_dataset<0>,
-          .gradient = not_differentiable,
-          .cpu = {.select = kernel_any<to_string>, .gives_outputs = true},
-          .effect = Effect::Other,
-          .host_only = true};
+  return to_row("IteratorToStringHandle", kHandleOutput, kHandleHost, kernel_any<to_string<IteratorResource>>);
 }
-OpDef iterator_from_string_handle_op() { return from_row("IteratorFromStringHandle"); }
-OpDef iterator_from_string_handle_v2_op() { return from_row("IteratorFromStringHandleV2"); }
+OpDef iterator_from_string_handle_op() {
+  return from_row("IteratorFromStringHandle", kHandleOutput, kHandleHost,
+                  kernel_any<from_string<IteratorResource, kIterator>>);
+}
+OpDef iterator_from_string_handle_v2_op() {
+  return from_row("IteratorFromStringHandleV2", kHandleOutput, kHandleHost,
+                  kernel_any<from_string<IteratorResource, kIterator>>);
+}
+OpDef multi_device_iterator_to_string_handle_op() {
+  return to_row("MultiDeviceIteratorToStringHandle", kMultiOutput, kMultiHost,
+                kernel_any<to_string<MultiDeviceIterator>>);
+}
+OpDef multi_device_iterator_from_string_handle_op() {
+  return from_row("MultiDeviceIteratorFromStringHandle", kMultiOutput, kMultiHost,
+                  kernel_any<from_string<MultiDeviceIterator, kMultiDevice>>);
+}
 OpDef iterator_get_device_op() {
   return {.name = "IteratorGetDevice",
           .inputs = "resource:resource",

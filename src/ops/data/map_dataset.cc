@@ -18,6 +18,9 @@ class MapDataset final : public UnaryDataset {
         element.clear();
         return true;
       }
+      int64_t skip(const IterateContext& c, int64_t count) override {
+        return dataset_.f_.stateful(c) ? ElementIterator::skip(c, count) : input_->skip(c, count);
+      }
       Element element;
     };
     return std::make_unique<Iterator>(*this, c, place);

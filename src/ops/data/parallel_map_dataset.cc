@@ -44,6 +44,11 @@ class ParallelMapDataset final : public UnaryDataset {
       return result->made.give(out);
     }
 
+    int64_t skip(const IterateContext& c, int64_t count) override {
+      const bool begun = background_.threads() > 0;
+      return begun || dataset_.f_.stateful(c) ? ElementIterator::skip(c, count) : input_->skip(c, count);
+    }
+
     bool ready() const override {
       std::lock_guard lock(background_.mutex);
       return first_done() != results_.end() || at_end();

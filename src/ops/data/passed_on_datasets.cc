@@ -20,7 +20,17 @@ OpDef row(std::string_view name, std::string_view inputs, std::string_view attrs
           .host_only = true};
 }
 
+OpDef wrapping_row(std::string_view name) {
+  OpDef def = row(name, "input_handle:variant", "", "input_handle, output_handle");
+  def.outputs = "output_handle:variant";
+  return def;
+}
+
 }  // namespace
+
+// Data sets as values that other operations must not look into: to Weir's they are closed anyway.
+OpDef wrap_dataset_variant_op() { return wrapping_row("WrapDatasetVariant"); }
+OpDef unwrap_dataset_variant_op() { return wrapping_row("UnwrapDatasetVariant"); }
 
 OpDef model_dataset_op() {
   return row("ModelDataset", "input_dataset:variant",

@@ -53,6 +53,10 @@ bool PrefetchIterator::next(const IterateContext& c, Element& out) {
   return made.give(out);
 }
 
+int64_t PrefetchIterator::skip(const IterateContext& c, int64_t count) {
+  return background_.threads() > 0 ? ElementIterator::skip(c, count) : input_->skip(c, count);
+}
+
 bool PrefetchIterator::ready() const {
   std::lock_guard lock(background_.mutex);
   return !made_.empty() || ended_;

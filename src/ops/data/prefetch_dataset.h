@@ -12,6 +12,7 @@ class PrefetchIterator final : public ElementIterator {
   PrefetchIterator(const IterateContext& c, IteratorPtr input, int64_t size);
   ~PrefetchIterator() override { background_.end(); }
   bool next(const IterateContext& c, Element& out) override;
+  int64_t skip(const IterateContext& c, int64_t count) override;
   bool ready() const override;
 
  private:

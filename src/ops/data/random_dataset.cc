@@ -10,16 +10,17 @@ class RandomDataset final : public Dataset {
   RandomDataset(std::pair<uint64_t, uint64_t> seeds, ElementSpec spec) : Dataset(std::move(spec)), seeds_(seeds) {}
   int64_t cardinality() const override { return kInfiniteCardinality; }
 
-  IteratorPtr iterate(const IterateContext&, const std::string&) const override {
+  IteratorPtr iterate(const IterateContext& c, const std::string& place) const override {
     struct Iterator final : IteratorOf<RandomDataset> {
-      explicit Iterator(const RandomDataset& d) : IteratorOf(d), words(cpu::Philox(d.seeds_.first, d.seeds_.second)) {}
+      Iterator(const RandomDataset& d, std::pair<uint64_t, uint64_t> seeds)
+          : IteratorOf(d), words(cpu::Philox(seeds.first, seeds.second)) {}
       bool next(const IterateContext&, Element& out) override {
         out = {Tensor(static_cast<int64_t>(words.next()))};
         return true;
       }
       WordStream words;
     };
-    return std::make_unique<Iterator>(*this);
+    return std::make_unique<Iterator>(*this, c.pipeline.seeds(place, seeds_));
   }
 
  private:

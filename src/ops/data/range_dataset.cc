@@ -19,6 +19,11 @@ class RangeDataset final : public Dataset {
         out[0] = Tensor(dataset_.start_ + at++ * dataset_.step_);
         return true;
       }
+      int64_t skip(const IterateContext&, int64_t count) override {
+        count = std::min(count, dataset_.count_ - at);
+        at += count;
+        return count;
+      }
       int64_t at = 0;
     };
     return std::make_unique<Iterator>(*this);

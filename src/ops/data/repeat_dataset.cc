@@ -46,6 +46,16 @@ class RepeatDataset final : public UnaryDataset {
         }
         return false;
       }
+      int64_t skip(const IterateContext& c, int64_t count) override {
+        int64_t skipped = 0;
+        while (skipped < count) {
+          if (input) skipped += input->skip(c, count - skipped);
+          Element element;
+          if (skipped == count || !next(c, element)) break;  // which begins the next epoch
+          ++skipped;
+        }
+        return skipped;
+      }
       bool ready() const override { return !input || input->ready(); }
       std::string place;
       IteratorPtr input;

@@ -12,8 +12,8 @@ class SamplingDataset final : public UnaryDataset {
 
   IteratorPtr iterate(const IterateContext& c, const std::string& place) const override {
     struct Iterator final : UnaryIterator<SamplingDataset> {
-      Iterator(const SamplingDataset& d, const IterateContext& c, const std::string& place)
-          : UnaryIterator(d, c, place), words(cpu::Philox(d.seeds_.first, d.seeds_.second)) {}
+      Iterator(const SamplingDataset& d, const IterateContext& c, const std::string& place, Pipeline::Seeds seeds)
+          : UnaryIterator(d, c, place), words(cpu::Philox(seeds.first, seeds.second)) {}
       bool next(const IterateContext& c, Element& out) override {
         for (;;) {
           c.check();
@@ -25,7 +25,7 @@ class SamplingDataset final : public UnaryDataset {
       }
       WordStream words;
     };
-    return std::make_unique<Iterator>(*this, c, place);
+    return std::make_unique<Iterator>(*this, c, place, c.pipeline.seeds(place, seeds_));
   }
 
  private:

@@ -43,6 +43,7 @@ class ShardDataset final : public UnaryDataset {
   bool require_non_empty_;
 };
 
+template <bool may_be_empty>
 void cpu(KernelContext& c) {
   const auto shards = c.scalar<int64_t>(1), index = c.scalar<int64_t>(2);
   if (shards <= 0) throw invalid_argument("Number of shards must be greater than zero (currently num_shards = {}).", shards);
@@ -50,7 +51,7 @@ void cpu(KernelContext& c) {
     throw invalid_argument("Index must be between 0 and {} (currently index = {}).", shards - 1, index);
   }
   set_dataset(c, std::make_shared<const ShardDataset>(dataset_input(c, 0), shards, index,
-                                                      c.node().attr<bool>("require_non_empty")));
+                                                      !may_be_empty && c.node().attr<bool>("require_non_empty")));
 }
 
 }  // namespace
@@ -63,7 +64,20 @@ OpDef shard_dataset_op() {
           .host = "input_dataset, num_shards, index, handle",
           .infer = infer_dataset<0, 1, 2>,
           .gradient = not_differentiable,
-          .cpu = {.select = kernel_any<cpu>, .gives_outputs = true},
+          .cpu = {.select = kernel_any<cpu<false>>, .gives_outputs = true},
+          .host_only = true};
+}
+
+// TensorFlow gives each worker files of its own where it finds them in the pipeline; here it is every n-th element.
+OpDef auto_shard_dataset_op() {
+  return {.name = "AutoShardDataset",
+          .inputs = "input_dataset:variant; num_workers:int64; index:int64",
+          .outputs = "handle:variant",
+          .attrs = kSpecAttrs,
+          .host = "input_dataset, num_workers, index, handle",
+          .infer = infer_dataset<0, 1, 2>,
+          .gradient = not_differentiable,
+          .cpu = {.select = kernel_any<cpu<true>>, .gives_outputs = true},
           .host_only = true};
 }
 

@@ -1,23 +1,10 @@
 #include <deque>
 
 #include "base/errors.h"
-#include "ops/data/dataset.h"
-#include "ops/random/word_stream.h"
+#include "ops/data/data_resources.h"
 
 namespace weir::ops {
 namespace {
-
-// Where the seeds of every iteration come from when each is to have an order of its own.
-struct ShuffleSeeds {
-  explicit ShuffleSeeds(std::pair<uint64_t, uint64_t> seeds) : words(cpu::Philox(seeds.first, seeds.second)) {}
-  std::mutex mutex;
-  WordStream words;
-  std::pair<uint64_t, uint64_t> next() {
-    std::lock_guard lock(mutex);
-    const uint64_t first = words.next();
-    return {first, words.next()};
-  }
-};
 
 // A buffer of elements from which one is drawn at a time, with TensorFlow's generator, so that equal seeds give its
 // order. With a count it also repeats: elements of an epoch come out before those of the next, whose beginning may be in
@@ -26,6 +13,9 @@ class ShuffleDataset final : public UnaryDataset {
  public:
   ShuffleDataset(DatasetPtr input, int64_t size, std::pair<uint64_t, uint64_t> seeds, int64_t count, bool reshuffle)
       : UnaryDataset(std::move(input)), size_(size), seeds_(seeds), count_(count), reshuffle_(reshuffle) {}
+  // Every iteration takes its seeds from a generator that others may use as well.
+  ShuffleDataset(DatasetPtr input, int64_t size, RandomSeedGenerator& generator)
+      : UnaryDataset(std::move(input)), size_(size), count_(1), generator_(&generator) {}
 
   int64_t cardinality() const override {
     const int64_t n = input()->cardinality();
@@ -40,9 +30,11 @@ class ShuffleDataset final : public UnaryDataset {
   }
 
   IteratorPtr iterate(const IterateContext& c, const std::string& place) const override {
-    auto seeds = seeds_;
+    if (generator_) return std::make_unique<Iterator>(*this, place, generator_->next());
+    auto seeds = c.pipeline.seeds(place, seeds_);
     if (reshuffle_) {
-      seeds = c.pipeline.state<ShuffleSeeds>(place, [&] { return std::make_shared<ShuffleSeeds>(seeds_); })->next();
+      auto make = [&] { return std::make_shared<RandomSeedGenerator>(seeds); };
+      seeds = c.pipeline.state<RandomSeedGenerator>(place, make)->next();
     }
     return std::make_unique<Iterator>(*this, place, seeds);
   }
@@ -111,9 +103,10 @@ class ShuffleDataset final : public UnaryDataset {
   };
 
   int64_t size_;
-  std::pair<uint64_t, uint64_t> seeds_;
+  std::pair<uint64_t, uint64_t> seeds_ = {};
   int64_t count_;
-  bool reshuffle_;
+  bool reshuffle_ = false;
+  ResourcePtr<RandomSeedGenerator> generator_;
 };
 
 int64_t size_input(const KernelContext& c) {
@@ -125,6 +118,11 @@ int64_t size_input(const KernelContext& c) {
 void shuffle(KernelContext& c) {
   set_dataset(c, std::make_shared<const ShuffleDataset>(dataset_input(c, 0), size_input(c), seed_inputs(c, 2), 1,
                                                         c.node().attr<bool>("reshuffle_each_iteration")));
+}
+
+void shuffle_by_generator(KernelContext& c) {
+  set_dataset(c, std::make_shared<const ShuffleDataset>(dataset_input(c, 0), size_input(c),
+                                                        c.resource<RandomSeedGenerator>(2)));
 }
 
 void shuffle_and_repeat(KernelContext& c) {
@@ -145,6 +143,18 @@ OpDef shuffle_dataset_op() {
           .infer = infer_dataset<0, 1, 2, 3>,
           .gradient = not_differentiable,
           .cpu = {.select = kernel_any<shuffle>, .gives_outputs = true},
+          .host_only = true};
+}
+OpDef shuffle_dataset_v2_op() {
+  return {.name = "ShuffleDatasetV2",
+          .inputs = "input_dataset:variant; buffer_size:int64; seed_generator:resource",
+          .outputs = "handle:variant",
+          .attrs = kSpecAttrs,
+          .flags = "stateful",
+          .host = "input_dataset, buffer_size, seed_generator, handle",
+          .infer = infer_dataset<0, 1, 2>,
+          .gradient = not_differentiable,
+          .cpu = {.select = kernel_any<shuffle_by_generator>, .gives_outputs = true},
           .host_only = true};
 }
 OpDef shuffle_and_repeat_dataset_op() {

@@ -20,13 +20,14 @@ class SkipDataset final : public UnaryDataset {
     struct Iterator final : UnaryIterator<SkipDataset> {
       using UnaryIterator::UnaryIterator;
       bool next(const IterateContext& c, Element& out) override {
+        return pass_first(c) && input_->next(c, out);
+      }
+      int64_t skip(const IterateContext& c, int64_t count) override { return pass_first(c) ? input_->skip(c, count) : 0; }
+      // False when there is nothing behind the first elements.
+      bool pass_first(const IterateContext& c) {
         if (dataset_.count_ < 0) return false;
-        while (skipped < dataset_.count_) {
-          c.check();
-          if (!input_->next(c, out)) return false;
-          ++skipped;
-        }
-        return input_->next(c, out);
+        if (skipped < dataset_.count_) skipped += input_->skip(c, dataset_.count_ - skipped);
+        return skipped == dataset_.count_;
       }
       int64_t skipped = 0;
     };

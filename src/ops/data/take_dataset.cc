@@ -27,6 +27,12 @@ class TakeDataset final : public UnaryDataset {
         ++taken;
         return true;
       }
+      int64_t skip(const IterateContext& c, int64_t count) override {
+        if (dataset_.count_ >= 0) count = std::min(count, dataset_.count_ - taken);
+        const int64_t skipped = input_ ? input_->skip(c, count) : 0;
+        taken += skipped;
+        return skipped;
+      }
       bool ready() const override { return !input_ || input_->ready(); }
       int64_t taken = 0;
     };

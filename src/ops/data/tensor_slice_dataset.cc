@@ -21,6 +21,11 @@ class TensorSliceDataset final : public Dataset {
         ++row;
         return true;
       }
+      int64_t skip(const IterateContext&, int64_t count) override {
+        count = std::min(count, dataset_.rows_ - row);
+        row += count;
+        return count;
+      }
       int64_t row = 0;
     };
     return std::make_unique<Iterator>(*this);

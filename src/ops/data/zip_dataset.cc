@@ -38,6 +38,10 @@ class ZipDataset final : public Dataset {
         }
         return true;
       }
+      int64_t skip(const IterateContext& c, int64_t count) override {
+        for (const IteratorPtr& input : inputs) count = input->skip(c, count);
+        return inputs.empty() ? 0 : count;
+      }
       bool ready() const override {
         for (const IteratorPtr& input : inputs) {
           if (!input->ready()) return false;

@@ -15,7 +15,8 @@
   row(reader_num_records_produced) row(reader_num_records_produced_v2) row(reader_num_work_units_completed) \
   row(reader_num_work_units_completed_v2) row(reader_reset) row(reader_reset_v2) row(reader_serialize_state) \
   row(reader_serialize_state_v2) row(reader_restore_state) row(reader_restore_state_v2) \
-  row(load_and_remap_matrix) row(immutable_const) row(decode_proto_v2) row(encode_proto)
+  row(load_and_remap_matrix) row(immutable_const) row(decode_proto_v2) row(encode_proto) \
+  row(record_input) row(lmdb_reader)
 // clang-format on
 
 WEIR_OP_TABLE(io_ops, IO_ROWS)

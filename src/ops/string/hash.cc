@@ -40,9 +40,9 @@ struct SipState {
 
 }  // namespace
 
-uint64_t hash64(std::string_view text) {
-  constexpr uint64_t kMultiplier = 0xc6a4a7935bd1e995ull, kSeed = 0xdecafcaffeull;
-  uint64_t hash = kSeed ^ (text.size() * kMultiplier);
+uint64_t hash64(std::string_view text, uint64_t seed) {
+  constexpr uint64_t kMultiplier = 0xc6a4a7935bd1e995ull;
+  uint64_t hash = seed ^ (text.size() * kMultiplier);
   while (text.size() >= 8) {
     uint64_t word = little_endian(text.data(), 8) * kMultiplier;
     word = (word ^ (word >> 47)) * kMultiplier;

@@ -6,8 +6,8 @@
 // The hash functions that TensorFlow's operations and files are defined by.
 namespace weir::ops {
 
-// MurmurHash64A with TensorFlow's seed: StringToHashBucket.
-uint64_t hash64(std::string_view text);
+// MurmurHash64A, with the seed of StringToHashBucket unless another is given.
+uint64_t hash64(std::string_view text, uint64_t seed = 0xdecafcaffeull);
 // FarmHash's fingerprint, the same on every machine: StringToHashBucketFast, SparseCross, Fingerprint.
 uint64_t fingerprint64(std::string_view text);
 // SipHash-2-4: StringToHashBucketStrong.
