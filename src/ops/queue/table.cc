@@ -19,6 +19,7 @@
   row(accumulator_apply_gradient) row(resource_accumulator_apply_gradient) row(sparse_accumulator_apply_gradient) \
   row(accumulator_take_gradient) row(resource_accumulator_take_gradient) row(sparse_accumulator_take_gradient) \
   row(accumulator_num_accumulated) row(resource_accumulator_num_accumulated) \
-  row(accumulator_set_global_step) row(resource_accumulator_set_global_step)
+  row(accumulator_set_global_step) row(resource_accumulator_set_global_step) \
+  row(batch_function) row(batch) row(unbatch) row(unbatch_grad)
 // clang-format on
 WEIR_OP_TABLE(queue_ops, ROWS)
