@@ -204,6 +204,43 @@ TEST(SleepDataset, EndsWithItsRun) {
   expect_error([&] { session.run(next, {}, {}, {.timeout = std::chrono::milliseconds(20)}); }, Code::DeadlineExceeded, "");
 }
 
+TEST(ParseExampleDataset, GivesFeaturesInTheOrderOfTheirKeys) {
+  Graph g;
+  std::vector<std::string> examples;
+  for (int64_t i = 0; i < 3; ++i) {
+    Example example;
+    example.set_ints("b", {i}).set_floats("a", std::vector<float>(static_cast<size_t>(i), 0.5f));
+    examples.push_back(example.serialize());
+  }
+  auto parsed = [&](const Dataset& input, std::vector<DType> types) {
+    const Output made = g.add({.op = "ParseExampleDataset",
+                               .inputs = {input.variant(), number(g, 2), g.constant(Tensor(std::vector<int64_t>{}))},
+                               .attrs = {{"sparse_keys", std::vector<std::string>{"a"}},
+                                         {"dense_keys", std::vector<std::string>{"b"}},
+                                         {"sparse_types", std::vector<DType>{float32}},
+                                         {"Tdense", std::vector<DType>{int64}},
+                                         {"dense_shapes", std::vector<Shape>{Shape{}}},
+                                         {"output_types", types},
+                                         {"output_shapes", std::vector<Shape>(types.size(), Shape::unknown())}}})
+                            .output();
+    return Dataset(made, types, std::vector<Shape>(types.size(), Shape::unknown()));
+  };
+  const Dataset strings = Dataset::from_tensor_slices(g, {Tensor(examples)});
+  const auto [a, b] = parsed(strings.batch(2), {DType::Variant, int64}).one_shot_iterator().get_next<2>();
+  const Operation parts = g.add({.op = "DeserializeSparse", .inputs = {a}, .attrs = {{"dtype", float32}}});
+  Session session(g);
+  for (const Numbers& wanted : {Numbers{0, 1}, Numbers{2}}) {
+    auto [shape, ints] = session.run({parts.output(2), b});
+    EXPECT_EQ(Numbers(ints.data<int64_t>().begin(), ints.data<int64_t>().end()), wanted);
+    EXPECT_EQ(shape.data<int64_t>()[1], wanted.back());  // the longest list of the batch
+  }
+  auto first = [&](const Dataset& dataset) {
+    return [&session, next = dataset.one_shot_iterator().get_next()[0].op()] { session.run(next); };
+  };
+  expect_error(first(parsed(strings, {DType::Variant, int64})), Code::InvalidArgument, "vector of strings");
+  expect_error(first(parsed(strings.batch(2), {int64})), Code::InvalidArgument, "output_types");
+}
+
 // Every kind of pipeline goes on where it stood, in another session too, whatever was drawn at random in the first.
 class SavedIterators : public ::testing::Test {
  protected:

@@ -25,6 +25,7 @@ namespace weir::ops {
   row(max_intra_op_parallelism_dataset, "ExperimentalMaxIntraOpParallelismDataset") \
   row(non_serializable_dataset, "ExperimentalNonSerializableDataset") \
   row(parallel_interleave_dataset, "ExperimentalParallelInterleaveDataset") \
+  row(parse_example_dataset, "ExperimentalParseExampleDataset") \
   row(private_thread_pool_dataset, "ExperimentalPrivateThreadPoolDataset") \
   row(random_dataset, "ExperimentalRandomDataset") \
   row(rebatch_dataset, "ExperimentalRebatchDataset") \

@@ -5,7 +5,7 @@
   row(tensor_dataset) row(tensor_slice_dataset) row(sparse_tensor_slice_dataset) row(range_dataset) \
   row(random_dataset) row(generator_dataset) row(tf_record_dataset) row(text_line_dataset) \
   row(fixed_length_record_dataset) row(fixed_length_record_dataset_v2) row(csv_dataset) row(lmdb_dataset) \
-  row(matching_files_dataset) \
+  row(parse_example_dataset) row(matching_files_dataset) \
   row(batch_dataset) row(batch_dataset_v2) row(padded_batch_dataset) row(padded_batch_dataset_v2) \
   row(dense_to_sparse_batch_dataset) row(unbatch_dataset) row(window_dataset) row(sliding_window_dataset) \
   row(shuffle_dataset) row(shuffle_and_repeat_dataset) row(repeat_dataset) row(take_dataset) row(skip_dataset) \
@@ -41,7 +41,8 @@
   row(experimental_iterator_get_device) row(experimental_lmdb_dataset) row(experimental_latency_stats_dataset) \
   row(experimental_map_and_batch_dataset) row(experimental_map_dataset) row(experimental_matching_files_dataset) \
   row(experimental_max_intra_op_parallelism_dataset) row(experimental_non_serializable_dataset) \
-  row(experimental_parallel_interleave_dataset) row(experimental_private_thread_pool_dataset) \
+  row(experimental_parallel_interleave_dataset) row(experimental_parse_example_dataset) \
+  row(experimental_private_thread_pool_dataset) \
   row(experimental_random_dataset) row(experimental_rebatch_dataset) row(experimental_scan_dataset) \
   row(experimental_sleep_dataset) row(experimental_sliding_window_dataset) row(experimental_take_while_dataset) \
   row(experimental_thread_pool_dataset) row(experimental_thread_pool_handle) row(experimental_unbatch_dataset) \
