@@ -106,11 +106,15 @@ void for_each_callee(const proto::FunctionDef& function, const Visit& visit) {
   }
 }
 
-// Operations that came after TensorFlow 1.15 and mean nothing here: a variable's value is copied when it must be.
-bool means_nothing(const proto::NodeDef& node) { return node.op() == "DisableCopyOnRead"; }
+// Operations that came after TensorFlow 1.15: one that means nothing here, since a variable's value is copied when it must
+// be, and one that promises not to have effects.
+bool is_copy_advice(const proto::NodeDef& node) { return node.op() == "DisableCopyOnRead"; }
+bool is_pure_case(const proto::NodeDef& node) { return node.op() == "StatelessCase"; }
+bool is_later(const proto::NodeDef& node) { return is_copy_advice(node) || is_pure_case(node); }
 
-void make_nothing(proto::NodeDef& node) {
-  if (!means_nothing(node)) return;
+void make_earlier(proto::NodeDef& node) {
+  if (is_pure_case(node)) node.set_op("Case");
+  if (!is_copy_advice(node)) return;
   node.set_op("NoOp");
   node.clear_attr();
   auto& inputs = *node.mutable_input();
@@ -120,15 +124,15 @@ void make_nothing(proto::NodeDef& node) {
 
 // The message as TensorFlow 1.15 would have written it; null when that is how it came.
 std::unique_ptr<proto::GraphDef> without_later_operations(const proto::GraphDef& message) {
-  bool any = std::any_of(message.node().begin(), message.node().end(), means_nothing);
+  bool any = std::any_of(message.node().begin(), message.node().end(), is_later);
   for (const auto& function : message.library().function()) {
-    any = any || std::any_of(function.node_def().begin(), function.node_def().end(), means_nothing);
+    any = any || std::any_of(function.node_def().begin(), function.node_def().end(), is_later);
   }
   if (!any) return nullptr;
   auto copy = std::make_unique<proto::GraphDef>(message);
-  for (proto::NodeDef& node : *copy->mutable_node()) make_nothing(node);
+  for (proto::NodeDef& node : *copy->mutable_node()) make_earlier(node);
   for (auto& function : *copy->mutable_library()->mutable_function()) {
-    for (proto::NodeDef& node : *function.mutable_node_def()) make_nothing(node);
+    for (proto::NodeDef& node : *function.mutable_node_def()) make_earlier(node);
   }
   return copy;
 }
