@@ -248,10 +248,10 @@ void Plan::Builder::find_dynamic_steps() {
   size_t outputs = 0;
   for (const Step& step : plan_.steps_) {
     const bool may_be = step.kind == Step::Kind::Dynamic || step.kind == Step::Kind::Alias;
+    plan_.dynamic_steps_ |= may_be;
     if (may_be) outputs += static_cast<size_t>(step.view.output_count);
   }
-  if (outputs == 0) return;
-  plan_.dynamic_steps_ = true;
+  if (!plan_.dynamic_steps_) return;
   for (DeviceMemory* far : plan_.device_memories_) {
     // With scratch memory.
     plan_.values_.push_back(

@@ -262,7 +262,7 @@ class SavedIterators : public ::testing::Test {
                                 .inputs = {prefix, name, slice},
                                 .attrs = {{"dtypes", std::vector<DType>{DType::Variant}}}})
                              .output();
-    const Operation restore = g.add({.op = "DeserializeIterator", .inputs = {handle, reshape(saved, Shape{})}});
+    const Operation restore = g.add({.op = "DeserializeIterator", .inputs = {handle, saved}});
     Numbers wanted;
     {
       Session session(g);
