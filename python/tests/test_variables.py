@@ -103,3 +103,24 @@ def test_a_creator_may_change_the_initial_value_or_give_something_else(session):
         assert tf.Variable(7.0) == 7
     session.run(w.initializer)
     assert session.run(w).tolist() == [5, 6]
+
+
+def test_a_template_whose_scope_is_made_at_once_names_nodes_after_it():
+    def double(x):
+        return x * tf.get_variable("w", [])
+
+    template = tf.make_template("a", double, create_scope_now_=True)
+    assert [template(tf.constant(1.0)).name for _ in range(2)] == ["a/mul:0", "a_1/mul:0"]
+    assert template.variable_scope.name == "a"
+
+
+def test_a_getter_that_says_nothing_about_reuse_gets_what_is_there():
+    def with_suffix(getter, name, *args, **kwargs):
+        kwargs["reuse"] = None
+        return getter(f"{name}_suffix", *args, **kwargs)
+
+    made = []
+    for _ in range(2):
+        with tf.variable_scope("s", custom_getter=with_suffix):
+            made.append(tf.get_variable("w", []))
+    assert made[0] is made[1] and made[0].name == "s/w_suffix:0"

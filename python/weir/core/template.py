@@ -10,14 +10,14 @@ class Template:
             raise ValueError("name cannot be None.")
         self._name, self._func, self._unique_name = name, func, unique_name
         self._custom_getter, self._called, self._scope = custom_getter, False, None
-        if create_scope_now:
-            with self._open() as scope:
+        if create_scope_now:  # of variables only: the first call is the first to use the scope of names
+            with self._open(auxiliary_name_scope=False) as scope:
                 self._scope = scope
 
-    def _open(self):
+    def _open(self, **options):
         if self._unique_name is not None:
-            return variable_scope(self._unique_name, custom_getter=self._custom_getter)
-        return variable_scope(None, default_name=self._name, custom_getter=self._custom_getter)
+            return variable_scope(self._unique_name, custom_getter=self._custom_getter, **options)
+        return variable_scope(None, default_name=self._name, custom_getter=self._custom_getter, **options)
 
     def __call__(self, *args, **kwargs):
         if self._scope is None:

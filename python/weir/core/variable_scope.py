@@ -363,7 +363,9 @@ class _Read:
 def _true_getter(name, shape=None, dtype=dtypes.float32, initializer=None, regularizer=None, reuse=None, trainable=None,
                  collections=None, caching_device=None, partitioner=None, validate_shape=True, use_resource=None,
                  constraint=None, synchronization=None, aggregation=None):
-    """get_variable by full name, past scopes: what a custom getter gets."""
+    """get_variable by full name, past scopes: what a custom getter gets. Who says nothing about ``reuse`` gets what is
+    there or something new."""
+    reuse = AUTO_REUSE if reuse is None else reuse
     graph = stack.get_default_graph()
     dtype = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
     options = [regularizer or None, True if trainable is None else bool(trainable), collections, use_resource, validate_shape,
@@ -428,8 +430,6 @@ class _VariableStore:
     _vars = property(lambda self: stack.get_default_graph()._shared_variables)
 
     def get_variable(self, name, *args, **kwargs):
-        if kwargs.get("reuse") is None and len(args) < 5:  # nobody asked to check: what is there is given
-            kwargs["reuse"] = name in self._vars
         return _true_getter(name, *args, **kwargs)
 
 
