@@ -198,3 +198,29 @@ def test_names_of_before_tensorflow_1_0_are_taken_and_there():
                                    rtol=1e-6)
     with pytest.raises(TypeError, match="the same parameter"):
         ds.Normal(mu=0.0, loc=0.0, scale=1.0)
+
+
+@pytest.mark.parametrize("make", [
+    lambda: D.StudentT(-1.0, 0.0, 1.0, validate_args=True).df, lambda: D.StudentT(1.0, 0.0, -1.0, validate_args=True).scale,
+    lambda: D.InverseGamma(1.0, -1.0, validate_args=True).rate, lambda: D.Poisson(-1.0, validate_args=True).rate,
+    lambda: D.Binomial(3.0, probs=0.5, validate_args=True).prob(4.0),
+    lambda: D.Binomial(3.0, probs=0.5, validate_args=True).prob(1.5),
+    lambda: D.Multinomial(3.0, probs=[0.5, 0.5], validate_args=True).prob([1.0, 1.0]),
+    lambda: D.Dirichlet([1.0, 2.0], validate_args=True).prob([0.5, 0.6])])
+def test_arguments_are_checked_where_that_is_asked_for(make):
+    with tf.Graph().as_default(), tf.Session() as session:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="assertion failed"):
+            session.run(make())
+
+
+def test_functions_for_distributions_of_ones_own():
+    from weir.distributions import distribution_util
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        np.testing.assert_allclose(session.run(distribution_util.log_combinations(5.0, [2.0, 3.0])), np.log(10), rtol=1e-6)
+        assert session.run(distribution_util.fill_lower_triangular([1.0, 2.0, 3.0])).tolist() == [[1, 0], [2, 3]]
+        assert session.run(tf.shape(distribution_util.rotate_transpose(tf.zeros([2, 3, 4]), 1))).tolist() == [4, 2, 3]
+        assert session.run(distribution_util.pick_vector(tf.less(1, 2), [1, 2], [3])).tolist() == [1, 2]
+        for check in (distribution_util.assert_close([1.0], [1.1]), distribution_util.assert_integer_form([1.5])):
+            with pytest.raises(tf.errors.InvalidArgumentError):
+                session.run(check)

@@ -6,7 +6,7 @@ import numpy as np
 
 import weir as tf
 from weir.distributions.distribution import (FULLY_REPARAMETERIZED, NOT_REPARAMETERIZED, Distribution, RegisterKL, _checked,
-                                             _new_seed, _tensors)
+                                             _new_seed, _positive, _tensors)
 from weir.distributions.normal_functions import _log_ndtr, _ndtri
 
 
@@ -375,6 +375,8 @@ class InverseGamma(_Scalar):
     def __init__(self, concentration, rate, validate_args=False, allow_nan_stats=True, name="InverseGamma"):
         parameters = {key: value for key, value in locals().items() if key not in ("self", "__class__")}
         self._concentration, self._rate = _tensors(concentration, rate, names=("concentration", "rate"))
+        self._concentration, self._rate = _positive(validate_args, (self._concentration, "concentration"),
+                                                    (self._rate, "rate"))
         self._setup(parameters, [self._concentration, self._rate], validate_args, allow_nan_stats, name)
 
     concentration = property(lambda self: self._concentration)
@@ -513,6 +515,7 @@ class StudentT(_Scalar):
         parameters = {key: value for key, value in locals().items() if key not in ("self", "__class__")}
         with tf.name_scope(name, values=[df, loc, scale]) as scope:
             self._df, self._loc, self._scale = _tensors(df, loc, scale, names=("df", "loc", "scale"))
+            self._df, self._scale = _positive(validate_args, (self._df, "df"), (self._scale, "scale"))
         self._setup(parameters, [self._df, self._loc, self._scale], validate_args, allow_nan_stats, scope)
 
     df = property(lambda self: self._df)

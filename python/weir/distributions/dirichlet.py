@@ -4,7 +4,7 @@ import weir as tf
 from weir.distributions.continuous import _or_nan
 from weir.distributions.discrete import Multinomial, _Counts, _given
 from weir.distributions.distribution import (FULLY_REPARAMETERIZED, NOT_REPARAMETERIZED, Distribution, RegisterKL, _checked,
-                                             _new_seed, _tensors)
+                                             _new_seed, _tensors, _valid_counts)
 
 
 class Dirichlet(Distribution):
@@ -42,6 +42,10 @@ class Dirichlet(Distribution):
         return drawn / tf.reduce_sum(drawn, -1, keepdims=True)
 
     def _log_prob(self, x):
+        x, = _checked(self.validate_args, [x], lambda: [
+            tf.assert_positive(x, message="samples must be positive"),
+            tf.assert_less(tf.abs(tf.reduce_sum(x, -1) - 1.0), tf.cast(1e-3, x.dtype) + tf.zeros_like(x[..., 0]),
+                           message="sample last-dimension must sum to `1`")])
         return tf.reduce_sum((self._concentration - 1.0) * tf.log(x), -1) - tf.lbeta(self._concentration)
 
     def _entropy(self):
@@ -102,7 +106,7 @@ class DirichletMultinomial(_Counts):
         return Multinomial(trials, probs=probs).sample(seed=_new_seed(seed, "dirichlet_multinomial"))
 
     def _log_prob(self, counts):
-        counts = tf.cast(counts, self.dtype)
+        counts = _valid_counts(self, tf.cast(counts, self.dtype), self._total_count, of_classes=True)
         coefficient = tf.lgamma(self._total_count + 1.0) - tf.reduce_sum(tf.lgamma(counts + 1.0), axis=-1)
         return tf.lbeta(self._concentration + counts) - tf.lbeta(self._concentration) + coefficient
 

@@ -4,7 +4,7 @@ import numpy as np
 
 import weir as tf
 from weir.distributions.distribution import (FULLY_REPARAMETERIZED, NOT_REPARAMETERIZED, Distribution, RegisterKL, _checked,
-                                             _new_seed, _tensors)
+                                             _new_seed, _positive, _tensors, _valid_counts)
 
 
 def _given(scope):
@@ -228,7 +228,7 @@ class Binomial(_Counts):
         return tf.reduce_sum(tf.cast(counted, self.dtype), axis=-1)
 
     def _log_prob(self, counts):
-        counts = tf.cast(counts, self.dtype)
+        counts = _valid_counts(self, tf.cast(counts, self.dtype), self._total_count)
         return (self._lchoose(self._total_count, counts) + counts * tf.log(self._probs)
                 + (self._total_count - counts) * tf.log1p(-self._probs))
 
@@ -288,7 +288,7 @@ class Multinomial(_Counts):
         return tf.reshape(tf.transpose(counts, [1, 0, 2]), tf.concat([[n], self.batch_shape_tensor(), [classes]], 0))
 
     def _log_prob(self, counts):
-        counts = tf.cast(counts, self.dtype)
+        counts = _valid_counts(self, tf.cast(counts, self.dtype), self._total_count, of_classes=True)
         log_probs = tf.nn.log_softmax(self._logits)
         coefficient = tf.lgamma(self._total_count + 1.0) - tf.reduce_sum(tf.lgamma(counts + 1.0), axis=-1)
         return tf.reduce_sum(counts * log_probs, -1) + coefficient
@@ -318,6 +318,7 @@ class Poisson(_Counts):
                 self._rate = tf.exp(self._log_rate)
             else:
                 self._rate, = _tensors(rate, names=("rate",))
+                self._rate, = _positive(validate_args, (self._rate, "rate"))
                 self._log_rate = tf.log(self._rate)
         self._batch_of = (self._rate,)
         super().__init__(self._rate.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, None, scope)
@@ -329,7 +330,7 @@ class Poisson(_Counts):
         return tf.random_poisson(self._rate, [n], dtype=self.dtype, seed=seed)
 
     def _log_prob(self, x):
-        x = tf.cast(x, self.dtype)
+        x = _valid_counts(self, tf.cast(x, self.dtype))
         return x * self._log_rate - tf.lgamma(1.0 + x) - self._rate
 
     def _cdf(self, x):

@@ -311,7 +311,7 @@ class ConditionalDistribution(Distribution):
 _DIVERGENCES = {}
 
 
-def _registered(type_a, type_b):
+def _registered_kl(type_a, type_b):
     best = None
     for i, a in enumerate(type_a.__mro__):
         for j, b in enumerate(type_b.__mro__):
@@ -322,7 +322,7 @@ def _registered(type_a, type_b):
 
 def kl_divergence(distribution_a, distribution_b, allow_nan_stats=True, name=None):
     """The Kullback-Leibler divergence KL(a || b)."""
-    function = _registered(type(distribution_a), type(distribution_b))
+    function = _registered_kl(type(distribution_a), type(distribution_b))
     if function is None:
         raise NotImplementedError("No KL(distribution_a || distribution_b) registered for distribution_a type "
                                   f"{type(distribution_a).__name__} and distribution_b type "
@@ -382,6 +382,29 @@ def _checked(condition, tensors, checks):
         return tensors
     with tf.control_dependencies(checks()):
         return [tf.identity(tensor) for tensor in tensors]
+
+
+def _valid_counts(distribution, counts, total=None, of_classes=False):
+    """Counts, after checks where the distribution has them: whole, not negative, and no more than there are in all."""
+
+    def checks():
+        found = [tf.assert_non_negative(counts, message="counts must be non-negative."),
+                 tf.assert_equal(counts, tf.floor(counts), message="counts cannot contain fractional components.")]
+        if of_classes:
+            found.append(tf.assert_equal(total + tf.zeros_like(counts[..., 0]), tf.reduce_sum(counts, -1) + tf.zeros_like(
+                total), message="counts must sum to `self.total_count`"))
+        elif total is not None:
+            found.append(tf.assert_less_equal(counts, total + tf.zeros_like(counts),
+                                              message="counts are not less than or equal to n."))
+        return found
+
+    return _checked(distribution.validate_args, [counts], checks)[0]
+
+
+def _positive(validate_args, *named):
+    """Tensors, (tensor, name) each, after checks that they are positive."""
+    return _checked(validate_args, [tensor for tensor, _ in named], lambda: [
+        tf.assert_positive(tensor, message=f"{name} must be positive.") for tensor, name in named])
 
 
 def _new_seed(seed, salt):
