@@ -234,6 +234,17 @@ def test_old_names_of_libraries(weir):
     assert result.stdout == "all\n", result.stderr
 
 
+def test_urllib_has_its_modules_without_an_import(weir):
+    program = """
+        import urllib
+        print(urllib.parse.quote("a b"), callable(urllib.request.urlretrieve))
+        try: urllib.nothing
+        except AttributeError as error: print(error)
+    """
+    result = weir({"p.py": program}, "p.py")
+    assert result.stdout == "a%20b True\nmodule 'urllib' has no attribute 'nothing'\n", result.stderr
+
+
 def test_old_names_stay_out_of_other_processes():
     code = "import weir, time, collections; assert not hasattr(time, 'clock') and not hasattr(collections, 'Mapping')"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -74,3 +74,16 @@ def test_savers_come_back_from_their_collection():
         tf.train.import_meta_graph(meta_graph)
         saver, = tf.get_collection("savers")
         assert saver.as_saver_def().max_to_keep == 3
+
+
+def test_variables_in_collections_of_a_program_are_nodes():
+    with tf.Graph().as_default():
+        tf.add_to_collection("lr", tf.Variable(0.5, name="rate"))
+        meta_graph = tf.train.export_meta_graph()
+    assert list(meta_graph.collection_def["lr"].node_list.value) == ["rate:0"]
+    assert meta_graph.collection_def["variables"].WhichOneof("kind") == "bytes_list"
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.train.import_meta_graph(meta_graph)
+        session.run(tf.global_variables_initializer())
+        (rate,) = tf.get_collection("lr")
+        assert rate.name == "rate:0" and session.run(rate) == 0.5

@@ -143,6 +143,17 @@ def _patch_math_of_fractions(fractions):
     _add(fractions, gcd=math.gcd)
 
 
+def _patch_urllib(urllib):
+    """`import urllib` is enough for urllib.request and its like: TensorFlow has loaded them when a program runs."""
+
+    def load(name):
+        if name not in ("error", "parse", "request", "response", "robotparser"):
+            raise AttributeError(f"module 'urllib' has no attribute {name!r}")
+        return importlib.import_module(f"urllib.{name}")
+
+    urllib.__getattr__ = load
+
+
 def _patch_threading(threading):
     _add(threading.Thread, isAlive=threading.Thread.is_alive)
 
@@ -308,6 +319,7 @@ _PATCHES = {
     "string": _patch_string,
     "threading": _patch_threading,
     "time": _patch_time,
+    "urllib": _patch_urllib,
     **old_media.PATCHES,
     **old_scipy.patches(),
 }

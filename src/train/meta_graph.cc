@@ -61,12 +61,16 @@ Variable variable_from_proto(Graph& graph, const proto::VariableDef& message, co
   return variable;
 }
 
-// Adds an item; false when it is nothing that a file can hold, or of another kind than those before it.
-bool add_item(const Graph& graph, const std::any& item, proto::CollectionDef& list) {
+// Adds an item; false when it is nothing that a file can hold, or of another kind than those before it. Only the
+// collections that are there for variables hold these whole; in those of a program they are nodes, as in TensorFlow.
+bool add_item(const Graph& graph, const std::any& item, bool whole_variables, proto::CollectionDef& list) {
   using Kind = proto::CollectionDef::KindCase;
   const Kind kind = list.kind_case();
   auto fits = [&](Kind wanted) { return kind == Kind::KIND_NOT_SET || kind == wanted; };
-  if (const auto* variable = std::any_cast<Variable>(&item)) {
+  if (const auto* variable = std::any_cast<Variable>(&item); variable && !whole_variables) {
+    if (!fits(Kind::kNodeList)) return false;
+    list.mutable_node_list()->add_value(variable->handle().name());
+  } else if (variable) {
     if (!fits(Kind::kBytesList)) return false;
     const std::vector<Variable> trainable = graph.trainable_variables();
     const bool is_trainable =
@@ -96,7 +100,7 @@ bool add_item(const Graph& graph, const std::any& item, proto::CollectionDef& li
 void export_collection(const Graph& graph, const std::string& name, proto::MetaGraphDef& meta) {
   proto::CollectionDef list;
   for (const std::any& item : graph.collection(name)) {
-    if (!add_item(graph, item, list)) return;
+    if (!add_item(graph, item, is_variable_collection(name), list)) return;
   }
   if (list.kind_case() != proto::CollectionDef::KIND_NOT_SET) (*meta.mutable_collection_def())[name] = std::move(list);
 }

@@ -12,7 +12,8 @@ def _foreign_collections(graph, collection_list):
     for name in graph.get_all_collection_keys():
         if collection_list is not None and name not in collection_list:
             continue
-        items = [item for item in graph.get_collection(name) if not isinstance(item, (_weir.Tensor, _weir.Operation, Variable))]
+        known = (_weir.Tensor, _weir.Operation, *([] if inner_ops.get_to_proto_function(name) else [Variable]))
+        items = [item for item in graph.get_collection(name) if not isinstance(item, known)]
         if not items:
             continue
         collection = protos.CollectionDef()
