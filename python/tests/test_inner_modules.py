@@ -140,3 +140,21 @@ def test_sums_of_linear_operators(sess):
     (total,) = add_operators([total, weir.linalg.LinearOperatorLowerTriangular([[1.0, 9.0], [1.0, 1.0]])])
     assert isinstance(total, weir.linalg.LinearOperatorLowerTriangular)
     assert sess.run(total.to_dense()).tolist() == [[6, 0], [1, 7]]
+
+
+def test_objects_of_a_registered_collection_go_through_meta_graphs():
+    from weir.inner import ops
+
+    class Note:
+        def __init__(self, text):
+            self.text = text
+
+    ops.register_proto_function("notes", weir.NodeDef, lambda note, export_scope=None: weir.NodeDef(name=note.text),
+                                lambda message, import_scope=None: Note(message.name))
+    with weir.Graph().as_default():
+        weir.constant(1.0)
+        weir.add_to_collection("notes", Note("first"))
+        meta_graph = weir.train.export_meta_graph()
+    with weir.Graph().as_default():
+        weir.train.import_meta_graph(meta_graph)
+        assert [note.text for note in weir.get_collection("notes")] == ["first"]

@@ -7,7 +7,8 @@ from weir.train.queue_runner import QueueRunner
 
 
 def _foreign_collections(graph, collection_list):
-    """Collections of Python objects with ``to_proto`` (queue runners and the like), as (name, CollectionDef)."""
+    """Collections of Python objects that become messages, by ``to_proto`` (queue runners and the like) or as
+    ``register_proto_function`` says, as (name, CollectionDef)."""
     rows = []
     for name in graph.get_all_collection_keys():
         if collection_list is not None and name not in collection_list:
@@ -16,9 +17,13 @@ def _foreign_collections(graph, collection_list):
         items = [item for item in graph.get_collection(name) if not isinstance(item, known)]
         if not items:
             continue
-        collection = protos.CollectionDef()
+        collection, to_proto = protos.CollectionDef(), inner_ops.get_to_proto_function(name)
         for item in items:
-            if hasattr(item, "to_proto"):
+            if to_proto is not None:
+                message = to_proto(item, export_scope=None)
+                if message is not None:
+                    collection.bytes_list.value.append(message.SerializeToString())
+            elif hasattr(item, "to_proto"):
                 try:
                     collection.bytes_list.value.append(item.to_proto().SerializeToString())
                 except NotImplementedError as error:  # runners that feed arrays of the program
