@@ -14,7 +14,7 @@ void infer(InferContext& c) {
 
 struct State {
   ResizeGeometry g;
-  std::vector<Lerp> xs, ys;
+  std::vector<Lerp> xs = {}, ys = {};
 };
 
 State prepare(PrepareContext& c) {
