@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -33,14 +34,18 @@ using weir::ThreadPool;
 
 class Buffer {
  public:
-  explicit Buffer(size_t bytes) : data_(::operator new(std::max<size_t>(bytes, 64), std::align_val_t(64))) {}
-  ~Buffer() { ::operator delete(data_, std::align_val_t(64)); }
+  // On large pages, as the tensors of a session are.
+  explicit Buffer(size_t bytes) : data_(::operator new(std::max<size_t>(bytes, 64), std::align_val_t(kAlignment))) {
+    madvise(data_, bytes / kAlignment * kAlignment, MADV_HUGEPAGE);
+  }
+  ~Buffer() { ::operator delete(data_, std::align_val_t(kAlignment)); }
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
   void* data() const { return data_; }
   float* floats() const { return static_cast<float*>(data_); }
 
  private:
+  static constexpr size_t kAlignment = 2 << 20;
   void* data_;
 };
 
@@ -191,6 +196,18 @@ void bench_gemms(const Bench& bench) {
   bench_gemm(bench, 1024, 1, 1024, false, false);
   bench_gemm(bench, 1024, 1, 1024, true, false);
   bench_gemm(bench, 25, 32, 39200, true, false);
+  // Dense layers of a transformer, and heads of its attention; the classes of a language model.
+  for (const Layer& l : std::initializer_list<Layer>{{1024, 256, 256},
+                                                     {1024, 256, 1024},
+                                                     {1024, 1024, 256},
+                                                     {128, 64, 128},
+                                                     {128, 128, 64},
+                                                     {700, 650, 10000},
+                                                     {700, 1300, 2600}}) {
+    bench_gemm(bench, l.batch, l.out, l.in, false, false);
+    bench_gemm(bench, l.batch, l.in, l.out, false, true);
+    bench_gemm(bench, l.in, l.out, l.batch, true, false);
+  }
   // The weights of recurrent layers, with which every step of a sequence multiplies.
   for (int64_t batch : {1, 8, 20, 64}) {
     bench_packed(bench, batch, 2600, 1300, false);
@@ -258,6 +275,7 @@ class Dnnl {
 void bench_conv(const Bench& bench, const weir::cpu::ConvParams& p) {
   const std::string name =
       fmt::format("conv {}x{}x{}x{}->{} {}x{}/{}", p.batch, p.in_h, p.in_w, p.in_c, p.out_c, p.k_h, p.k_w, p.stride_h);
+  if (!bench.wants(name + " forward") && !bench.wants(name + " to input") && !bench.wants(name + " to filter")) return;
   const int64_t input_size = p.batch * p.in_h * p.in_w * p.in_c, filter_size = p.k_h * p.k_w * p.in_c * p.out_c,
                 output_size = p.batch * p.out_h() * p.out_w() * p.out_c;
   Buffer input(static_cast<size_t>(input_size) * 4), filter(static_cast<size_t>(filter_size) * 4),
@@ -332,6 +350,28 @@ void bench_convs(const Bench& bench) {
   bench_conv(bench, same(16, 28, 128, 256, 3, 2));
   bench_conv(bench, same(16, 28, 128, 256, 1, 1));
   bench_conv(bench, same(16, 7, 512, 512, 3, 1));
+  // ResNet-50: what a stage has in each of its blocks, then the convolutions that lead to it.
+  bench_conv(bench, same(8, 224, 3, 64, 7, 2));
+  for (int64_t size = 56, width = 64; size >= 7; size /= 2, width *= 2) {
+    bench_conv(bench, same(8, size, 4 * width, width, 1, 1));
+    bench_conv(bench, same(8, size, width, width, 3, 1));
+    bench_conv(bench, same(8, size, width, 4 * width, 1, 1));
+    if (size == 7) break;
+    bench_conv(bench, same(8, size, 4 * width, 8 * width, 1, 2));
+    bench_conv(bench, same(8, size, 2 * width, 2 * width, 3, 2));
+  }
+  // MobileNet, DCGAN, VGG, U-Net.
+  bench_conv(bench, same(8, 128, 3, 32, 3, 2));
+  bench_conv(bench, same(8, 64, 32, 64, 1, 1));
+  bench_conv(bench, same(8, 8, 512, 512, 1, 1));
+  bench_conv(bench, same(8, 4, 1024, 1024, 1, 1));
+  bench_conv(bench, same(64, 28, 1, 64, 5, 2));
+  bench_conv(bench, same(64, 14, 64, 128, 5, 2));
+  bench_conv(bench, same(8, 112, 3, 64, 3, 1));
+  bench_conv(bench, same(2, 112, 64, 64, 3, 1));
+  bench_conv(bench, same(2, 56, 256, 256, 3, 1));
+  bench_conv(bench, same(2, 64, 64, 2, 1, 1));
+  bench_conv(bench, same(2, 64, 128, 64, 2, 2));
 }
 
 }  // namespace

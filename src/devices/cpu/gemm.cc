@@ -86,29 +86,43 @@ int64_t next_count(int64_t count) {
   return (count & (count - 1)) == 0 && count > 1 ? count / 2 * 3 : (count * 4 + 2) / 3;
 }
 
-// Rows of a large matrix lie on many pages and in few sets of the cache: a copy pays as soon as some panels use it.
+// Whether a stays in the second-level cache.
+template <class T>
+bool is_small(const Gemm<T>& g) {
+  constexpr int64_t kSmallBytes = 280 << 10;
+  return g.m * g.k * static_cast<int64_t>(sizeof(T)) <= kSmallBytes;
+}
+
+// Whether the rows of a tile, a multiple of a kilobyte from each other, or the steps of a transposed matrix share few
+// sets of the first-level cache.
+template <class T>
+bool lies_in_few_sets(const Gemm<T>& g) {
+  constexpr int64_t kSetBytes = 1024;
+  return g.transpose_a || g.lda * static_cast<int64_t>(sizeof(T)) % kSetBytes == 0;
+}
+
+// Rows of a large matrix lie on many pages: a copy pays as soon as some panels use it. Where they lie in few sets of
+// the cache, as columns of a transposed matrix do, it pays at once.
 template <class T>
 bool pays_to_copy(const Gemm<T>& g, const GemmKernels<T>& kernels, int64_t columns) {
-  constexpr int64_t kSmallBytes = 280 << 10;  // stays in the second-level cache
-  // Columns of a transposed matrix, a step of the inner loop from each other, lie in yet fewer sets.
-  return columns > (g.transpose_a ? 1 : 6) * kernels.columns &&
-         g.m * g.k * static_cast<int64_t>(sizeof(T)) > kSmallBytes;
+  return columns > (lies_in_few_sets(g) ? 1 : 6) * kernels.columns && !is_small(g);
 }
 
 template <class T>
 void choose_tasks(const Gemm<T>& g, const GemmKernels<T>& kernels, int threads, Plan& plan) {
   // Time of a task in steps of the inner loop over one vector pair. A tile that is not full takes as long as a full
   // one, each task packs its own piece of b and copies its own piece of a, and tiles on rows that are not copied lose
-  // some percent to the cache. Matrices that come from beyond the second-level cache are packed and copied at a third
-  // of the speed.
+  // some percent to the cache. Matrices that come from beyond the second-level cache are packed at a third of the
+  // speed; what is copied of a was fetched before.
   constexpr int64_t kFarBytes = 2 << 20;
   const bool far_a = g.m * g.k * static_cast<int64_t>(sizeof(T)) > kFarBytes;
   const bool far_b = g.n * g.k * static_cast<int64_t>(sizeof(T)) > kFarBytes;
-  const double pack_column = g.packed_b ? 0 : far_b ? 0.9 : g.transpose_b ? 0.6 : 0.3, copy_row = far_a ? 0.9 : 0.3;
+  const double pack_column = g.packed_b ? 0 : far_b ? 0.9 : g.transpose_b ? 0.6 : 0.3, copy_row = far_a ? 0.4 : 0.3;
+  const double uncopied = is_small(g) || !lies_in_few_sets(g) ? 1.07 : 1.25;
   auto cost = [&](int64_t rows, int64_t columns) {
     const bool copies = pays_to_copy(g, kernels, columns);
     const int64_t tiles = divide_up(rows, kernels.rows) * divide_up(columns, kernels.columns);
-    const double multiply = static_cast<double>(tiles * kernels.rows) * (copies ? 1 : 1.07);
+    const double multiply = static_cast<double>(tiles * kernels.rows) * (copies ? 1 : uncopied);
     const double pack = static_cast<double>(columns) * pack_column;
     const double copy = copies ? static_cast<double>(rows) * copy_row : 0;
     return static_cast<double>(plan.part_depth) * (multiply + pack + copy) + 500.0;
@@ -144,7 +158,9 @@ Plan make_plan(const Gemm<T>& g, const GemmKernels<T>& kernels, int threads) {
     plan.packed_b = round_up(plan.part_depth, 16);  // for a vector whose elements do not lie side by side
     return plan;
   }
-  const int64_t slices = divide_up(std::max<int64_t>(plan.part_depth, 1), slice_depth(kernels));
+  // Two slices read and write the result once more: a panel a third longer costs less.
+  const int64_t most = slice_depth(kernels);
+  const int64_t slices = 3 * plan.part_depth <= 4 * most ? 1 : divide_up(plan.part_depth, most);
   plan.slice = divide_up(std::max<int64_t>(plan.part_depth, 1), slices);
   choose_tasks(g, kernels, threads, plan);
   if (!g.packed_b) plan.packed_b = round_up((plan.slice | 1) * round_up(plan.columns, kernels.columns), 16);
@@ -249,7 +265,7 @@ class Product {
                               .bias = last && task.epilogue.bias ? task.epilogue.bias + task.column + j : nullptr,
                               .activation = last ? task.epilogue.activation : Activation::None};
         panel.next_b = panel.b + depth * columns;
-        locate_a(task.a, task.row, task.rows, first, depth, nullptr, panel);
+        locate_a(task, {task.row, task.rows, first, depth}, nullptr, panel);
         kernels_.panel(panel);
       }
     }
@@ -264,42 +280,52 @@ class Product {
         kernels_.pack(b + packing, g_.ldb, g_.transpose_b, depth, task.columns - packing,
                       packed_b + packing / kernels_.columns * panel_step(), panel_step());
       }
-      const bool last = k + depth == task.depth;
       // Equal pieces, not full ones and a rest.
       const int64_t pieces = divide_up(task.rows, kMaxRows);
       const int64_t piece = std::min(kMaxRows, round_up(divide_up(task.rows, pieces), kernels_.rows));
+      auto piece_at = [&](int64_t row, int64_t inner) {
+        return Piece{.row = task.row + row,
+                     .rows = std::min(piece, task.rows - row),
+                     .k = task.k + inner,
+                     .depth = std::min(plan_.slice, task.depth - inner)};
+      };
       for (int64_t row = 0; row < task.rows; row += piece) {
-        const Rows rows = {task.row + row, std::min(piece, task.rows - row), std::min(piece, task.rows - row - piece)};
-        multiply_rows(task, rows, first, depth, task.accumulate || k > 0, last, row == 0 ? b : nullptr, packed_b,
-                      copied_a);
+        const bool next_slice = row + piece >= task.rows;
+        multiply_piece(task, piece_at(row, k), next_slice ? piece_at(0, k + depth) : piece_at(row + piece, k),
+                       row == 0 ? b : nullptr, packed_b, copied_a);
       }
     }
   }
 
-  struct Rows {
-    int64_t first, count;
-    int64_t next;  // that follow, or less than 1
+  // Rows of a for some of the inner dimension.
+  struct Piece {
+    int64_t row, rows, k, depth;
   };
-  // b is where it lies unpacked, for the first rows.
-  void multiply_rows(const Task<T>& task, const Rows& of, int64_t k, int64_t depth, bool accumulate, bool last,
-                     const T* b, T* packed_b, T* copied_a) const {
-    const int64_t row = of.first, rows = of.count;
-    // What is read next of a, if that lies in one piece, comes from memory while the last panel is worked on.
-    const T* next_a = nullptr;
-    int64_t next_share = 0;
-    if (!g_.transpose_a && !plan_.copy_a && g_.lda == depth && of.next == rows) {
-      next_a = task.a + (row + rows) * g_.lda;
-      next_share = g_.lda;
-    } else if (g_.transpose_a && plan_.copy_a && g_.lda == task.rows && of.next < 1 && !last) {
-      next_a = task.a + (k + depth) * g_.lda;
-      next_share = depth * g_.lda / rows;
-    }
+
+  const T* element_of_a(const Task<T>& task, int64_t row, int64_t k) const {
+    return task.a + (g_.transpose_a ? k * g_.lda + row : row * g_.lda + k);
+  }
+
+  // Where a piece lies; nothing when there is none, or when a is near anyway.
+  typename GemmPanel<T>::Ahead ahead(const Task<T>& task, const Piece& piece) const {
+    if (piece.depth <= 0 || is_small(g_)) return {};
+    const T* at = element_of_a(task, piece.row, piece.k);
+    return g_.transpose_a ? typename GemmPanel<T>::Ahead{at, piece.depth, piece.rows, g_.lda}
+                          : typename GemmPanel<T>::Ahead{at, piece.rows, piece.depth, g_.lda};
+  }
+
+  // b is where it lies unpacked, for the first rows. What is read of a next comes from memory while the last panel is
+  // worked on.
+  void multiply_piece(const Task<T>& task, const Piece& of, const Piece& next, const T* b, T* packed_b,
+                      T* copied_a) const {
+    const int64_t row = of.row, rows = of.rows, k = of.k, depth = of.depth;
+    const bool last = k + depth == task.k + task.depth, accumulate = task.accumulate || k > task.k;
     GemmPanel<T> panel = {.rows = rows,
                           .depth = depth,
                           .c_row = task.ldc,
                           .accumulate = accumulate,
                           .activation = last ? task.epilogue.activation : Activation::None};
-    locate_a(task.a, row, rows, k, depth, copied_a, panel);
+    locate_a(task, of, copied_a, panel);
     for (int64_t j = 0; j < task.columns; j += kernels_.columns) {
       panel.columns = std::min(kernels_.columns, task.columns - j);
       T* packed = packed_b + j / kernels_.columns * panel_step();
@@ -308,32 +334,32 @@ class Product {
       panel.b_step = packs ? g_.ldb : kernels_.columns;
       panel.packed = packs && task.rows > kernels_.rows ? packed : nullptr;
       panel.next_b = j + kernels_.columns < fused_columns(task) ? panel.b + kernels_.columns : nullptr;
-      panel.next_a = j + kernels_.columns >= task.columns ? next_a : nullptr;
-      panel.next_share = next_share;
+      if (j + kernels_.columns >= task.columns) panel.ahead = ahead(task, next);
       panel.c = task.c + row * task.ldc + task.column + j;
       panel.bias = last && task.epilogue.bias ? task.epilogue.bias + task.column + j : nullptr;
       kernels_.panel(panel);
     }
   }
 
-  // Points the panel at op(a)[row.., k..], or at a copy of it in one piece when it is used for many columns.
-  void locate_a(const T* a, int64_t row, int64_t rows, int64_t k, int64_t depth, T* copy, GemmPanel<T>& panel) const {
-    const T* from = a + (g_.transpose_a ? k * g_.lda + row : row * g_.lda + k);
+  // Points the panel at a piece of op(a), or at a copy of it when it is used for many columns.
+  void locate_a(const Task<T>& task, const Piece& of, T* copy, GemmPanel<T>& panel) const {
+    const T* from = element_of_a(task, of.row, of.k);
     if (!plan_.copy_a) {
       panel.a = from;
       panel.a_row = g_.transpose_a ? 1 : g_.lda;
       panel.a_step = g_.transpose_a ? g_.lda : 1;
       return;
     }
-    const int64_t step = depth + kRowPad;
-    if (g_.transpose_a) {
-      kernels_.transpose(from, g_.lda, depth, rows, copy, step);
-    } else {
-      for (int64_t i = 0; i < rows; ++i) {
-        std::memcpy(copy + i * step, from + i * g_.lda, static_cast<size_t>(depth) * sizeof(T));
-      }
-    }
     panel.a = copy;
+    if (g_.transpose_a) {
+      kernels_.pack_tiles(from, g_.lda, 0, of.depth, of.depth, of.rows, copy);
+      panel.tiled = true;
+      return;
+    }
+    const int64_t step = of.depth + kRowPad;
+    for (int64_t i = 0; i < of.rows; ++i) {
+      std::memcpy(copy + i * step, from + i * g_.lda, static_cast<size_t>(of.depth) * sizeof(T));
+    }
     panel.a_row = step;
     panel.a_step = 1;
   }

@@ -46,19 +46,25 @@ struct GemmBlock {
 //                          + sum over t of a[i * a_row + t * a_step] * b[t * b_step + j])
 template <class T>
 struct GemmPanel {
+  // A matrix that is read soon: columns of some rows, which are `pitch` elements from each other.
+  struct Ahead {
+    const T* at = nullptr;  // null: none
+    int64_t rows = 0, columns = 0, pitch = 0;
+  };
+
   int64_t rows = 0;
   int64_t columns = 0;  // as in a block
   int64_t depth = 0;
   const T* a = nullptr;
   int64_t a_row = 0, a_step = 1;
+  bool tiled = false;  // a is what pack_tiles made of as many rows; a_row and a_step mean nothing then
   const T* b = nullptr;
   int64_t b_step = 0;
   // Null, or where the first tile puts a copy of b, [depth, GemmKernels::columns], from which the others read: copying
   // is free beside the multiplications. REQUIRES: all columns.
   T* packed = nullptr;
   const T* next_b = nullptr;  // b of the next panel, at the same steps, to be brought nearer meanwhile; or null
-  const T* next_a = nullptr;  // what is read of a next, in one piece, to be brought nearer meanwhile; or null
-  int64_t next_share = 0;     // elements of that for each row
+  Ahead ahead = {};           // what is read of a next, to be brought nearer meanwhile
   T* c = nullptr;
   int64_t c_row = 0;
   bool accumulate = false;
@@ -81,6 +87,11 @@ struct GemmKernels {
   // zeros. transposed: b is stored as [n, k]. `step` is the distance of its rows. A panel_step that is an odd multiple
   // of `columns` keeps the panels, which are written side by side, in different sets of the cache.
   void (*pack)(const T* b, int64_t step, bool transposed, int64_t k, int64_t n, T* panels, int64_t panel_step);
+
+  // Copies steps [begin, end) of a[depth, rows] (the transpose of what is multiplied; `a` is where step `begin` lies)
+  // tile by tile of a panel with so many rows: the elements of a step side by side, which is how they are used, and the
+  // steps one after the other.
+  void (*pack_tiles)(const T* a, int64_t step, int64_t begin, int64_t end, int64_t depth, int64_t rows, T* to);
 
   // to[j * to_step + t] = from[t * step + j] for t < rows and j < columns.
   void (*transpose)(const T* from, int64_t step, int64_t rows, int64_t columns, T* to, int64_t to_step);

@@ -325,6 +325,29 @@ TYPED_TEST(GemmOf, PanelsGiveTheBitsOfBlocks) {
                            .activation = Activation::Relu});
             ASSERT_EQ(got, expected) << isa_name(static_cast<Isa>(level)) << " " << rows << "x" << columns << "x" << k;
           }
+          // The same from packed tiles, which were packed in two parts, with something to fetch meanwhile.
+          std::vector<TypeParam> turned(static_cast<size_t>(k * rows)), tiles(turned.size());
+          for (int64_t i = 0; i < rows; ++i) {
+            for (int64_t t = 0; t < k; ++t)
+              turned[static_cast<size_t>(t * rows + i)] = a[static_cast<size_t>(i * (k + 2) + t)];
+          }
+          kernels.pack_tiles(turned.data(), rows, 0, k / 2, k, rows, tiles.data());
+          kernels.pack_tiles(turned.data() + k / 2 * rows, rows, k / 2, k, k, rows, tiles.data());
+          std::fill(got.begin(), got.end(), TypeParam(1));
+          kernels.panel({.rows = rows,
+                         .columns = columns,
+                         .depth = k,
+                         .a = tiles.data(),
+                         .tiled = true,
+                         .b = b.data(),
+                         .b_step = 2 * width + 3,
+                         .ahead = {.at = a.data(), .rows = rows, .columns = k, .pitch = k + 2},
+                         .c = got.data(),
+                         .c_row = columns,
+                         .accumulate = true,
+                         .bias = bias.data(),
+                         .activation = Activation::Relu});
+          ASSERT_EQ(got, expected) << isa_name(static_cast<Isa>(level)) << " " << rows << "x" << columns << "x" << k;
         }
       }
     }
