@@ -10,6 +10,7 @@
 // The batch is cut into a fixed number of parts with a result each, which are added up in order.
 
 #include "devices/cpu/conv_patches.h"
+#include "devices/cpu/conv_stacked.h"
 
 namespace weir::cpu {
 namespace {
@@ -238,6 +239,7 @@ size_t conv_backward_filter_scratch_bytes(const ConvParams& params, int threads)
   if (!has_output(p)) return 0;
   if (is_matrix_product(p)) return gemm_scratch_bytes(backward_filter_product<T>(p), threads);
   if (uses_winograd<T>(p)) return winograd_backward_filter_scratch_bytes(p, threads);
+  if (uses_stacks<T>(p)) return stacked_backward_filter_scratch_bytes(p, threads);
   if (multiplies_pixels(p)) return pixels_backward_filter_scratch_bytes<T>(p, threads);
   return FilterGrad<T>(p, threads, nullptr).scratch_bytes();
 }
@@ -259,6 +261,7 @@ void conv_backward_filter(ThreadPool& pool, const ConvParams& params, const T* i
   }
   if constexpr (std::is_same_v<T, float>) {
     if (uses_winograd<T>(p)) return winograd_backward_filter(pool, p, input, output_grad, filter_grad, scratch);
+    if (uses_stacks<T>(p)) return stacked_backward_filter(pool, p, input, output_grad, filter_grad, scratch);
   }
   if (multiplies_pixels(p)) return pixels_backward_filter(pool, p, input, output_grad, filter_grad, scratch);
   FilterGrad<T>(p, pool.threads(), scratch).run(pool, input, output_grad, filter_grad);

@@ -9,6 +9,7 @@
 
 #include "devices/cpu/conv_patches.h"
 #include "devices/cpu/conv_scatter.h"
+#include "devices/cpu/conv_stacked.h"
 
 namespace weir::cpu {
 namespace {
@@ -405,6 +406,7 @@ size_t conv_forward_scratch_bytes(const ConvParams& params, int threads) {
   if (is_matrix_product(p)) return gemm_scratch_bytes(forward_product<T>(p), threads);
   if (scatters_forward(p)) return scatter_forward_scratch_bytes<T>(p, threads);
   if (uses_winograd<T>(p)) return winograd_forward_scratch_bytes(p, threads);
+  if (uses_stacks<T>(p)) return stacked_forward_scratch_bytes(p, threads);
   if (multiplies_patches(p)) return patches_forward_scratch_bytes<T>(p, threads);
   return GatherConv<T>(forward_gather(p), threads, nullptr).scratch_bytes();
 }
@@ -425,6 +427,7 @@ void conv_forward(ThreadPool& pool, const ConvParams& params, const T* input, co
   if (scatters_forward(p)) return scatter_forward(pool, p, input, filter, epilogue, output, scratch);
   if constexpr (std::is_same_v<T, float>) {
     if (uses_winograd<T>(p)) return winograd_forward(pool, p, input, filter, epilogue, output, scratch);
+    if (uses_stacks<T>(p)) return stacked_forward(pool, p, input, filter, epilogue, output, scratch);
   }
   if (multiplies_patches(p)) return patches_forward(pool, p, input, filter, epilogue, output, scratch);
   GatherConv<T>(forward_gather(p), pool.threads(), scratch).run(pool, input, filter, epilogue, output);
@@ -437,6 +440,8 @@ size_t conv_backward_input_scratch_bytes(const ConvParams& params, int threads) 
   if (is_matrix_product(p)) return gemm_scratch_bytes(backward_input_product<T>(p), threads);
   if (scatters_backward_input(p)) return scatter_backward_input_scratch_bytes<T>(p, threads);
   if (uses_winograd<T>(p)) return winograd_backward_input_scratch_bytes(p, threads);
+  if (uses_stacks<T>(p)) return stacked_backward_input_scratch_bytes(p, threads);
+  if (multiplies_pixels(p)) return pixels_backward_input_scratch_bytes<T>(p, threads);
   return GatherConv<T>(backward_gather(p), threads, nullptr).scratch_bytes();
 }
 
@@ -459,7 +464,9 @@ void conv_backward_input(ThreadPool& pool, const ConvParams& params, const T* fi
   if (scatters_backward_input(p)) return scatter_backward_input(pool, p, filter, output_grad, input_grad, scratch);
   if constexpr (std::is_same_v<T, float>) {
     if (uses_winograd<T>(p)) return winograd_backward_input(pool, p, filter, output_grad, input_grad, scratch);
+    if (uses_stacks<T>(p)) return stacked_backward_input(pool, p, filter, output_grad, input_grad, scratch);
   }
+  if (multiplies_pixels(p)) return pixels_backward_input(pool, p, filter, output_grad, input_grad, scratch);
   GatherConv<T>(backward_gather(p), pool.threads(), scratch).run(pool, output_grad, filter, {}, input_grad);
 }
 

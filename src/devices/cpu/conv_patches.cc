@@ -40,6 +40,29 @@ void copy_patches(ThreadPool& pool, const ConvParams& p, const T* input, T* patc
   });
 }
 
+// The reverse for single pixels: zeros where no patch lies.
+template <class T>
+void spread_pixels(ThreadPool& pool, const ConvParams& p, const T* pixels, T* input_grad) {
+  const int64_t out_h = p.out_h(), out_w = p.out_w(), row_size = p.in_w * p.in_c;
+  // The place in the output of row or column i of the input, or -1.
+  auto place = [](int64_t i, int64_t pad, int64_t stride, int64_t out) {
+    return (i + pad) % stride == 0 && (i + pad) / stride < out ? (i + pad) / stride : -1;
+  };
+  const int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, row_size));
+  pool.parallel_for(p.batch * p.in_h, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      const int64_t y = place(row % p.in_h, p.pad_top, p.stride_h, out_h);
+      const T* from = pixels + (row / p.in_h * out_h + std::max<int64_t>(y, 0)) * out_w * p.in_c;
+      T* to = input_grad + row * row_size;
+      std::fill_n(to, row_size, T(0));
+      for (int64_t x = 0; y >= 0 && x < p.in_w; ++x) {
+        const int64_t column = place(x, p.pad_left, p.stride_w, out_w);
+        if (column >= 0) std::copy_n(from + column * p.in_c, p.in_c, to + x * p.in_c);
+      }
+    }
+  });
+}
+
 }  // namespace
 
 bool multiplies_patches(const ConvParams& p) {
@@ -54,6 +77,11 @@ size_t patches_forward_scratch_bytes(const ConvParams& p, int threads) {
 template <class T>
 size_t pixels_backward_filter_scratch_bytes(const ConvParams& p, int threads) {
   return patch_bytes<T>(p) + gemm_scratch_bytes(backward_filter_product<T>(p), threads);
+}
+
+template <class T>
+size_t pixels_backward_input_scratch_bytes(const ConvParams& p, int threads) {
+  return patch_bytes<T>(p) + gemm_scratch_bytes(backward_input_product<T>(p), threads);
 }
 
 template <class T>
@@ -81,9 +109,23 @@ void pixels_backward_filter(ThreadPool& pool, const ConvParams& p, const T* inpu
   gemm(pool, g, static_cast<char*>(scratch) + patch_bytes<T>(p));
 }
 
+template <class T>
+void pixels_backward_input(ThreadPool& pool, const ConvParams& p, const T* filter, const T* output_grad, T* input_grad,
+                           void* scratch) {
+  T* pixels = static_cast<T*>(scratch);
+  Gemm<T> g = backward_input_product<T>(p);
+  g.a = output_grad;
+  g.b = filter;
+  g.c = pixels;
+  gemm(pool, g, static_cast<char*>(scratch) + patch_bytes<T>(p));
+  spread_pixels(pool, p, pixels, input_grad);
+}
+
 #define WEIR_INSTANTIATE(T)                                                                                         \
   template size_t patches_forward_scratch_bytes<T>(const ConvParams&, int);                                         \
   template size_t pixels_backward_filter_scratch_bytes<T>(const ConvParams&, int);                                  \
+  template size_t pixels_backward_input_scratch_bytes<T>(const ConvParams&, int);                                   \
+  template void pixels_backward_input(ThreadPool&, const ConvParams&, const T*, const T*, T*, void*);               \
   template void patches_forward(ThreadPool&, const ConvParams&, const T*, const T*, const Epilogue<T>&, T*, void*); \
   template void pixels_backward_filter(ThreadPool&, const ConvParams&, const T*, const T*, T*, void*);
 WEIR_INSTANTIATE(float)

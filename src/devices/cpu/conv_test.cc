@@ -262,7 +262,7 @@ TYPED_TEST(ConvOf, MatchesDoubleReferenceForLayersOfModels) {
 
 TEST(Winograd, MatchesDoubleReference) {
   for (const ConvParams& p : layers()) Case<float>(p).check(10);
-  for (int64_t k : {3, 5}) {
+  for (int64_t k : {2, 3, 4, 5}) {
     for (int64_t in_c : {16, 21, 64}) {
       for (int64_t out_c : {16, 35}) {
         ConvParams p = {.batch = 3, .in_h = 17, .in_w = 19, .in_c = in_c, .k_h = k, .k_w = k, .out_c = out_c};
@@ -277,12 +277,67 @@ TEST(Winograd, MatchesDoubleReference) {
   }
 }
 
+// At a stride of two it takes stacks of pixels.
+TEST(Winograd, MatchesDoubleReferenceAtAStrideOfTwo) {
+  for (int64_t k : {3, 4, 5, 6, 7, 8}) {
+    for (int64_t in_c : {3, 17}) {
+      for (int64_t out_c : {16, 35}) {
+        ConvParams p = {.batch = 5,
+                        .in_h = 25,
+                        .in_w = 28,
+                        .in_c = in_c,
+                        .k_h = k,
+                        .k_w = k,
+                        .out_c = out_c,
+                        .stride_h = 2,
+                        .stride_w = 2};
+        Case<float>(p).check(10);
+        Case<float>(same(p)).check(10);
+        p.pad_top = 3;
+        p.pad_bottom = 1;
+        p.pad_left = 9;
+        Case<float>(p).check(10);
+      }
+    }
+  }
+}
+
+TEST(Winograd, IsChosenForFiltersOfFourAndFiveAtAStrideOfTwo) {
+  for (int64_t k : {4, 5}) {
+    const ConvParams p = same({.batch = 8,
+                               .in_h = 28,
+                               .in_w = 28,
+                               .in_c = 16,
+                               .k_h = k,
+                               .k_w = k,
+                               .out_c = 32,
+                               .stride_h = 2,
+                               .stride_w = 2});
+    ConvParams plain = p;
+    plain.winograd = false;
+    EXPECT_NE(Case<float>(p).run(1).output, Case<float>(plain).run(1).output);
+    const auto one = Case<float>(p).run(1), three = Case<float>(p).run(3);
+    EXPECT_EQ(one.output, three.output);
+    EXPECT_EQ(one.input_grad, three.input_grad);
+    EXPECT_EQ(one.filter_grad, three.filter_grad);
+  }
+}
+
 // What the documentation promises: no error above 1e-4 of the largest value, at any scale of the data, with images as
 // they are before (offset) and after normalisation.
-void expect_small_errors(int64_t size, int64_t in_c, int64_t k, int64_t out_c, float scale, float offset) {
+void expect_small_errors(int64_t size, int64_t in_c, int64_t k, int64_t out_c, float scale, float offset,
+                         int64_t stride = 1) {
   SCOPED_TRACE(testing::Message() << size << "x" << in_c << " filter " << k << "x" << out_c << " scale " << scale
-                                  << " offset " << offset);
-  Case<float> c(same({.batch = 4, .in_h = size, .in_w = size, .in_c = in_c, .k_h = k, .k_w = k, .out_c = out_c}));
+                                  << " offset " << offset << " stride " << stride);
+  Case<float> c(same({.batch = 4,
+                      .in_h = size,
+                      .in_w = size,
+                      .in_c = in_c,
+                      .k_h = k,
+                      .k_w = k,
+                      .out_c = out_c,
+                      .stride_h = stride,
+                      .stride_w = stride}));
   for (float& v : c.input) v = (v + offset) * scale;
   for (float& v : c.output_grad) v *= scale;
   std::vector<double> output, input_grad, filter_grad;
@@ -307,6 +362,14 @@ TEST(Winograd, ErrorsStayBelowTheirBound) {
       for (float scale : {1e-6f, 1e5f}) {
         for (float offset : {0.0f, 3.0f}) expect_small_errors(size, in_c, k, out_c, scale, offset);
       }
+    }
+  }
+}
+
+TEST(Winograd, ErrorsStayBelowTheirBoundAtAStrideOfTwo) {
+  for (int64_t k : {4, 5, 7}) {
+    for (float scale : {1e-6f, 1e5f}) {
+      for (float offset : {0.0f, 3.0f}) expect_small_errors(26, k == 7 ? 3 : 20, k, 32, scale, offset, 2);
     }
   }
 }

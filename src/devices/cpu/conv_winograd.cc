@@ -1,18 +1,46 @@
+#include <cmath>
+
 #include "devices/cpu/conv_internal.h"
 #include "devices/cpu/conv_winograd_kernels.h"
 
 namespace weir::cpu {
 namespace {
 
-constexpr int64_t kTile = 8, kPlanes = kTile * kTile;
+constexpr int64_t kMaxPlanes = 8 * 8;
 
-const WinogradKernels& winograd_kernels(Isa level) {
+const WinogradKernels* winograd_variants(Isa level) {
 #if defined(__x86_64__)
   if (level == Isa::Avx512) return avx512::kWinograd;
   if (level == Isa::Avx2) return avx2::kWinograd;
 #endif
   (void)level;
   return portable::kWinograd;
+}
+
+// So many channels that the transformed filter does not stay in the second-level cache.
+bool is_wide(const ConvParams& p) { return p.in_c * p.out_c > 128 * 128; }
+
+constexpr int64_t kFewestTiles = 16;
+
+// What a pair of channels costs with tiles of a size, in products of the direct method. Beside the products there are
+// the transforms, of which many go through memory where the channels are many; so does the transformed filter.
+double cost_of(const WinogradKernels& kernels, const ConvParams& p, int64_t height, int64_t width) {
+  const int64_t m = kernels.tile + 1 - kernels.taps, planes = kernels.tile * kernels.tile;
+  const int64_t tiles = p.batch * divide_up(height, m) * divide_up(width, m);
+  if (tiles < kFewestTiles) return INFINITY;
+  return static_cast<double>(planes) *
+         (static_cast<double>(tiles) * (is_wide(p) ? 1.6 : 1.3) + (is_wide(p) ? 30.0 : 8.0));
+}
+
+// The variant with the least work; null when there is none for the filter.
+const WinogradKernels* find_variant(const ConvParams& p) {
+  const WinogradKernels* best = nullptr;
+  for (int i = 0; i < kWinogradVariants; ++i) {
+    const WinogradKernels& kernels = winograd_variants(isa())[i];
+    if (kernels.taps != p.k_h || kernels.taps != p.k_w) continue;
+    if (!best || cost_of(kernels, p, p.out_h(), p.out_w()) < cost_of(*best, p, p.out_h(), p.out_w())) best = &kernels;
+  }
+  return best;
 }
 
 // Images cut into tiles. Tile (y, x) covers rows y * step + origin ... of `size` pixels in each direction.
@@ -39,7 +67,8 @@ struct Tiling {
   }
 };
 
-// One plane: rows of a times the panels of b, in slices whose panels stay in the first-level cache.
+// One plane: rows of a times the panels of b, in slices whose panels stay in the first-level cache. Tiles that were
+// packed must fit into one slice.
 void multiply_plane(const GemmKernels<float>& kernels, GemmPanel<float> panel, int64_t depth, int64_t columns,
                     int64_t panel_step) {
   const int64_t slice = divide_up(depth, divide_up(depth, kernels.depth));
@@ -61,15 +90,12 @@ void multiply_plane(const GemmKernels<float>& kernels, GemmPanel<float> panel, i
   }
 }
 
-// So many channels that the transformed filter does not stay in the second-level cache.
-bool is_wide(const ConvParams& p) { return p.in_c * p.out_c > 128 * 128; }
-
 // Forward, and backward to the input, which is forward with the filter turned around and its channels exchanged.
 class WinogradGather {
  public:
   WinogradGather(const ConvParams& p, bool backward, int threads, void* scratch)
-      : p_(p), backward_(backward), kernels_(gemm_kernels<float>(isa())), winograd_(winograd_kernels(isa())) {
-    const int64_t m = kTile + 1 - p.k_h;
+      : p_(p), backward_(backward), kernels_(gemm_kernels<float>(isa())), winograd_(*find_variant(p)) {
+    const int64_t m = winograd_.tile + 1 - p.k_h;
     depth_ = backward ? p.out_c : p.in_c;
     columns_ = backward ? p.in_c : p.out_c;
     const int64_t height = backward ? p.in_h : p.out_h(), width = backward ? p.in_w : p.out_w();
@@ -81,7 +107,7 @@ class WinogradGather {
                m,
                -pad_h,
                -pad_w,
-               kTile,
+               winograd_.tile,
                backward ? p.out_h() : p.in_h,
                backward ? p.out_w() : p.in_w,
                depth_};
@@ -92,11 +118,11 @@ class WinogradGather {
     zeros_ = carver.take<float>(depth_);
     panel_step_ = (depth_ | 1) * kernels_.columns;
     panel_plane_ = odd_lines(panel_step_ * divide_up(columns_, kernels_.columns));
-    panels_ = carver.take<float>(kPlanes * panel_plane_);
+    panels_ = carver.take<float>(planes_ * panel_plane_);
     turned_plane_ = odd_lines(kernels_.columns * kTurned);
-    turned_ = carver.take<float>(backward ? threads * kPlanes * turned_plane_ : 0);
-    source_tile_ = odd_lines(kPlanes * depth_);
-    dest_tile_ = odd_lines(kPlanes * columns_);
+    turned_ = carver.take<float>(backward ? threads * planes_ * turned_plane_ : 0);
+    source_tile_ = odd_lines(planes_ * depth_);
+    dest_tile_ = odd_lines(planes_ * columns_);
     blocks_ = carver.take<float>(threads * block_ * (source_tile_ + dest_tile_));
     scratch_bytes_ = carver.used();
   }
@@ -121,7 +147,7 @@ class WinogradGather {
   int64_t choose_block(int threads) const {
     constexpr int64_t kBlockElements = 160 * 1024;
     if (is_wide(p_)) return divide_up(tiles_, threads * divide_up(tiles_, threads * kMaxBlock));
-    const int64_t fitting = std::min(divide_up(tiles_, 3 * threads), kBlockElements / (kPlanes * (depth_ + columns_)));
+    const int64_t fitting = std::min(divide_up(tiles_, 3 * threads), kBlockElements / (planes_ * (depth_ + columns_)));
     return std::clamp<int64_t>(round_up(fitting, kernels_.rows), 2 * kernels_.rows, kMaxBlock);
   }
 
@@ -130,8 +156,7 @@ class WinogradGather {
     pool.parallel_for(depth_, 4, [&](int64_t begin, int64_t end) {
       for (int64_t c = begin; c < end; ++c) {
         for (int64_t j = 0; j < columns_; j += kernels_.columns) {
-          winograd_.filter(p_.k_h, filter + c * columns_ + j, depth_ * columns_,
-                           std::min(kernels_.columns, columns_ - j),
+          winograd_.filter(filter + c * columns_ + j, depth_ * columns_, std::min(kernels_.columns, columns_ - j),
                            panels_ + j / kernels_.columns * panel_step_ + c * kernels_.columns, panel_plane_);
         }
       }
@@ -145,12 +170,11 @@ class WinogradGather {
     pool.parallel_for(divide_up(columns_, kernels_.columns) * pieces, 1, [&](int64_t task, int64_t) {
       const int64_t panel = task / pieces, column = panel * kernels_.columns, first = task % pieces * kTurned;
       const int64_t rows = std::min(kernels_.columns, columns_ - column), length = std::min(kTurned, depth_ - first);
-      float* turned = turned_ + ThreadPool::thread_index() * kPlanes * turned_plane_;
+      float* turned = turned_ + ThreadPool::thread_index() * planes_ * turned_plane_;
       for (int64_t i = 0; i < rows; ++i) {
-        winograd_.filter(p_.k_h, filter + (column + i) * depth_ + first, -tap, length, turned + i * kTurned,
-                         turned_plane_);
+        winograd_.filter(filter + (column + i) * depth_ + first, -tap, length, turned + i * kTurned, turned_plane_);
       }
-      for (int64_t i = 0; i < kPlanes; ++i) {
+      for (int64_t i = 0; i < planes_; ++i) {
         kernels_.pack(turned + i * turned_plane_, kTurned, true, length, rows,
                       panels_ + i * panel_plane_ + panel * panel_step_ + first * kernels_.columns, panel_step_);
       }
@@ -159,12 +183,12 @@ class WinogradGather {
 
   void run_block(int64_t begin, int64_t end, const float* source, const Epilogue<float>& epilogue, float* dest,
                  float* transformed, float* products) const {
-    const float* from[kPlanes];
+    const float* from[kMaxPlanes];
     for (int64_t tile = begin; tile < end; ++tile) {
       source_.pixels(tile, source, zeros_, from);
       winograd_.data(from, depth_, transformed + (tile - begin) * source_tile_, depth_);
     }
-    for (int64_t i = 0; i < kPlanes; ++i) {
+    for (int64_t i = 0; i < planes_; ++i) {
       multiply_plane(kernels_,
                      {.rows = end - begin,
                       .a = transformed + i * depth_,
@@ -174,11 +198,11 @@ class WinogradGather {
                       .c_row = dest_tile_},
                      depth_, columns_, panel_step_);
     }
-    float* to[kPlanes];
+    float* to[kMaxPlanes];
     for (int64_t tile = begin; tile < end; ++tile) {
       dest_.for_pixels(tile, [&](int64_t i, int64_t offset) { to[i] = offset < 0 ? nullptr : dest + offset; });
-      winograd_.output(p_.k_h, products + (tile - begin) * dest_tile_, columns_, columns_, epilogue.bias,
-                       epilogue.activation, to);
+      winograd_.output(products + (tile - begin) * dest_tile_, columns_, columns_, epilogue.bias, epilogue.activation,
+                       to);
     }
   }
 
@@ -186,6 +210,7 @@ class WinogradGather {
   const bool backward_;
   const GemmKernels<float>& kernels_;
   const WinogradKernels& winograd_;
+  const int64_t planes_ = winograd_.tile * winograd_.tile;
   int64_t depth_ = 0, columns_ = 0;  // channels of source and destination
   Tiling source_, dest_;
   int64_t tiles_ = 0, block_ = 0;  // in the batch, in a task
@@ -203,25 +228,25 @@ class WinogradGather {
 class WinogradFilterGrad {
  public:
   WinogradFilterGrad(const ConvParams& p, int threads, void* scratch)
-      : p_(p), kernels_(gemm_kernels<float>(isa())), winograd_(winograd_kernels(isa())) {
-    const int64_t m = kTile + 1 - p.k_h;
+      : p_(p), kernels_(gemm_kernels<float>(isa())), winograd_(*find_variant(p)) {
+    const int64_t m = winograd_.tile + 1 - p.k_h;
     grad_ = {divide_up(p.out_h(), m), divide_up(p.out_w(), m), m, 0, 0, m, p.out_h(), p.out_w(), p.out_c};
-    input_ = {grad_.tiles_h, grad_.tiles_w, m, -p.pad_top, -p.pad_left, kTile, p.in_h, p.in_w, p.in_c};
+    input_ = {grad_.tiles_h, grad_.tiles_w, m, -p.pad_top, -p.pad_left, winograd_.tile, p.in_h, p.in_w, p.in_c};
     tiles_ = p.batch * grad_.tiles_h * grad_.tiles_w;
     constexpr int64_t kChunkElements = 2 << 20;
-    chunk_ = std::clamp<int64_t>(kChunkElements / (kPlanes * (p.in_c + p.out_c)), 32, kernels_.depth);
+    chunk_ = std::clamp<int64_t>(kChunkElements / (planes_ * (p.in_c + p.out_c)), 32, kernels_.depth);
     chunk_ = std::min(chunk_, tiles_);
 
     Carver carver(scratch);
     zeros_ = carver.take<float>(std::max(p.in_c, p.out_c));
     input_plane_ = odd_lines(chunk_ * p.in_c);
-    inputs_ = carver.take<float>(kPlanes * input_plane_);
+    inputs_ = carver.take<float>(planes_ * input_plane_);
     panel_step_ = (chunk_ | 1) * kernels_.columns;
     grad_plane_ = odd_lines(panel_step_ * divide_up(p.out_c, kernels_.columns));
-    grads_ = carver.take<float>(kPlanes * grad_plane_);
+    grads_ = carver.take<float>(planes_ * grad_plane_);
     result_plane_ = odd_lines(p.in_c * p.out_c);
-    results_ = carver.take<float>(kPlanes * result_plane_);
-    tile_ = odd_lines(kPlanes * std::max(p.in_c, p.out_c));
+    results_ = carver.take<float>(planes_ * result_plane_);
+    tile_ = odd_lines(planes_ * std::max(p.in_c, p.out_c));
     tiles_at_once_ = carver.take<float>(threads * kGroup * tile_);
     scratch_bytes_ = carver.used();
   }
@@ -237,7 +262,7 @@ class WinogradFilterGrad {
     }
     pool.parallel_for(p_.in_c, 4, [&](int64_t begin, int64_t end) {
       for (int64_t c = begin; c < end; ++c) {
-        winograd_.filter_grad(p_.k_h, results_ + c * p_.out_c, result_plane_, p_.out_c, filter_grad + c * p_.out_c,
+        winograd_.filter_grad(results_ + c * p_.out_c, result_plane_, p_.out_c, filter_grad + c * p_.out_c,
                               p_.in_c * p_.out_c);
       }
     });
@@ -250,22 +275,19 @@ class WinogradFilterGrad {
   void transform_chunk(ThreadPool& pool, int64_t first, int64_t count, const float* input, const float* output_grad) {
     pool.parallel_for(count, kGroup, [&](int64_t begin, int64_t end) {
       float* group = tiles_at_once_ + ThreadPool::thread_index() * kGroup * tile_;
-      const float* from[kPlanes];
+      const float* from[kMaxPlanes];
       for (int64_t i = begin; i < end; ++i) {
         input_.pixels(first + i, input, zeros_, from);
         winograd_.data(from, p_.in_c, group + (i - begin) * tile_, p_.in_c);
       }
-      for (int64_t plane = 0; plane < kPlanes; ++plane) {
-        for (int64_t i = begin; i < end; ++i) {
-          std::copy_n(group + (i - begin) * tile_ + plane * p_.in_c, p_.in_c,
-                      inputs_ + plane * input_plane_ + i * p_.in_c);
-        }
+      for (int64_t plane = 0; plane < planes_; ++plane) {
+        kernels_.pack_tiles(group + plane * p_.in_c, tile_, begin, end, count, p_.in_c, inputs_ + plane * input_plane_);
       }
       for (int64_t i = begin; i < end; ++i) {
         grad_.pixels(first + i, output_grad, zeros_, from);
-        winograd_.output_grad(p_.k_h, from, p_.out_c, group + (i - begin) * tile_, p_.out_c);
+        winograd_.output_grad(from, p_.out_c, group + (i - begin) * tile_, p_.out_c);
       }
-      for (int64_t plane = 0; plane < kPlanes; ++plane) {
+      for (int64_t plane = 0; plane < planes_; ++plane) {
         kernels_.pack(group + plane * p_.out_c, tile_, false, end - begin, p_.out_c,
                       grads_ + plane * grad_plane_ + begin * kernels_.columns, panel_step_);
       }
@@ -273,12 +295,11 @@ class WinogradFilterGrad {
   }
 
   void multiply_chunk(ThreadPool& pool, int64_t count, bool accumulate) {
-    pool.parallel_for(kPlanes, 1, [&](int64_t i, int64_t) {
+    pool.parallel_for(planes_, 1, [&](int64_t i, int64_t) {
       multiply_plane(kernels_,
                      {.rows = p_.in_c,
                       .a = inputs_ + i * input_plane_,
-                      .a_row = 1,
-                      .a_step = p_.in_c,
+                      .tiled = true,
                       .b = grads_ + i * grad_plane_,
                       .c = results_ + i * result_plane_,
                       .c_row = p_.out_c,
@@ -290,6 +311,7 @@ class WinogradFilterGrad {
   const ConvParams& p_;
   const GemmKernels<float>& kernels_;
   const WinogradKernels& winograd_;
+  const int64_t planes_ = winograd_.tile * winograd_.tile;
   Tiling input_, grad_;
   int64_t tiles_ = 0, chunk_ = 0;
   float* zeros_ = nullptr;   // a pixel beyond the image
@@ -302,10 +324,11 @@ class WinogradFilterGrad {
 };
 
 // Taps of one axis that have the image under them, for all pixels of the output.
-int64_t taps_inside(int64_t in, int64_t out, int64_t k, int64_t pad) {
+int64_t taps_inside(int64_t in, int64_t out, int64_t k, int64_t pad, int64_t stride) {
   int64_t taps = 0;
   for (int64_t tap = 0; tap < k; ++tap) {
-    const int64_t begin = std::max<int64_t>(pad - tap, 0), end = std::min(in + pad - tap, out);
+    const int64_t begin = divide_up(std::max<int64_t>(pad - tap, 0), stride);
+    const int64_t end = in + pad > tap ? std::min((in - 1 + pad - tap) / stride + 1, out) : 0;
     taps += std::max<int64_t>(end - begin, 0);
   }
   return taps;
@@ -313,20 +336,21 @@ int64_t taps_inside(int64_t in, int64_t out, int64_t k, int64_t pad) {
 
 }  // namespace
 
+int64_t direct_products(const ConvParams& p) {
+  return p.batch * taps_inside(p.in_h, p.out_h(), p.k_h, p.pad_top, p.stride_h) *
+         taps_inside(p.in_w, p.out_w(), p.k_w, p.pad_left, p.stride_w);
+}
+
+double winograd_products(const ConvParams& p) {
+  if (p.stride_h != 1 || p.stride_w != 1 || p.dilation_h != 1 || p.dilation_w != 1) return INFINITY;
+  const WinogradKernels* kernels = find_variant(p);
+  return kernels ? std::max(cost_of(*kernels, p, p.out_h(), p.out_w()), cost_of(*kernels, p, p.in_h, p.in_w))
+                 : INFINITY;
+}
+
 bool winograd_pays(const ConvParams& p) {
-  if (p.k_h != p.k_w || (p.k_h != 3 && p.k_h != 5)) return false;
-  if (p.stride_h != 1 || p.stride_w != 1 || p.dilation_h != 1 || p.dilation_w != 1) return false;
   if (p.in_c < 16 || p.out_c < 16) return false;  // the transforms cost more than the products
-  // The direct method leaves out the taps that lie beside the image.
-  const int64_t taps =
-      taps_inside(p.in_h, p.out_h(), p.k_h, p.pad_top) * taps_inside(p.in_w, p.out_w(), p.k_w, p.pad_left);
-  const int64_t m = kTile + 1 - p.k_h;
-  auto gain = [&](int64_t height, int64_t width) {
-    const int64_t tiles = divide_up(height, m) * divide_up(width, m);
-    // Beside the products there are the transforms, of which many go through memory where the channels are many.
-    return p.batch * tiles >= 16 && tiles * kPlanes * (is_wide(p) ? 16 : 13) < 10 * taps;
-  };
-  return gain(p.out_h(), p.out_w()) && gain(p.in_h, p.in_w);
+  return winograd_products(p) < static_cast<double>(direct_products(p));
 }
 
 size_t winograd_forward_scratch_bytes(const ConvParams& p, int threads) {

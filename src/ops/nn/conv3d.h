@@ -1,12 +1,13 @@
 #pragma once
 
-#include <algorithm>
 #include <string_view>
-#include <vector>
 
+#include "devices/cpu/conv3d.h"
 #include "graph/grad_context.h"
 #include "graph/infer_context.h"
+#include "ops/flops.h"
 #include "ops/kernel.h"
+#include "ops/nn/conv_state.h"
 #include "ops/nn/volume.h"
 #include "ops/types.h"
 
@@ -33,12 +34,11 @@ Output conv3d_node(const GradContext& c, std::string_view op, const Inputs&... i
   return builder.output();
 }
 
-constexpr int64_t kVolumeChunk = 64;  // channels summed up at a time
-
-// Calls body(first, count) for the chunks of n channels.
-template <class Body>
-void for_each_channels(int64_t n, const Body& body) {
-  for (int64_t q = 0; q < n; q += kVolumeChunk) body(q, std::min(kVolumeChunk, n - q));
-}
+// What a convolution of volumes works out when its plan is made.
+struct Conv3dState {
+  ConvState images;  // planes on top of each other are one image, for staging
+  cpu::Conv3dParams params;
+};
+Conv3dState prepare_conv3d(PrepareContext& c, ConvKind kind, const Shape& input, const Shape& filter);
 
 }  // namespace weir::ops

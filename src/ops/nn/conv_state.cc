@@ -38,12 +38,18 @@ ConvState prepare_conv(PrepareContext& c, ConvKind kind, const Shape& input, con
               .pad_left = g.width.pad_before,
               .pad_right = g.width.pad_after,
               .winograd = !c.node().attrs().find("_direct")};
+  const int threads = c.threads();
+  place_operands(c, s,
+                 c.node().type() == DType::Float64 ? core_bytes<double>(kind, s.params, threads)
+                                                   : core_bytes<float>(kind, s.params, threads));
+  return s;
+}
+
+void place_operands(PrepareContext& c, ConvState& s, size_t bytes) {
+  const ConvGeometry& g = s.geometry;
   const DType dtype = c.node().type();
   const bool is_double = dtype == DType::Float64, is_narrow = dtype != DType::Float32 && !is_double;
   s.stage_images = is_narrow || g.layout.channels != 3;
-
-  size_t bytes =
-      is_double ? core_bytes<double>(kind, s.params, c.threads()) : core_bytes<float>(kind, s.params, c.threads());
   auto place = [&](bool staged, const Shape& shape) {
     const size_t at = (bytes + 63) / 64 * 64;
     if (staged) bytes = at + static_cast<size_t>(checked_multiply(shape.elements(), is_double ? 8 : 4));
@@ -53,7 +59,6 @@ ConvState prepare_conv(PrepareContext& c, ConvKind kind, const Shape& input, con
   s.filter_at = place(is_narrow, g.filter());
   s.output_at = place(s.stage_images, g.output());
   c.set_scratch(bytes);
-  return s;
 }
 
 }  // namespace weir::ops

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <type_traits>
 
@@ -29,33 +30,58 @@ enum class ConvKind { Forward, BackwardInput, BackwardFilter };
 // Works out the state and asks for scratch memory. REQUIRES: attribute "T" is a floating type.
 ConvState prepare_conv(PrepareContext& c, ConvKind kind, const Shape& input, const Shape& filter);
 
-// Copies an image of the geometry's layout to NHWC and back. [rows, columns, channels] are its sizes.
+// Places the operands that the state's geometry wants staged behind `bytes` of scratch memory, and asks for all of it.
+void place_operands(PrepareContext& c, ConvState& state, size_t bytes);
+
+// Calls body(image, first pixel, pixels) for blocks of pixels.
+template <class Body>
+void for_pixels(int64_t batch, int64_t pixels, int64_t channels, ThreadPool& pool, const Body& body) {
+  const int64_t block = 64, blocks = (pixels + block - 1) / block;
+  pool.parallel_for(batch * blocks, std::max<int64_t>(1, 32768 / std::max<int64_t>(1, block * channels)),
+                    [&](int64_t begin, int64_t end) {
+                      for (int64_t i = begin; i < end; ++i) {
+                        const int64_t first = i % blocks * block;
+                        body(i / blocks, first, std::min(block, pixels - first));
+                      }
+                    });
+}
+template <class T, class C>
+void copy_elements(const T* from, int64_t n, C* to) {
+  for (int64_t i = 0; i < n; ++i) to[i] = static_cast<C>(from[i]);
+}
+// to[j * to_step + t] = from[t * step + j] for t < rows and j < columns.
+template <class T, class C>
+void transpose_elements(const T* from, int64_t step, int64_t rows, int64_t columns, C* to, int64_t to_step) {
+  if constexpr (std::is_same_v<T, C> && (std::is_same_v<T, float> || std::is_same_v<T, double>)) {
+    cpu::gemm_kernels<T>(cpu::isa()).transpose(from, step, rows, columns, to, to_step);
+  } else {
+    for (int64_t t = 0; t < rows; ++t) {
+      for (int64_t j = 0; j < columns; ++j) to[j * to_step + t] = static_cast<C>(from[t * step + j]);
+    }
+  }
+}
+
+// Copies images of the geometry's layout to NHWC and back. [rows, columns, channels] are their sizes.
 template <class T, class C>
 void image_to_nhwc(const ImageLayout& layout, int64_t batch, int64_t rows, int64_t columns, int64_t channels,
                    const T* from, C* to, ThreadPool& pool) {
   const ImageStrides s = image_strides(layout, rows, columns, channels);
-  pool.parallel_for(batch * rows, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t at = begin; at < end; ++at) {
-      const T* row = from + at / rows * s.batch + at % rows * s.height;
-      C* out = to + at * columns * channels;
-      for (int64_t w = 0; w < columns; ++w) {
-        for (int64_t k = 0; k < channels; ++k) *out++ = static_cast<C>(row[w * s.width + k * s.channels]);
-      }
-    }
+  for_pixels(batch, rows * columns, channels, pool, [&](int64_t image, int64_t pixel, int64_t count) {
+    const T* in = from + image * s.batch + pixel * s.width;
+    C* out = to + (image * rows * columns + pixel) * channels;
+    if (s.channels == 1) return copy_elements(in, count * channels, out);
+    transpose_elements(in, s.channels, channels, count, out, channels);
   });
 }
 template <class T, class C>
 void image_from_nhwc(const ImageLayout& layout, int64_t batch, int64_t rows, int64_t columns, int64_t channels,
                      const C* from, T* to, ThreadPool& pool) {
   const ImageStrides s = image_strides(layout, rows, columns, channels);
-  pool.parallel_for(batch * rows, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t at = begin; at < end; ++at) {
-      const C* in = from + at * columns * channels;
-      T* row = to + at / rows * s.batch + at % rows * s.height;
-      for (int64_t w = 0; w < columns; ++w) {
-        for (int64_t k = 0; k < channels; ++k) row[w * s.width + k * s.channels] = static_cast<T>(*in++);
-      }
-    }
+  for_pixels(batch, rows * columns, channels, pool, [&](int64_t image, int64_t pixel, int64_t count) {
+    const C* in = from + (image * rows * columns + pixel) * channels;
+    T* out = to + image * s.batch + pixel * s.width;
+    if (s.channels == 1) return copy_elements(in, count * channels, out);
+    transpose_elements(in, channels, count, channels, out, s.channels);
   });
 }
 

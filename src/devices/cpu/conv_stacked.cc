@@ -1,0 +1,176 @@
+#include "devices/cpu/conv_stacked.h"
+
+namespace weir::cpu {
+namespace {
+
+constexpr int64_t kTaskElements = 16384;
+
+// Row y of the output reads the padded rows 2 y + k. Stack v holds the padded rows 2 v and 2 v + 1, so that tap k is
+// row k % 2 of stack y + k / 2.
+class Stacks {
+ public:
+  explicit Stacks(const ConvParams& p) : p_(p), taps_((p.k_h + 1) / 2) {
+    q_ = p;
+    q_.in_h = p.out_h() + taps_ - 1;
+    q_.in_w = p.out_w() + taps_ - 1;
+    q_.in_c = 4 * p.in_c;
+    q_.k_h = q_.k_w = taps_;
+    q_.stride_h = q_.stride_w = 1;
+    q_.pad_top = q_.pad_bottom = q_.pad_left = q_.pad_right = 0;
+  }
+
+  // The convolution of the stacks.
+  const ConvParams& params() const { return q_; }
+
+  struct Scratch {
+    float *images, *filter;
+    void* core;
+    size_t bytes;
+  };
+  Scratch carve(void* scratch, size_t core) const {
+    Carver carver(scratch);
+    Scratch s{};
+    s.images = carver.take<float>(q_.batch * q_.in_h * q_.in_w * q_.in_c);
+    s.filter = carver.take<float>(taps_ * taps_ * q_.in_c * q_.out_c);
+    s.core = carver.take<char>(static_cast<int64_t>(core));
+    s.bytes = carver.used();
+    return s;
+  }
+
+  void stack_images(ThreadPool& pool, const float* input, float* stacks) const {
+    for_rows(pool, q_.in_h, q_.in_w * q_.in_c, [&](int64_t image, int64_t v) {
+      for (int64_t half = 0; half < 2; ++half) {
+        const int64_t y = 2 * v + half - p_.pad_top;
+        const float* row = y < 0 || y >= p_.in_h ? nullptr : input + (image * p_.in_h + y) * p_.in_w * p_.in_c;
+        float* to = stacks + (image * q_.in_h + v) * q_.in_w * q_.in_c + half * 2 * p_.in_c;
+        for (int64_t x = 0; x < q_.in_w; ++x, to += q_.in_c) copy_pair(row, 2 * x - p_.pad_left, to);
+      }
+    });
+  }
+
+  // Pixels that lie in no stack were not read.
+  void unstack_images(ThreadPool& pool, const float* stacks, float* input_grad) const {
+    for_rows(pool, p_.in_h, p_.in_w * p_.in_c, [&](int64_t image, int64_t y) {
+      const int64_t v = (y + p_.pad_top) / 2, half = (y + p_.pad_top) % 2;
+      float* to = input_grad + (image * p_.in_h + y) * p_.in_w * p_.in_c;
+      if (v >= q_.in_h) {
+        std::fill_n(to, p_.in_w * p_.in_c, 0.0f);
+        return;
+      }
+      const float* row = stacks + (image * q_.in_h + v) * q_.in_w * q_.in_c + half * 2 * p_.in_c;
+      for (int64_t x = 0; x < p_.in_w; ++x, to += p_.in_c) {
+        const int64_t column = (x + p_.pad_left) / 2;
+        if (column < q_.in_w) {
+          std::copy_n(row + column * q_.in_c + (x + p_.pad_left) % 2 * p_.in_c, p_.in_c, to);
+        } else {
+          std::fill_n(to, p_.in_c, 0.0f);
+        }
+      }
+    });
+  }
+
+  // Calls body(offset of a tap's matrix in the filter, or -1 where it has none; offset in the stacked filter).
+  template <class Body>
+  void for_taps(ThreadPool& pool, Body body) const {
+    const int64_t matrix = p_.in_c * p_.out_c;
+    pool.parallel_for(4 * taps_ * taps_, std::max<int64_t>(1, kTaskElements / matrix), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t h = i / 4 / taps_ * 2 + i % 4 / 2, w = i / 4 % taps_ * 2 + i % 2;
+        body(h < p_.k_h && w < p_.k_w ? (h * p_.k_w + w) * matrix : -1, i * matrix);
+      }
+    });
+  }
+  void stack_filter(ThreadPool& pool, const float* filter, float* stacked) const {
+    for_taps(pool, [&](int64_t from, int64_t to) {
+      if (from >= 0) {
+        std::copy_n(filter + from, p_.in_c * p_.out_c, stacked + to);
+      } else {
+        std::fill_n(stacked + to, p_.in_c * p_.out_c, 0.0f);
+      }
+    });
+  }
+  void unstack_filter(ThreadPool& pool, const float* stacked, float* filter_grad) const {
+    for_taps(pool, [&](int64_t to, int64_t from) {
+      if (to >= 0) std::copy_n(stacked + from, p_.in_c * p_.out_c, filter_grad + to);
+    });
+  }
+
+ private:
+  template <class Body>
+  void for_rows(ThreadPool& pool, int64_t rows, int64_t row_elements, Body body) const {
+    pool.parallel_for(p_.batch * rows, std::max<int64_t>(1, kTaskElements / std::max<int64_t>(1, row_elements)),
+                      [&](int64_t begin, int64_t end) {
+                        for (int64_t i = begin; i < end; ++i) body(i / rows, i % rows);
+                      });
+  }
+
+  // Pixels x and x + 1 of a row, zeros beyond it; without a row, zeros.
+  void copy_pair(const float* row, int64_t x, float* to) const {
+    if (row && x >= 0 && x + 1 < p_.in_w) {
+      std::copy_n(row + x * p_.in_c, 2 * p_.in_c, to);
+      return;
+    }
+    for (int64_t i = 0; i < 2; ++i) {
+      if (row && x + i >= 0 && x + i < p_.in_w) {
+        std::copy_n(row + (x + i) * p_.in_c, p_.in_c, to + i * p_.in_c);
+      } else {
+        std::fill_n(to + i * p_.in_c, p_.in_c, 0.0f);
+      }
+    }
+  }
+
+  const ConvParams& p_;
+  const int64_t taps_;
+  ConvParams q_;
+};
+
+}  // namespace
+
+bool stacking_pays(const ConvParams& p) {
+  if (p.stride_h != 2 || p.stride_w != 2 || p.dilation_h != 1 || p.dilation_w != 1 || p.k_h != p.k_w) return false;
+  if (p.k_h < 3 || p.k_h > 8 || p.in_c < 3 || p.out_c < 16 || !has_output(p) || !has_input(p)) return false;
+  // Stacks have four times the channels, and their copies cost some; the direct method does not reach the peak.
+  return 4.4 * winograd_products(Stacks(p).params()) < 1.15 * static_cast<double>(direct_products(p));
+}
+
+size_t stacked_forward_scratch_bytes(const ConvParams& p, int threads) {
+  const Stacks stacks(p);
+  return stacks.carve(nullptr, winograd_forward_scratch_bytes(stacks.params(), threads)).bytes;
+}
+size_t stacked_backward_input_scratch_bytes(const ConvParams& p, int threads) {
+  const Stacks stacks(p);
+  return stacks.carve(nullptr, winograd_backward_input_scratch_bytes(stacks.params(), threads)).bytes;
+}
+size_t stacked_backward_filter_scratch_bytes(const ConvParams& p, int threads) {
+  const Stacks stacks(p);
+  return stacks.carve(nullptr, winograd_backward_filter_scratch_bytes(stacks.params(), threads)).bytes;
+}
+
+void stacked_forward(ThreadPool& pool, const ConvParams& p, const float* input, const float* filter,
+                     const Epilogue<float>& epilogue, float* output, void* scratch) {
+  const Stacks stacks(p);
+  const auto at = stacks.carve(scratch, 0);
+  stacks.stack_images(pool, input, at.images);
+  stacks.stack_filter(pool, filter, at.filter);
+  winograd_forward(pool, stacks.params(), at.images, at.filter, epilogue, output, at.core);
+}
+
+void stacked_backward_input(ThreadPool& pool, const ConvParams& p, const float* filter, const float* output_grad,
+                            float* input_grad, void* scratch) {
+  const Stacks stacks(p);
+  const auto at = stacks.carve(scratch, 0);
+  stacks.stack_filter(pool, filter, at.filter);
+  winograd_backward_input(pool, stacks.params(), at.filter, output_grad, at.images, at.core);
+  stacks.unstack_images(pool, at.images, input_grad);
+}
+
+void stacked_backward_filter(ThreadPool& pool, const ConvParams& p, const float* input, const float* output_grad,
+                             float* filter_grad, void* scratch) {
+  const Stacks stacks(p);
+  const auto at = stacks.carve(scratch, 0);
+  stacks.stack_images(pool, input, at.images);
+  winograd_backward_filter(pool, stacks.params(), at.images, output_grad, at.filter, at.core);
+  stacks.unstack_filter(pool, at.filter, filter_grad);
+}
+
+}  // namespace weir::cpu
