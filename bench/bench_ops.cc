@@ -193,17 +193,22 @@ Tensor sizes_of(const Shape& shape) {
   return t;
 }
 
+int64_t stride(const Sizes& s) { return s.flag("stride") ? s["stride"] : 1; }
+nn::Conv2dOptions conv(const Sizes& s) { return {.strides = {1, stride(s), stride(s), 1}}; }
+Shape conv_output(const Sizes& s) {
+  const int64_t size = (s["size"] + stride(s) - 1) / stride(s);
+  return {s["batch"], size, size, s["out"]};
+}
 void conv2d_case(Case& c, const Sizes& s) {
-  c.fetches = {nn::conv2d(c.feed(uniform(image(s, "in"))), c.feed(uniform(filter(s))))};
+  c.fetches = {nn::conv2d(c.feed(uniform(image(s, "in"))), c.feed(uniform(filter(s))), conv(s))};
 }
 void conv2d_input_case(Case& c, const Sizes& s) {
-  Output taps = c.feed(uniform(filter(s)));
-  c.fetches = {
-      nn::conv2d_backprop_input(c.graph.constant(sizes_of(image(s, "in"))), taps, c.feed(uniform(image(s, "out"))))};
+  Output sizes = c.graph.constant(sizes_of(image(s, "in"))), taps = c.feed(uniform(filter(s)));
+  c.fetches = {nn::conv2d_backprop_input(sizes, taps, c.feed(uniform(conv_output(s))), conv(s))};
 }
 void conv2d_filter_case(Case& c, const Sizes& s) {
-  Output x = c.feed(uniform(image(s, "in")));
-  c.fetches = {nn::conv2d_backprop_filter(x, c.graph.constant(sizes_of(filter(s))), c.feed(uniform(image(s, "out"))))};
+  Output x = c.feed(uniform(image(s, "in"))), sizes = c.graph.constant(sizes_of(filter(s)));
+  c.fetches = {nn::conv2d_backprop_filter(x, sizes, c.feed(uniform(conv_output(s))), conv(s))};
 }
 
 nn::PoolOptions pool(const Sizes& s) { return {.ksize = {1, s["window"], s["window"], 1}}; }

@@ -27,8 +27,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 def _conv_flops(s):
     """Taps that lie beyond the image are left out."""
-    pad = s["filter"] // 2
-    taps = sum(1 for x in range(s["size"]) for k in range(s["filter"]) if 0 <= x + k - pad < s["size"])
+    stride = s.get("stride", 1)
+    out = -(-s["size"] // stride)
+    pad = max(0, (out - 1) * stride + s["filter"] - s["size"]) // 2
+    taps = sum(1 for x in range(out) for k in range(s["filter"]) if 0 <= x * stride + k - pad < s["size"])
     return 2 * s["batch"] * taps * taps * s["in"] * s["out"]
 
 

@@ -11,7 +11,6 @@ import tensorflow as tf
 tf.config.threading.set_intra_op_parallelism_threads(ops_peer.THREADS)
 tf.config.threading.set_inter_op_parallelism_threads(ops_peer.THREADS)
 raw = tf.raw_ops
-ONES = [1, 1, 1, 1]
 LRN = dict(depth_radius=4, bias=1.0, alpha=0.001 / 9, beta=0.75)
 
 
@@ -32,24 +31,25 @@ def matmul(s):
 
 def _conv(s):
     return (uniform(s["batch"], s["size"], s["size"], s["in"]), uniform(s["filter"], s["filter"], s["in"], s["out"]),
-            uniform(s["batch"], s["size"], s["size"], s["out"]))
+            uniform(s["batch"], *[-(-s["size"] // s.get("stride", 1))] * 2, s["out"]),
+            dict(strides=[1, s.get("stride", 1), s.get("stride", 1), 1], padding="SAME"))
 
 
 def conv2d(s):
-    x, f, _ = _conv(s)
-    return lambda: raw.Conv2D(input=x, filter=f, strides=ONES, padding="SAME")
+    x, f, _, attrs = _conv(s)
+    return lambda: raw.Conv2D(input=x, filter=f, **attrs)
 
 
 def conv2d_input(s):
-    x, f, dy = _conv(s)
+    x, f, dy, attrs = _conv(s)
     shape = tf.shape(x)
-    return lambda: raw.Conv2DBackpropInput(input_sizes=shape, filter=f, out_backprop=dy, strides=ONES, padding="SAME")
+    return lambda: raw.Conv2DBackpropInput(input_sizes=shape, filter=f, out_backprop=dy, **attrs)
 
 
 def conv2d_filter(s):
-    x, f, dy = _conv(s)
+    x, f, dy, attrs = _conv(s)
     shape = tf.shape(f)
-    return lambda: raw.Conv2DBackpropFilter(input=x, filter_sizes=shape, out_backprop=dy, strides=ONES, padding="SAME")
+    return lambda: raw.Conv2DBackpropFilter(input=x, filter_sizes=shape, out_backprop=dy, **attrs)
 
 
 def _pool(s):

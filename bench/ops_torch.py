@@ -32,17 +32,18 @@ def matmul(s):
 
 def _conv(s):
     f = uniform(s["out"], s["in"], s["filter"], s["filter"]).contiguous(memory_format=torch.channels_last)
-    return image(s["batch"], s["size"], s["in"]), f, image(s["batch"], s["size"], s["out"]), s["filter"] // 2
+    stride, pad = s.get("stride", 1), (s["filter"] - 1) // 2
+    return image(s["batch"], s["size"], s["in"]), f, image(s["batch"], -(-s["size"] // stride), s["out"]), stride, pad
 
 
 def conv2d(s):
-    x, f, _, pad = _conv(s)
-    return lambda: F.conv2d(x, f, padding=pad)
+    x, f, _, stride, pad = _conv(s)
+    return lambda: F.conv2d(x, f, stride=stride, padding=pad)
 
 
 def _conv_backward(s, mask):
-    x, f, dy, pad = _conv(s)
-    return lambda: aten.convolution_backward(dy, x, f, None, [1, 1], [pad, pad], [1, 1], False, [0, 0], 1, mask)
+    x, f, dy, stride, pad = _conv(s)
+    return lambda: aten.convolution_backward(dy, x, f, None, [stride] * 2, [pad] * 2, [1, 1], False, [0, 0], 1, mask)
 
 
 def conv2d_input(s):

@@ -9,6 +9,7 @@
 //
 // The batch is cut into a fixed number of parts with a result each, which are added up in order.
 
+#include "devices/cpu/conv_dilated.h"
 #include "devices/cpu/conv_patches.h"
 #include "devices/cpu/conv_stacked.h"
 
@@ -54,7 +55,7 @@ class FilterGrad {
 
  private:
   void choose_layout() {
-    single_taps_ = p_.in_c >= 4 * kernels_.rows;
+    single_taps_ = p_.in_c >= 4 * kernels_.block_rows;
     window_ = {.height = p_.in_h,
                .width = p_.in_w,
                .channels = p_.in_c,
@@ -83,7 +84,7 @@ class FilterGrad {
     rows_ = p_.k_h * p_.k_w * p_.in_c;
     band_rows_ = rows_ / bands_;
     const int64_t row_bytes = kernels_.depth * p_.stride_w * static_cast<int64_t>(sizeof(T));
-    chunk_ = std::max<int64_t>(1, kChunkBytes / row_bytes / kernels_.rows) * kernels_.rows;
+    chunk_ = std::max<int64_t>(1, kChunkBytes / row_bytes / kernels_.block_rows) * kernels_.block_rows;
 
     const int64_t groups = divide_up(p_.batch, group_);
     const int64_t result_bytes = rows_ * p_.out_c * static_cast<int64_t>(sizeof(T));
@@ -240,6 +241,7 @@ size_t conv_backward_filter_scratch_bytes(const ConvParams& params, int threads)
   if (is_matrix_product(p)) return gemm_scratch_bytes(backward_filter_product<T>(p), threads);
   if (uses_winograd<T>(p)) return winograd_backward_filter_scratch_bytes(p, threads);
   if (uses_stacks<T>(p)) return stacked_backward_filter_scratch_bytes(p, threads);
+  if (uses_separation<T>(p)) return separated_backward_filter_scratch_bytes(p, threads);
   if (multiplies_pixels(p)) return pixels_backward_filter_scratch_bytes<T>(p, threads);
   return FilterGrad<T>(p, threads, nullptr).scratch_bytes();
 }
@@ -262,6 +264,7 @@ void conv_backward_filter(ThreadPool& pool, const ConvParams& params, const T* i
   if constexpr (std::is_same_v<T, float>) {
     if (uses_winograd<T>(p)) return winograd_backward_filter(pool, p, input, output_grad, filter_grad, scratch);
     if (uses_stacks<T>(p)) return stacked_backward_filter(pool, p, input, output_grad, filter_grad, scratch);
+    if (uses_separation<T>(p)) return separated_backward_filter(pool, p, input, output_grad, filter_grad, scratch);
   }
   if (multiplies_pixels(p)) return pixels_backward_filter(pool, p, input, output_grad, filter_grad, scratch);
   FilterGrad<T>(p, pool.threads(), scratch).run(pool, input, output_grad, filter_grad);

@@ -7,6 +7,7 @@
 
 #include <numeric>
 
+#include "devices/cpu/conv_dilated.h"
 #include "devices/cpu/conv_patches.h"
 #include "devices/cpu/conv_scatter.h"
 #include "devices/cpu/conv_stacked.h"
@@ -407,6 +408,7 @@ size_t conv_forward_scratch_bytes(const ConvParams& params, int threads) {
   if (scatters_forward(p)) return scatter_forward_scratch_bytes<T>(p, threads);
   if (uses_winograd<T>(p)) return winograd_forward_scratch_bytes(p, threads);
   if (uses_stacks<T>(p)) return stacked_forward_scratch_bytes(p, threads);
+  if (uses_separation<T>(p)) return separated_forward_scratch_bytes(p, threads);
   if (multiplies_patches(p)) return patches_forward_scratch_bytes<T>(p, threads);
   return GatherConv<T>(forward_gather(p), threads, nullptr).scratch_bytes();
 }
@@ -428,6 +430,7 @@ void conv_forward(ThreadPool& pool, const ConvParams& params, const T* input, co
   if constexpr (std::is_same_v<T, float>) {
     if (uses_winograd<T>(p)) return winograd_forward(pool, p, input, filter, epilogue, output, scratch);
     if (uses_stacks<T>(p)) return stacked_forward(pool, p, input, filter, epilogue, output, scratch);
+    if (uses_separation<T>(p)) return separated_forward(pool, p, input, filter, epilogue, output, scratch);
   }
   if (multiplies_patches(p)) return patches_forward(pool, p, input, filter, epilogue, output, scratch);
   GatherConv<T>(forward_gather(p), pool.threads(), scratch).run(pool, input, filter, epilogue, output);
@@ -441,6 +444,7 @@ size_t conv_backward_input_scratch_bytes(const ConvParams& params, int threads) 
   if (scatters_backward_input(p)) return scatter_backward_input_scratch_bytes<T>(p, threads);
   if (uses_winograd<T>(p)) return winograd_backward_input_scratch_bytes(p, threads);
   if (uses_stacks<T>(p)) return stacked_backward_input_scratch_bytes(p, threads);
+  if (uses_separation<T>(p)) return separated_backward_input_scratch_bytes(p, threads);
   if (multiplies_pixels(p)) return pixels_backward_input_scratch_bytes<T>(p, threads);
   return GatherConv<T>(backward_gather(p), threads, nullptr).scratch_bytes();
 }
@@ -465,6 +469,7 @@ void conv_backward_input(ThreadPool& pool, const ConvParams& params, const T* fi
   if constexpr (std::is_same_v<T, float>) {
     if (uses_winograd<T>(p)) return winograd_backward_input(pool, p, filter, output_grad, input_grad, scratch);
     if (uses_stacks<T>(p)) return stacked_backward_input(pool, p, filter, output_grad, input_grad, scratch);
+    if (uses_separation<T>(p)) return separated_backward_input(pool, p, filter, output_grad, input_grad, scratch);
   }
   if (multiplies_pixels(p)) return pixels_backward_input(pool, p, filter, output_grad, input_grad, scratch);
   GatherConv<T>(backward_gather(p), pool.threads(), scratch).run(pool, output_grad, filter, {}, input_grad);

@@ -324,11 +324,11 @@ class WinogradFilterGrad {
 };
 
 // Taps of one axis that have the image under them, for all pixels of the output.
-int64_t taps_inside(int64_t in, int64_t out, int64_t k, int64_t pad, int64_t stride) {
+int64_t taps_inside(int64_t in, int64_t out, int64_t k, int64_t pad, int64_t stride, int64_t dilation) {
   int64_t taps = 0;
   for (int64_t tap = 0; tap < k; ++tap) {
-    const int64_t begin = divide_up(std::max<int64_t>(pad - tap, 0), stride);
-    const int64_t end = in + pad > tap ? std::min((in - 1 + pad - tap) / stride + 1, out) : 0;
+    const int64_t shift = pad - tap * dilation, begin = divide_up(std::max<int64_t>(shift, 0), stride);
+    const int64_t end = in + shift > 0 ? std::min((in - 1 + shift) / stride + 1, out) : 0;
     taps += std::max<int64_t>(end - begin, 0);
   }
   return taps;
@@ -337,8 +337,8 @@ int64_t taps_inside(int64_t in, int64_t out, int64_t k, int64_t pad, int64_t str
 }  // namespace
 
 int64_t direct_products(const ConvParams& p) {
-  return p.batch * taps_inside(p.in_h, p.out_h(), p.k_h, p.pad_top, p.stride_h) *
-         taps_inside(p.in_w, p.out_w(), p.k_w, p.pad_left, p.stride_w);
+  return p.batch * taps_inside(p.in_h, p.out_h(), p.k_h, p.pad_top, p.stride_h, p.dilation_h) *
+         taps_inside(p.in_w, p.out_w(), p.k_w, p.pad_left, p.stride_w, p.dilation_w);
 }
 
 double winograd_products(const ConvParams& p) {

@@ -333,7 +333,8 @@ class Product {
       panel.b = packs ? b + j : g_.packed_b ? task.b + (task.column + j) * g_.k + k * kernels_.columns : packed;
       panel.b_step = packs ? g_.ldb : kernels_.columns;
       panel.packed = packs && task.rows > kernels_.rows ? packed : nullptr;
-      panel.next_b = j + kernels_.columns < fused_columns(task) ? panel.b + kernels_.columns : nullptr;
+      const bool fetches = j + kernels_.columns < (g_.packed_b ? task.columns : fused_columns(task));
+      panel.next_b = fetches ? panel.b + (g_.packed_b ? g_.k : 1) * kernels_.columns : nullptr;
       if (j + kernels_.columns >= task.columns) panel.ahead = ahead(task, next);
       panel.c = task.c + row * task.ldc + task.column + j;
       panel.bias = last && task.epilogue.bias ? task.epilogue.bias + task.column + j : nullptr;

@@ -75,10 +75,11 @@ struct GemmPanel {
 // One build of the hot loops, for one instruction set.
 template <class T>
 struct GemmKernels {
-  int64_t lanes;    // elements of a vector
-  int64_t columns;  // width of a panel: two vectors
-  int64_t rows;     // rows of a tile that is held in registers
-  int64_t depth;    // inner dimension for which a panel and a tile's rows stay in the first-level cache
+  int64_t lanes;       // elements of a vector
+  int64_t columns;     // width of a panel: two vectors
+  int64_t rows;        // rows of a tile of a panel, which is held in registers
+  int64_t block_rows;  // the same of a block
+  int64_t depth;       // inner dimension for which a panel and a tile's rows stay in the first-level cache
 
   void (*block)(const GemmBlock<T>& block);
   void (*panel)(const GemmPanel<T>& panel);

@@ -20,20 +20,31 @@ void gradient_of_grad(GradContext& c) { c.set_input_grad(1, pool3d_node(c, "AvgP
 
 VolumeGeometry prepare_grad(PrepareContext& c) { return pool3d_geometry(c.output(), c.node().attrs()); }
 
+// Padding does not count.
+template <class T, class TapsFn>
+Wide<T> count_taps(const TapsFn& taps) {
+  Wide<T> count = 0;
+  taps([&](int64_t) { count += 1; });
+  return count;
+}
+
 struct Forward {
   template <class T>
   static void run(KernelContext& c) {
     const auto& g = c.state<VolumeGeometry>();
-    const T* x = c.input<T>(0);
-    T* y = c.output<T>();
+    const int64_t in = input_strides(g).channels, out = output_strides(g).channels;
     c.pool().parallel_for(g.batch * g.out_voxels(), 64, [&](int64_t begin, int64_t end) {
-      for_each_volume_window(g, begin, end, [&](int64_t out, const auto& taps) {
-        Wide<T> sum = 0, count = 0;  // padding does not count
-        taps([&](int64_t i) {
-          sum += x[i];
-          count += 1;
+      for_each_volume_window(g, begin, end, [&](int64_t to, int64_t from, const auto& taps) {
+        const Wide<T> all = count_taps<T>(taps);
+        for_each_volume_chunk(g.in_channels, [&](int64_t first, int64_t count) {
+          const T* x = c.input<T>(0) + from + first * in;
+          T* y = c.output<T>() + to + first * out;
+          Wide<T> sums[kVolumeChunk] = {};
+          taps([&](int64_t offset) {
+            for_each_channel(in, count, [&](int64_t q, int64_t i) { sums[q] += x[offset + i]; });
+          });
+          for (int64_t q = 0; q < count; ++q) y[q * out] = static_cast<T>(sums[q] / all);
         });
-        y[out] = static_cast<T>(sum / count);
       });
     });
   }
@@ -43,18 +54,22 @@ struct Grad {
   template <class T>
   static void run(KernelContext& c) {
     const auto& g = c.state<VolumeGeometry>();
-    const T* dy = c.input<T>(1);
-    T* dx = c.output<T>();
-    const int64_t image = g.in_voxels() * g.in_channels;
-    // Windows overlap, so that a volume is the least that one thread can add up alone.
-    c.pool().parallel_for(g.batch, 1, [&](int64_t begin, int64_t end) {
-      std::fill(dx + begin * image, dx + end * image, T());
-      for_each_volume_window(g, begin * g.out_voxels(), end * g.out_voxels(), [&](int64_t out, const auto& taps) {
-        Wide<T> count = 0;
-        taps([&](int64_t) { count += 1; });
-        const Wide<T> share = dy[out] / count;
-        taps([&](int64_t i) { dx[i] = static_cast<T>(dx[i] + share); });
-      });
+    const VolumeStrides in = input_strides(g), out = output_strides(g);
+    for_each_volume_part(g, c.pool(), [&](int64_t n, int64_t first, int64_t count) {
+      const T* dy = c.input<T>(1) + first * out.channels;
+      T* dx = c.output<T>() + first * in.channels;
+      clear_volume(g, n, count, dx);
+      for_each_volume_window(
+          g, n * g.out_voxels(), (n + 1) * g.out_voxels(), [&](int64_t to, int64_t from, const auto& taps) {
+            const Wide<T> all = count_taps<T>(taps);
+            Wide<T> shares[kVolumeChunk];
+            for (int64_t q = 0; q < count; ++q) shares[q] = dy[to + q * out.channels] / all;
+            taps([&](int64_t offset) {
+              T* sums = dx + from + offset;
+              for_each_channel(in.channels, count,
+                               [&](int64_t q, int64_t i) { sums[i] = static_cast<T>(sums[i] + shares[q]); });
+            });
+          });
     });
   }
 };

@@ -1,5 +1,4 @@
 #include "ops/nn/pool3d.h"
-#include "ops/nn/pool_generic.h"
 #include "weir/ops.h"
 
 namespace weir::ops {
@@ -30,14 +29,43 @@ void pass_on(GradContext& c, std::string_view op) {
 void gradient_of_grad(GradContext& c) { pass_on(c, "MaxPool3DGradGrad"); }
 void gradient_of_grad_grad(GradContext& c) { pass_on(c, "MaxPool3DGrad"); }
 
+// For some channels, the offset of the first of the largest elements under a window.
+template <class T, class TapsFn>
+void find_largest(const T* x, int64_t stride, int64_t count, const TapsFn& taps, int64_t (&at)[kVolumeChunk]) {
+  T largest[kVolumeChunk];
+  bool first = true;
+  taps([&](int64_t offset) {
+    const T* from = x + offset;
+    for_each_channel(stride, count, [&](int64_t q, int64_t i) {
+      const bool larger = first || from[i] > largest[q];
+      largest[q] = larger ? from[i] : largest[q];
+      at[q] = larger ? offset : at[q];
+    });
+    first = false;
+  });
+}
+
 struct Forward {
   template <class T>
   static void run(KernelContext& c) {
     const auto& g = c.state<VolumeGeometry>();
-    const T* x = c.input<T>(0);
-    T* y = c.output<T>();
+    const int64_t in = input_strides(g).channels, out = output_strides(g).channels;
     c.pool().parallel_for(g.batch * g.out_voxels(), 64, [&](int64_t begin, int64_t end) {
-      for_each_volume_window(g, begin, end, [&](int64_t out, const auto& taps) { y[out] = x[largest_under(x, taps)]; });
+      for_each_volume_window(g, begin, end, [&](int64_t to, int64_t from, const auto& taps) {
+        for_each_volume_chunk(g.in_channels, [&](int64_t first, int64_t count) {
+          const T* x = c.input<T>(0) + from + first * in;
+          T* y = c.output<T>() + to + first * out;
+          bool begun = false;
+          taps([&](int64_t offset) {
+            for_each_channel(in, count, [&](int64_t q, int64_t i) {
+              const T value = x[offset + i];
+              T& largest = y[q * out];
+              largest = !begun || value > largest ? value : largest;
+            });
+            begun = true;
+          });
+        });
+      });
     });
   }
 };
@@ -46,16 +74,20 @@ struct Grad {
   template <class T>
   static void run(KernelContext& c) {
     const auto& g = c.state<VolumeGeometry>();
-    const T *x = c.input<T>(0), *dy = c.input<T>(2);
-    T* dx = c.output<T>();
-    const int64_t image = g.in_voxels() * g.in_channels;
-    // Windows overlap, so that a volume is the least that one thread can add up alone.
-    c.pool().parallel_for(g.batch, 1, [&](int64_t begin, int64_t end) {
-      std::fill(dx + begin * image, dx + end * image, T());
-      for_each_volume_window(g, begin * g.out_voxels(), end * g.out_voxels(), [&](int64_t out, const auto& taps) {
-        const int64_t i = largest_under(x, taps);
-        dx[i] = static_cast<T>(wrapping_add<Wide<T>>(dx[i], dy[out]));
-      });
+    const VolumeStrides in = input_strides(g), out = output_strides(g);
+    for_each_volume_part(g, c.pool(), [&](int64_t n, int64_t first, int64_t count) {
+      const T *x = c.input<T>(0) + first * in.channels, *dy = c.input<T>(2) + first * out.channels;
+      T* dx = c.output<T>() + first * in.channels;
+      clear_volume(g, n, count, dx);
+      for_each_volume_window(g, n * g.out_voxels(), (n + 1) * g.out_voxels(),
+                             [&](int64_t to, int64_t from, const auto& taps) {
+                               int64_t at[kVolumeChunk];
+                               find_largest(x + from, in.channels, count, taps, at);
+                               for (int64_t q = 0; q < count; ++q) {
+                                 T& sum = dx[from + at[q] + q * in.channels];
+                                 sum = static_cast<T>(wrapping_add<Wide<T>>(sum, dy[to + q * out.channels]));
+                               }
+                             });
     });
   }
 };
@@ -64,11 +96,17 @@ struct GradGrad {
   template <class T>
   static void run(KernelContext& c) {
     const auto& g = c.state<VolumeGeometry>();
-    const T *x = c.input<T>(0), *grad = c.input<T>(2);
-    T* y = c.output<T>();
+    const int64_t in = input_strides(g).channels, out = output_strides(g).channels;
     c.pool().parallel_for(g.batch * g.out_voxels(), 64, [&](int64_t begin, int64_t end) {
-      for_each_volume_window(g, begin, end,
-                             [&](int64_t out, const auto& taps) { y[out] = grad[largest_under(x, taps)]; });
+      for_each_volume_window(g, begin, end, [&](int64_t to, int64_t from, const auto& taps) {
+        for_each_volume_chunk(g.in_channels, [&](int64_t first, int64_t count) {
+          int64_t at[kVolumeChunk];
+          find_largest(c.input<T>(0) + from + first * in, in, count, taps, at);
+          const T* grad = c.input<T>(2) + from + first * in;
+          T* y = c.output<T>() + to + first * out;
+          for (int64_t q = 0; q < count; ++q) y[q * out] = grad[at[q] + q * in];
+        });
+      });
     });
   }
 };

@@ -24,22 +24,58 @@ Output pool3d_node(const GradContext& c, std::string_view op, const Inputs&... i
   return builder.output();
 }
 
-// Calls body(output element, taps) for every element of output voxels [begin, end); taps(visit) calls visit(input
-// element) for every input under the window, in order.
+constexpr int64_t kVolumeChunk = 64;  // channels that are pooled together
+
+// Calls body(output element, input element, taps) for the first of some channels of output voxels [begin, end); both
+// are offsets from the channel's first element; taps(visit) calls visit(offset from the input element) for every input
+// under the window, in order.
 template <class Body>
 void for_each_volume_window(const VolumeGeometry& g, int64_t begin, int64_t end, const Body& body) {
   const VolumeStrides in = input_strides(g), out = output_strides(g);
   const int64_t sizes[3] = {g.windows[0].out, g.windows[1].out, g.windows[2].out};
   for_each_voxel(sizes, begin, end, [&](int64_t n, const int64_t(&voxel)[3]) {
-    const int64_t at = n * out.batch + voxel[0] * out.space[0] + voxel[1] * out.space[1] + voxel[2] * out.space[2];
-    for (int64_t channel = 0; channel < g.in_channels; ++channel) {
-      const int64_t image = n * in.batch + channel * in.channels;
-      auto taps = [&](auto&& visit) {
-        for_each_tap(g, in, voxel, [&](int64_t, int64_t offset) { visit(image + offset); });
-      };
-      body(at + channel * out.channels, taps);
-    }
+    auto taps = [&](auto&& visit) { for_each_tap(g, in, voxel, [&](int64_t, int64_t offset) { visit(offset); }); };
+    body(n * out.batch + voxel[0] * out.space[0] + voxel[1] * out.space[1] + voxel[2] * out.space[2], n * in.batch,
+         taps);
   });
+}
+
+// Calls body(q, q * stride) for q < count: a loop of its own where the channels lie side by side.
+template <class Body>
+void for_each_channel(int64_t stride, int64_t count, const Body& body) {
+  if (stride == 1) {
+    for (int64_t q = 0; q < count; ++q) body(q, q);
+  } else {
+    for (int64_t q = 0; q < count; ++q) body(q, q * stride);
+  }
+}
+
+// Calls body(first channel, channels) for chunks of them.
+template <class Body>
+void for_each_volume_chunk(int64_t channels, const Body& body) {
+  for (int64_t q = 0; q < channels; q += kVolumeChunk) body(q, std::min(kVolumeChunk, channels - q));
+}
+
+// Windows overlap, so that some channels of a volume are the least that one thread can add up alone: body(volume, first
+// channel, channels).
+template <class Body>
+void for_each_volume_part(const VolumeGeometry& g, ThreadPool& pool, const Body& body) {
+  const int64_t chunks = (g.in_channels + kVolumeChunk - 1) / kVolumeChunk;
+  pool.parallel_for(g.batch * chunks, 1, [&](int64_t task, int64_t) {
+    const int64_t first = task % chunks * kVolumeChunk;
+    body(task / chunks, first, std::min(kVolumeChunk, g.in_channels - first));
+  });
+}
+
+// Zeros for some channels of volume n; `to` is at the first of them.
+template <class T>
+void clear_volume(const VolumeGeometry& g, int64_t n, int64_t channels, T* to) {
+  const VolumeStrides s = input_strides(g);
+  T* volume = to + n * s.batch;
+  const int64_t voxel = s.space[2];  // one step along a row; rows and planes follow each other
+  for (int64_t v = 0; v < g.in_voxels(); ++v) {
+    for_each_channel(s.channels, channels, [&](int64_t, int64_t i) { volume[v * voxel + i] = T(); });
+  }
 }
 
 }  // namespace weir::ops
