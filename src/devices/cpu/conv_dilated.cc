@@ -99,11 +99,11 @@ struct Separation {
 
 }  // namespace
 
-bool separating_pays(const ConvParams& p) {
+bool separating_pays(const ConvParams& p, bool to_input) {
   if (p.dilation_h * p.dilation_w == 1 || p.stride_h != 1 || p.stride_w != 1) return false;
   if (p.in_c < 16 || p.out_c < 16 || !has_output(p) || !has_input(p)) return false;
   // The copies cost some; the direct method does not reach the peak.
-  return 1.1 * winograd_products(Separation(p).params) < 1.15 * static_cast<double>(direct_products(p));
+  return 1.1 * winograd_products(Separation(p).params, to_input) < 1.15 * static_cast<double>(direct_products(p));
 }
 
 size_t separated_forward_scratch_bytes(const ConvParams& p, int threads) {

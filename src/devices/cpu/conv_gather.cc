@@ -443,8 +443,8 @@ size_t conv_backward_input_scratch_bytes(const ConvParams& params, int threads) 
   if (is_matrix_product(p)) return gemm_scratch_bytes(backward_input_product<T>(p), threads);
   if (scatters_backward_input(p)) return scatter_backward_input_scratch_bytes<T>(p, threads);
   if (uses_winograd<T>(p)) return winograd_backward_input_scratch_bytes(p, threads);
-  if (uses_stacks<T>(p)) return stacked_backward_input_scratch_bytes(p, threads);
-  if (uses_separation<T>(p)) return separated_backward_input_scratch_bytes(p, threads);
+  if (uses_stacks<T>(p, true)) return stacked_backward_input_scratch_bytes(p, threads);
+  if (uses_separation<T>(p, true)) return separated_backward_input_scratch_bytes(p, threads);
   if (multiplies_pixels(p)) return pixels_backward_input_scratch_bytes<T>(p, threads);
   return GatherConv<T>(backward_gather(p), threads, nullptr).scratch_bytes();
 }
@@ -468,8 +468,8 @@ void conv_backward_input(ThreadPool& pool, const ConvParams& params, const T* fi
   if (scatters_backward_input(p)) return scatter_backward_input(pool, p, filter, output_grad, input_grad, scratch);
   if constexpr (std::is_same_v<T, float>) {
     if (uses_winograd<T>(p)) return winograd_backward_input(pool, p, filter, output_grad, input_grad, scratch);
-    if (uses_stacks<T>(p)) return stacked_backward_input(pool, p, filter, output_grad, input_grad, scratch);
-    if (uses_separation<T>(p)) return separated_backward_input(pool, p, filter, output_grad, input_grad, scratch);
+    if (uses_stacks<T>(p, true)) return stacked_backward_input(pool, p, filter, output_grad, input_grad, scratch);
+    if (uses_separation<T>(p, true)) return separated_backward_input(pool, p, filter, output_grad, input_grad, scratch);
   }
   if (multiplies_pixels(p)) return pixels_backward_input(pool, p, filter, output_grad, input_grad, scratch);
   GatherConv<T>(backward_gather(p), pool.threads(), scratch).run(pool, output_grad, filter, {}, input_grad);

@@ -49,8 +49,9 @@ Gemm<T> backward_filter_product(const ConvParams& p) {
 
 // Winograd's method, for the shapes where it pays (conv_winograd.cc). The contracts are those of conv.h.
 bool winograd_pays(const ConvParams& p);
-// What it costs for a pair of channels, in products of the direct method; infinite where there is no such method.
-double winograd_products(const ConvParams& p);
+// What it costs for a pair of channels, backward to the input or in the other directions, in products of the direct
+// method; infinite where there is no such method.
+double winograd_products(const ConvParams& p, bool to_input);
 // Products of the direct method for a pair of channels: it leaves out the taps that lie beside the image.
 int64_t direct_products(const ConvParams& p);
 size_t winograd_forward_scratch_bytes(const ConvParams& p, int threads);

@@ -126,11 +126,11 @@ class Stacks {
 
 }  // namespace
 
-bool stacking_pays(const ConvParams& p) {
+bool stacking_pays(const ConvParams& p, bool to_input) {
   if (p.stride_h != 2 || p.stride_w != 2 || p.dilation_h != 1 || p.dilation_w != 1 || p.k_h != p.k_w) return false;
   if (p.k_h < 3 || p.k_h > 8 || p.in_c < 3 || p.out_c < 16 || !has_output(p) || !has_input(p)) return false;
   // Stacks have four times the channels, and their copies cost some; the direct method does not reach the peak.
-  return 4.4 * winograd_products(Stacks(p).params()) < 1.15 * static_cast<double>(direct_products(p));
+  return 4.4 * winograd_products(Stacks(p).params(), to_input) < 1.15 * static_cast<double>(direct_products(p));
 }
 
 size_t stacked_forward_scratch_bytes(const ConvParams& p, int threads) {

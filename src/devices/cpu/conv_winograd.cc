@@ -32,13 +32,13 @@ double cost_of(const WinogradKernels& kernels, const ConvParams& p, int64_t heig
          (static_cast<double>(tiles) * (is_wide(p) ? 1.6 : 1.3) + (is_wide(p) ? 30.0 : 8.0));
 }
 
-// The variant with the least work; null when there is none for the filter.
-const WinogradKernels* find_variant(const ConvParams& p) {
+// The variant with the least work for a result of so many pixels; null when there is none for the filter.
+const WinogradKernels* find_variant(const ConvParams& p, int64_t height, int64_t width) {
   const WinogradKernels* best = nullptr;
   for (int i = 0; i < kWinogradVariants; ++i) {
     const WinogradKernels& kernels = winograd_variants(isa())[i];
     if (kernels.taps != p.k_h || kernels.taps != p.k_w) continue;
-    if (!best || cost_of(kernels, p, p.out_h(), p.out_w()) < cost_of(*best, p, p.out_h(), p.out_w())) best = &kernels;
+    if (!best || cost_of(kernels, p, height, width) < cost_of(*best, p, height, width)) best = &kernels;
   }
   return best;
 }
@@ -94,7 +94,10 @@ void multiply_plane(const GemmKernels<float>& kernels, GemmPanel<float> panel, i
 class WinogradGather {
  public:
   WinogradGather(const ConvParams& p, bool backward, int threads, void* scratch)
-      : p_(p), backward_(backward), kernels_(gemm_kernels<float>(isa())), winograd_(*find_variant(p)) {
+      : p_(p),
+        backward_(backward),
+        kernels_(gemm_kernels<float>(isa())),
+        winograd_(*find_variant(p, backward ? p.in_h : p.out_h(), backward ? p.in_w : p.out_w())) {
     const int64_t m = winograd_.tile + 1 - p.k_h;
     depth_ = backward ? p.out_c : p.in_c;
     columns_ = backward ? p.in_c : p.out_c;
@@ -228,7 +231,7 @@ class WinogradGather {
 class WinogradFilterGrad {
  public:
   WinogradFilterGrad(const ConvParams& p, int threads, void* scratch)
-      : p_(p), kernels_(gemm_kernels<float>(isa())), winograd_(*find_variant(p)) {
+      : p_(p), kernels_(gemm_kernels<float>(isa())), winograd_(*find_variant(p, p.out_h(), p.out_w())) {
     const int64_t m = winograd_.tile + 1 - p.k_h;
     grad_ = {divide_up(p.out_h(), m), divide_up(p.out_w(), m), m, 0, 0, m, p.out_h(), p.out_w(), p.out_c};
     input_ = {grad_.tiles_h, grad_.tiles_w, m, -p.pad_top, -p.pad_left, winograd_.tile, p.in_h, p.in_w, p.in_c};
@@ -341,16 +344,16 @@ int64_t direct_products(const ConvParams& p) {
          taps_inside(p.in_w, p.out_w(), p.k_w, p.pad_left, p.stride_w, p.dilation_w);
 }
 
-double winograd_products(const ConvParams& p) {
+double winograd_products(const ConvParams& p, bool to_input) {
   if (p.stride_h != 1 || p.stride_w != 1 || p.dilation_h != 1 || p.dilation_w != 1) return INFINITY;
-  const WinogradKernels* kernels = find_variant(p);
-  return kernels ? std::max(cost_of(*kernels, p, p.out_h(), p.out_w()), cost_of(*kernels, p, p.in_h, p.in_w))
-                 : INFINITY;
+  const int64_t height = to_input ? p.in_h : p.out_h(), width = to_input ? p.in_w : p.out_w();
+  const WinogradKernels* kernels = find_variant(p, height, width);
+  return kernels ? cost_of(*kernels, p, height, width) : INFINITY;
 }
 
 bool winograd_pays(const ConvParams& p) {
   if (p.in_c < 16 || p.out_c < 16) return false;  // the transforms cost more than the products
-  return winograd_products(p) < static_cast<double>(direct_products(p));
+  return std::max(winograd_products(p, false), winograd_products(p, true)) < static_cast<double>(direct_products(p));
 }
 
 size_t winograd_forward_scratch_bytes(const ConvParams& p, int threads) {
