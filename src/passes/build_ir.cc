@@ -163,7 +163,7 @@ class Builder {
     int own = 0;
     if (node.flow && node.flow->writes) {
       own = kAnyVariable;
-    } else if (node.op->effect == Effect::Writes) {
+    } else if (node.op->effect == Effect::Writes && !node.inputs.empty()) {
       own = variable_of(ir_, node.inputs[0]);
     } else {
       return all;
@@ -281,7 +281,8 @@ class Builder {
     for (int i = 0; i < ir_.size(); ++i) {
       const IrNode& other = ir_[i];
       if (other.is_feed()) continue;
-      const bool writes_it = other.op->effect == Effect::Writes && variable_of(ir_, other.inputs[0]) == variable;
+      const bool writes_it = other.op->effect == Effect::Writes && !other.inputs.empty() &&
+                             variable_of(ir_, other.inputs[0]) == variable;
       if (writes_it || (other.flow && other.flow->writes)) writes.push_back(i);
     }
     return value_edge(source, &writes);

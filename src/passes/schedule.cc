@@ -70,7 +70,8 @@ std::vector<std::vector<int>> soft_predecessors(const Ir& ir) {
     list.insert(list.end(), readers[static_cast<size_t>(i)].begin(), readers[static_cast<size_t>(i)].end());
   }
   for (int i = 0; i < ir.size(); ++i) {
-    if (ir[i].dead || ir[i].is_feed() || ir[i].op->effect != Effect::Writes) continue;
+    // Who writes a list of variables may have an empty one.
+    if (ir[i].dead || ir[i].is_feed() || ir[i].op->effect != Effect::Writes || ir[i].inputs.empty()) continue;
     for (int before : of_variable[static_cast<size_t>(variable_of(ir, ir[i].inputs[0]))]) {
       const std::vector<int>& control = ir[before].control;
       if (std::find(control.begin(), control.end(), i) == control.end()) soft[static_cast<size_t>(i)].push_back(before);

@@ -99,6 +99,12 @@ TEST(SdcaShrinkL1, DrawsWeightsTowardsZero) {
   expect_near(session.run(w), Tensor(std::vector<float>{0.8f, -1.8f, 0}), 1e-6);
 }
 
+TEST(SdcaShrinkL1, DoesNothingToNoWeights) {
+  Graph g;
+  Operation shrink = NodeBuilder("SdcaShrinkL1").graph(g).input(InList{}).attr("l1", 0.1f).attr("l2", 0.5f).build();
+  Session(g).run(shrink);
+}
+
 TEST(SdcaFprint, IsFarmHash) {
   check_op({.op = "SdcaFprint", .inputs = {Tensor(std::vector<std::string>{"a"})}, .outputs = {Tensor::from<int64_t>({7969074168056553668, 5955762262185338209}, {1, 2})}, .bad = {{.inputs = {"a"}, .message = "rank"}}});
 }
