@@ -224,3 +224,20 @@ def test_functions_for_distributions_of_ones_own():
         for check in (distribution_util.assert_close([1.0], [1.1]), distribution_util.assert_integer_form([1.5])):
             with pytest.raises(tf.errors.InvalidArgumentError):
                 session.run(check)
+
+
+def test_wishart_matrices(sess):
+    scale = np.array([[2.0, 0.5], [0.5, 1.0]])
+    wishart = tf.contrib.distributions.WishartFull(df=tf.constant(5.0, tf.float64), scale=tf.constant(scale))
+    wanted = {"log_prob": -6.20596, "entropy": 7.64997, "mean_log_det": 3.07185, "log_normalization": 5.72182}
+    found = {"log_prob": wishart.log_prob(tf.constant([[5.0, 1.0], [1.0, 4.0]], tf.float64)), "entropy": wishart.entropy(),
+             "mean_log_det": wishart.mean_log_det(), "log_normalization": wishart.log_normalization()}
+    for name, value in sess.run(found).items():
+        assert value == pytest.approx(wanted[name], abs=1e-4), name
+    np.testing.assert_allclose(sess.run(wishart.mean()), 5 * scale)
+    np.testing.assert_allclose(sess.run(wishart.variance()), [[40.0, 11.25], [11.25, 10.0]])
+    np.testing.assert_allclose(sess.run(wishart.mode()), 2 * scale)
+    np.testing.assert_allclose(sess.run(wishart.sample(20000, seed=1)).mean(0), 5 * scale, atol=0.2)
+    factor = tf.contrib.distributions.WishartCholesky(tf.constant([5.0, 7.0], tf.float64), tf.constant(np.linalg.cholesky(scale)))
+    assert factor.batch_shape.as_list() == [2] and factor.event_shape.as_list() == [2, 2]
+    assert sess.run(factor.log_prob(tf.constant([[5.0, 1.0], [1.0, 4.0]], tf.float64)))[0] == pytest.approx(-6.20596, abs=1e-4)

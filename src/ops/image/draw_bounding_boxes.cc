@@ -19,6 +19,10 @@ void infer(InferContext& c) {
   if (images[0] != kUnknown && boxes[0] != kUnknown && images[0] != boxes[0]) {
     c.fail("The batch sizes should be the same");
   }
+  // There is nowhere to draw them, which nobody else would say: a result without elements is never computed.
+  if (images[0] > 0 && boxes[1] > 0 && (images[1] == 0 || images[2] == 0)) {
+    c.fail(images[1] == 0 ? "Max box row clamp is less than 0." : "Max box col clamp is less than 0.");
+  }
   c.set_output(0, images);
 }
 
