@@ -9,7 +9,7 @@ BIN := build/release/bin
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build test wheel browser-test conformance api mnist bench asan tsan fuzz fuzz-ops lint format clean packages clang-packages
+.PHONY: help build test wheel browser-test conformance api mnist bench cluster-test asan tsan fuzz fuzz-ops lint format clean packages clang-packages
 
 help:  ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -60,6 +60,12 @@ mnist: configure-release  ## train the MNIST network; STEPS=6000 for the whole t
 
 bench: build  ## measure the workloads and the kernels
 	@tools/bench.sh $(BIN)
+
+cluster-test: build  ## try clusters with faults, under load and on MNIST; the namespaces need root
+	@WEIR_FAULT_RUNS=3000 $(BIN)/test_distributed --gtest_filter='Faults.*'
+	@PYTHONPATH=python $(VENV)/bin/python tests/cluster/network.py 20
+	@PYTHONPATH=python $(VENV)/bin/python tests/cluster/load.py 32 200
+	@PYTHONPATH=python $(VENV)/bin/python tests/cluster/mnist.py
 
 asan: build-asan  ## run the tests under the address and undefined-behaviour sanitizers
 	@ctest --preset asan -j $(JOBS)

@@ -177,8 +177,10 @@ def test_a_worker_that_is_refused_does_not_spin(monkeypatch):
 
     del pauses[:], made[:]
     x = tf.constant(1.0)
+    session = tf.train.MonitoredSession(LostAtOnce(), hooks=[Loses()])
     with pytest.raises(ValueError, match="enough"):
-        tf.train.MonitoredSession(LostAtOnce(), hooks=[Loses()]).run(x)
+        session.run(x)
+    session.close()
     assert pauses[-1] == 5.0
 
 
@@ -259,3 +261,31 @@ def test_many_variables_do_not_make_synchronous_workers_hang():
 
     with Synchronous(2, 2, build):
         pass
+
+
+def test_iterators_are_found_by_their_handles_in_a_cluster():
+    """14613: in a MonitoredTrainingSession of a cluster, Iterator.from_string_handle failed or the session was made again and again."""
+    workers, servers = tf.test.create_local_cluster(1, 1)
+    with tf.device(tf.train.replica_device_setter(1, worker_device="/job:worker/task:0")):
+        step = tf.train.get_or_create_global_step()
+        train_data, test_data = (tf.data.Dataset.range(n).map(lambda x: x * 10) for n in (5, 3))
+        handle = tf.placeholder(tf.string, [])
+        value = tf.data.Iterator.from_string_handle(handle, train_data.output_types, train_data.output_shapes).get_next()
+        iterators = [tf.data.make_one_shot_iterator(data) for data in (train_data, test_data)]
+        handles = [iterator.string_handle() for iterator in iterators]
+        v = tf.get_variable("v14613", [], tf.int64, initializer=tf.zeros_initializer())
+        total = tf.assign_add(v, value)
+        count = tf.assign_add(step, 1)
+    sessions = []
+
+    class Handles(tf.train.SessionRunHook):
+        def after_create_session(self, session, coord):
+            sessions.append(session.run(handles))
+
+    with tf.train.MonitoredTrainingSession(workers[0].target, True, hooks=[Handles()]) as session:
+        train, test = sessions[0]
+        got = [session.run([value, count], {handle: h})[0] for h in (train, train, test, train, test)]
+        assert got == [0, 10, 0, 20, 10] and session.run(total, {handle: train}) == 30
+    assert len(sessions) == 1
+    for task in workers + servers:
+        task.stop()

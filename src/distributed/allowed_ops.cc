@@ -7,29 +7,48 @@
 namespace weir::distributed {
 namespace {
 
-// Operations that look at or change what is outside of the graph: files, the host's programs, the network. What is not
-// here and yet does not say in its row that it only reads, writes variables or computes is looked at by name below.
-const std::set<std::string>& forbidden() {
+// What an operation may do beside computing and reading and writing what it is given: keep things in the task, draw random
+// numbers, look at the time. One that does anything of that kind and is not here is refused.
+bool is_allowed_effect(const std::string& op) {
   static const std::set<std::string> names = {
-      // Files.
-      "ReadFile", "WriteFile", "MatchingFiles", "RecordInput", "Save", "SaveV2", "SaveSlices", "Restore", "RestoreV2", "RestoreSlice",
-      "MergeV2Checkpoints", "ShardedFilename", "ShardedFilespec", "WholeFileReader", "WholeFileReaderV2", "TextLineReader",
-      "TextLineReaderV2", "TFRecordReader", "TFRecordReaderV2", "FixedLengthRecordReader", "FixedLengthRecordReaderV2",
-      "LMDBReader", "InitializeTableFromTextFile", "InitializeTableFromTextFileV2", "TextLineDataset", "TFRecordDataset",
-      "FixedLengthRecordDataset", "FixedLengthRecordDatasetV2", "MatchingFilesDataset", "CacheDataset", "CacheDatasetV2",
-      "SqlDataset", "ExperimentalSqlDataset", "CSVDataset", "ExperimentalCSVDataset", "ExperimentalMatchingFilesDataset",
-      "LMDBDataset", "ExperimentalLMDBDataset", "DatasetToTFRecord", "ExperimentalDatasetToTFRecord",
-      "SummaryWriter", "CreateSummaryFileWriter", "CreateSummaryDbWriter", "ImportEvent",
-      "FlushSummaryWriter", "WriteSummary", "WriteGraphSummary", "Bucketize_", "FixedUnigramCandidateSampler",
-      "DebugIdentity", "DebugIdentityV2", "DebugNanCount", "DebugNumericSummary", "PrintV2", "Print", "LogicalPrint",
-      // The host's functions and programs.
-      "PyFunc", "PyFuncStateless", "EagerPyFunc", "GeneratorDataset", "RemoteCall", "RpcOp", "TryRpc", "Rpc"};
-  return names;
+      // What a task keeps: variables, queues, tables, lists, iterators over what the graph has.
+      "Variable", "VariableV2", "VarHandleOp", "TemporaryVariable", "FIFOQueue", "FIFOQueueV2", "PaddingFIFOQueue",
+      "PaddingFIFOQueueV2", "PriorityQueue", "PriorityQueueV2", "RandomShuffleQueue", "RandomShuffleQueueV2", "FakeQueue", "Barrier",
+      "ConditionalAccumulator", "SparseConditionalAccumulator", "ResourceConditionalAccumulator", "HashTable", "HashTableV2",
+      "MutableHashTable", "MutableHashTableV2", "MutableHashTableOfTensors", "MutableHashTableOfTensorsV2",
+      "MutableDenseHashTable", "MutableDenseHashTableV2", "MutexV2", "Stack", "StackV2", "TensorArray", "TensorArrayV2", "TensorArrayV3",
+      "Stage", "StageClear", "StagePeek", "StageSize", "Unstage", "MapStage", "MapClear", "MapIncompleteSize", "MapPeek", "MapSize",
+      "MapUnstage", "MapUnstageNoKey", "OrderedMapStage", "OrderedMapClear", "OrderedMapIncompleteSize", "OrderedMapPeek",
+      "OrderedMapSize", "OrderedMapUnstage", "OrderedMapUnstageNoKey", "GetSessionHandle", "GetSessionHandleV2", "GetSessionTensor",
+      "DeleteSessionTensor", "AddSparseToTensorsMap", "AddManySparseToTensorsMap", "TakeManySparseFromTensorsMap", "IdentityReader",
+      "IdentityReaderV2", "Iterator", "IteratorV2", "OneShotIterator", "IteratorFromStringHandle", "IteratorFromStringHandleV2",
+      "TensorDataset", "TensorSliceDataset", "SparseTensorSliceDataset", "RangeDataset", "RandomDataset", "GroupByReducerDataset",
+      "ReduceDataset", "DatasetToSingleElement",
+      // Random numbers and the time.
+      "RandomUniform", "RandomUniformInt", "RandomStandardNormal", "TruncatedNormal", "ParameterizedTruncatedNormal", "RandomGamma",
+      "RandomPoisson", "RandomPoissonV2", "RandomShuffle", "RandomCrop", "Multinomial", "NonDeterministicInts", "UniformCandidateSampler",
+      "LogUniformCandidateSampler", "LearnedUnigramCandidateSampler", "ThreadUnsafeUnigramCandidateSampler", "AllCandidateSampler",
+      "SampleDistortedBoundingBox", "SampleDistortedBoundingBoxV2", "Timestamp",
+      // What only has to run in its turn.
+      "Assert", "CheckNumerics", "DeepCopy", "Empty", "GuaranteeConst", "If", "While", "Case", "StatefulPartitionedCall", "TensorListResize"};
+  return names.contains(op);
+}
+
+// Operations whose rows say that they only compute, or write what they are given, and that look at files or call the
+// host's functions for that.
+bool is_forbidden(const std::string& op) {
+  static const std::set<std::string> names = {
+      "ReadFile", "WriteFile", "MatchingFiles", "RecordInput", "InitializeTableFromTextFile", "InitializeTableFromTextFileV2",
+      "CacheDataset", "CacheDatasetV2", "SqlDataset", "ExperimentalSqlDataset", "CSVDataset", "ExperimentalCSVDataset",
+      "MatchingFilesDataset", "ExperimentalMatchingFilesDataset", "TextLineDataset", "TFRecordDataset", "FixedLengthRecordDataset",
+      "FixedLengthRecordDatasetV2", "PyFuncStateless", "FixedUnigramCandidateSampler", "DebugIdentity", "DebugIdentityV2", "RemoteCall"};
+  return names.contains(op);
 }
 
 void check_nodes(const google::protobuf::RepeatedPtrField<proto::NodeDef>& nodes) {
   for (const proto::NodeDef& node : nodes) {
-    if (!forbidden().contains(node.op())) continue;
+    const Op* op = find_op(node.op());  // importing says what is wrong with one that there is not
+    if (!op || (!is_forbidden(node.op()) && (op->effect != Effect::Other || is_allowed_effect(node.op())))) continue;
     throw error(Code::PermissionDenied,
                 "{} '{}': this server takes no operations on files or of the host from its clients (it was started for untrusted "
                 "ones)",

@@ -119,38 +119,77 @@ class Rewriter {
     set_attr(made, "T") = attr(node, "T");
     set_attr(made, "key").set_s(key);
     uses_step = true;
+    std::vector<Side> sides;
     std::set<std::string> seen;
-    for (const std::string& input : node.input()) add_dead_sends(node, key, input, seen);
+    for (const std::string& input : node.input()) find_sides(input, seen, sides);
+    if (!sides.empty()) add_dead_sends(made.name(), key, sides);
   }
 
-  // TensorFlow's masters cut between a Switch and who reads it. What is sent is dead when, of some Switch before it, the
-  // other side runs.
-  void add_dead_sends(const proto::NodeDef& send, const std::string& key, const std::string& input, std::set<std::string>& seen) {
+  // One output of a Switch: what depends on it is there when the predicate says so.
+  struct Side {
+    const proto::NodeDef* split = nullptr;
+    int port = 0;
+  };
+
+  // The Switches that a value depends on, the innermost first, one of each predicate.
+  void find_sides(const std::string& input, std::set<std::string>& seen, std::vector<Side>& sides) const {
     if (!seen.insert(input).second) return;
     std::string name = input.starts_with("^") ? input.substr(1) : input;
-    int port = 0;
-    if (const size_t colon = name.find(':'); colon != std::string::npos) {
-      port = name.ends_with(":1") ? 1 : 0;
-      name.resize(colon);
-    }
+    const int port = name.ends_with(":1") ? 1 : 0;
+    if (const size_t colon = name.find(':'); colon != std::string::npos) name.resize(colon);
     auto found = by_name_.find(name);
     if (found == by_name_.end()) return;
     const proto::NodeDef& source = *found->second;
-    if (source.op() == "Merge" || source.op() == "RefMerge") return;  // one of its inputs lives
-    if ((source.op() == "Switch" || source.op() == "RefSwitch") && !input.starts_with("^")) {
+    if (source.op() == "Merge" || source.op() == "RefMerge") return;  // one of its inputs is there
+    if ((source.op() == "Switch" || source.op() == "RefSwitch") && !input.starts_with("^") && source.input_size() > 1) {
+      const bool known = std::any_of(sides.begin(), sides.end(),
+                                     [&](const Side& side) { return side.split->input(1) == source.input(1); });
+      if (!known) sides.push_back({&source, port});
+    }
+    for (const std::string& further : source.input()) find_sides(further, seen, sides);
+  }
+
+  // TensorFlow's masters cut between a Switch and who reads it. When the other side of a Switch runs, the value is dead, and
+  // whoever receives it is told so. A Merge after both makes a conditional of the two, whose branches send.
+  void add_dead_sends(const std::string& send, const std::string& key, const std::vector<Side>& sides) {
+    std::string done = add_token(send + "/sent", send);
+    for (size_t i = 0; i < sides.size(); ++i) {
+      const auto& [split, port] = sides[i];
       proto::NodeDef& other = *graph.add_node();
-      other.set_name(fmt::format("{}/other_side_{}", send.name(), seen.size()));
+      other.set_name(fmt::format("{}/other_side_{}", send, i));
       other.set_op("Identity");
-      other.add_input(port == 1 ? name : name + ":1");
-      set_attr(other, "T") = attr(source, "T");
+      other.add_input(port == 1 ? split->name() : split->name() + ":1");
+      set_attr(other, "T") = attr(*split, "T");
       proto::NodeDef& dead = *graph.add_node();
-      dead.set_name(fmt::format("{}/dead_{}", send.name(), seen.size()));
+      dead.set_name(fmt::format("{}/dead_{}", send, i));
       dead.set_op("_StepSendDead");
       dead.add_input(kStepName);
       dead.add_input("^" + other.name());
       set_attr(dead, "key").set_s(key);
+      const std::string said = add_token(dead.name() + "/sent", dead.name());
+      proto::NodeDef& merge = *graph.add_node();
+      merge.set_name(fmt::format("{}/either_{}", send, i));
+      merge.set_op("Merge");
+      merge.add_input(port == 1 ? said : done);
+      merge.add_input(port == 1 ? done : said);
+      set_attr(merge, "T").set_type(proto::DT_INT32);
+      set_attr(merge, "N").set_i(2);
+      done = merge.name();
     }
-    for (const std::string& further : source.input()) add_dead_sends(send, key, further, seen);
+  }
+
+  // A constant that is there when `after` has run.
+  std::string add_token(const std::string& name, const std::string& after) {
+    proto::NodeDef& token = *graph.add_node();
+    token.set_name(name);
+    token.set_op("Const");
+    token.add_input("^" + after);
+    set_attr(token, "dtype").set_type(proto::DT_INT32);
+    proto::TensorProto& value = *set_attr(token, "value").mutable_tensor();
+    value.set_dtype(proto::DT_INT32);
+    value.mutable_tensor_shape();
+    value.add_int_val(0);
+    return name;
   }
 
   const proto::GraphDef& given_;

@@ -6,7 +6,7 @@ namespace weir::distributed {
 namespace {
 
 // More than are under way at once; as many as TensorFlow keeps would be memory that nobody needs.
-constexpr size_t kKept = 16'384;
+constexpr size_t kKept = 4'096;
 
 }  // namespace
 

@@ -15,6 +15,8 @@ namespace {
 constexpr int kEndThreads = 2;
 constexpr int kKeepAliveMs = 10'000, kKeepAliveTimeoutMs = 10'000;
 constexpr int kMaxReconnectMs = 1'000;
+// How long a try to connect may take: a server that has much to do is slow to greet.
+constexpr int kConnectMs = 10'000;
 constexpr size_t kMostIdleQueues = 16;
 
 // One call. It lives until its answer is there.
@@ -96,7 +98,7 @@ class GrpcChannel final : public Channel {
     arguments.SetMaxSendMessageSize(INT32_MAX);
     arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kMaxReconnectMs);
     arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
-    arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 100);
+    arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectMs);
     arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);       // a step must not run twice
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // large values of others do not stand in the way
     arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
