@@ -188,11 +188,9 @@ class GrpcListener final : public Listener {
   // Lets the next call come.
   void expect() {
     std::lock_guard lock(mutex_);
-    if (!closing_) std::make_shared<GrpcCall>(*this)->request(service_, *queue_);
-  }
-  void opened() {
-    std::lock_guard lock(mutex_);
+    if (closing_) return;
     ++open_;
+    std::make_shared<GrpcCall>(*this)->request(service_, *queue_);
   }
   void closed() {
     std::lock_guard lock(mutex_);
@@ -260,16 +258,18 @@ class GrpcListener final : public Listener {
   // All guarded by mutex_:
   bool closing_ = false;
   int threads_ = 0, polling_ = 0, handling_ = 0;
-  int open_ = 0;  // calls that have come, and whose answers are not on their way yet
+  // Calls that may come or have come, and whose answers are not on their way yet. While there is one the queue must stay:
+  // gRPC ends the process when something is begun on a queue that is shut down.
+  int open_ = 0;
 };
 
 void GrpcCall::arrived(bool ok) {
   if (!ok) {  // the listener closes: this call never came, and gRPC says nothing about its end
     ended_.self.reset();
-    self_.reset();
+    const std::shared_ptr<GrpcCall> kept = std::move(self_);
+    listener_.closed();
     return;
   }
-  listener_.opened();
   listener_.expect();
   stream_.Read(&buffer_, &received_);
 }
