@@ -70,10 +70,10 @@ struct Functions {
         join_run(table().run[static_cast<int>(joining())]),
         join(table().columns[static_cast<int>(joining())]) {}
   ReduceFn fn;
-  float (*run)(const float*, int64_t);
-  void (*columns)(const float*, int64_t, int64_t, int64_t, float*);
-  float (*join_run)(const float*, int64_t);
-  void (*join)(const float*, int64_t, int64_t, int64_t, float*);
+  ReduceRun run;
+  ReduceColumns columns;
+  ReduceRun join_run;
+  ReduceColumns join;
 
   ReduceFn joining() const { return fn == ReduceFn::SumSquares ? ReduceFn::Sum : fn; }
   // The partial row of elements that do not fill a wide row.
@@ -136,6 +136,9 @@ void reduce_chunks(const Functions& f, const float* x, const ReduceShape& s, con
 }
 
 }  // namespace
+
+ReduceRun reduce_run(ReduceFn fn) { return table().run[static_cast<int>(fn)]; }
+ReduceColumns reduce_columns(ReduceFn fn) { return table().columns[static_cast<int>(fn)]; }
 
 int64_t reduce_scratch_bytes(const ReduceShape& shape) {
   if (fits_one_task(shape)) return 0;

@@ -25,6 +25,13 @@ int64_t reduce_scratch_bytes(const ReduceShape& shape);
 // with the number. The order of additions depends on the shape alone. x and y do not overlap.
 void reduce(ReduceFn fn, const float* x, const ReduceShape& shape, float* y, void* scratch, ThreadPool& pool);
 
+// The parts that it is made of, for this machine's instruction set: all of x[0 .. n), and y[c] = all of x[0 .. rows)[c] with
+// rows `stride` floats apart. Mean is Sum here.
+using ReduceRun = float (*)(const float* x, int64_t n);
+using ReduceColumns = void (*)(const float* x, int64_t rows, int64_t stride, int64_t cols, float* y);
+ReduceRun reduce_run(ReduceFn fn);
+ReduceColumns reduce_columns(ReduceFn fn);
+
 // Index along the reduced axis of the first largest (smallest) element. NaN is passed over; 0 when there is nothing
 // else.
 enum class ArgFn : uint8_t { Max, Min };

@@ -9,9 +9,9 @@ constexpr int kReduceFns = static_cast<int>(ReduceFn::SumSquares) + 1;
 // The reductions of one instruction set. Mean is Sum here: reduce() divides.
 struct ReduceTable {
   // All of x[0 .. n).
-  float (*run[kReduceFns])(const float* x, int64_t n);
+  ReduceRun run[kReduceFns];
   // y[c] = all of x[0 .. rows)[c], rows `stride` floats apart.
-  void (*columns[kReduceFns])(const float* x, int64_t rows, int64_t stride, int64_t cols, float* y);
+  ReduceColumns columns[kReduceFns];
   // Index of the first largest (ArgFn::Max) element of x[0 .. n).
   int64_t (*arg_run[2])(const float* x, int64_t n);
 };
