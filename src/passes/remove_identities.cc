@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "ops/loop_part.h"
 #include "passes/ir.h"
 
 namespace weir {
@@ -22,9 +23,34 @@ bool permutes_nothing(const Ir& ir, const IrNode& node) {
   return true;
 }
 
+// The input that comes back from a sum with 0, a difference with 0, a product with 1 or a quotient by 1; -1: none does.
+int unchanged_operand(const Ir& ir, const IrNode& node) {
+  const ElementwiseBody& body = node.op->def->elementwise;
+  const bool commutes = body == BinaryFn::Add || body == BinaryFn::Mul;
+  if (node.types[0] != DType::Float32 || (!commutes && body != BinaryFn::Sub && body != BinaryFn::Div)) return -1;
+  const float neutral = body == BinaryFn::Add || body == BinaryFn::Sub ? 0.0f : 1.0f;
+  for (int i = 0; i < 2; ++i) {
+    const IrEdge &other = node.inputs[static_cast<size_t>(i)], &edge = node.inputs[static_cast<size_t>(1 - i)];
+    const Tensor& value = ir[edge.node].values[static_cast<size_t>(edge.output)];
+    if (!value.valid() || value.elements() != 1 || ir[edge.node].varies || value.data<float>()[0] != neutral) continue;
+    if ((i == 1 && !commutes) || !node.shapes[0].is_known() || ir.shape(other) != node.shapes[0]) continue;
+    return i;
+  }
+  return -1;
+}
+
+// A reduction over no axes, or over dimensions of size 1 that it keeps: what gradients of operations that might have
+// broadcast are full of when the graph does not know the size of the batch.
+bool reduces_nothing(const Ir& ir, const IrNode& node) {
+  if (loop_part(*node.op).kind != LoopPart::Kind::Reduce || !node.shapes[0].is_known()) return false;
+  const IrEdge& axes = node.inputs[1];
+  return ir[axes.node].values[static_cast<size_t>(axes.output)].valid() && ir.shape(node.inputs[0]) == node.shapes[0];
+}
+
 // Gives its input on unchanged, and nothing else.
 bool is_identity(const Ir& ir, const IrNode& node) {
   if (node.is_feed() || !node.control.empty() || node.types.size() != 1 || node.is_constant()) return false;
+  if (unchanged_operand(ir, node) >= 0 || reduces_nothing(ir, node)) return true;
   if (permutes_nothing(ir, node)) return true;
   if (node.op->def->elementwise == ElementwiseBody::Kind::Cast) return ir.type(node.inputs[0]) == node.types[0];
   int alias = node.op->def->alias;
@@ -33,7 +59,8 @@ bool is_identity(const Ir& ir, const IrNode& node) {
   return node.op->role == Role::Identity || (in.is_known() && in == node.shapes[0] && is_fixed_view(ir, node));
 }
 
-IrEdge source(const IrNode& node) {
+IrEdge source(const Ir& ir, const IrNode& node) {
+  if (const int operand = unchanged_operand(ir, node); operand >= 0) return node.inputs[static_cast<size_t>(operand)];
   int alias = node.op->def->alias;
   return node.inputs[alias < 0 ? 0 : static_cast<size_t>(alias)];
 }
@@ -129,8 +156,8 @@ void remove_identities(Ir& ir, PassContext&) {
     node.control = std::move(control);
     effects.note(id);
     if (!is_identity(ir, node)) continue;
-    replacement[static_cast<size_t>(id)] = source(node);
-    if (node.varies) ir.equal_shapes.push_back({source(node), {id, 0}});
+    replacement[static_cast<size_t>(id)] = source(ir, node);
+    if (node.varies) ir.equal_shapes.push_back({source(ir, node), {id, 0}});
   }
   for (IrEdge& fetch : ir.fetches) fetch = resolve(fetch);
   for (int& target : ir.targets) {
