@@ -191,6 +191,14 @@ void fuse_bias_activation(Ir& ir, PassContext& context);
 // Batch normalisation with an addition and an activation behind it, and their gradients. Comes before the elementwise
 // fusion, and is switched with fuse_bias_activation.
 void fuse_batch_norm(Ir& ir, PassContext& context);
+// Reads small values instead of repeated ones, and computes with them before they are repeated. Comes before the
+// fusions of loops, and is switched with fuse_elementwise.
+void spread_late(Ir& ir, PassContext& context);
+// variable -= alpha * (gradient * scale): the numbers are multiplied instead. Switched with fuse_elementwise.
+void scale_updates(Ir& ir, PassContext& context);
+// Elementwise operations, reductions of rows and sums beside them become one loop with several results. Takes most of
+// what fuse_elementwise would, which is for devices without such loops; switched with it.
+void fuse_loops(Ir& ir, PassContext& context);
 void fuse_elementwise(Ir& ir, PassContext& context);
 // For the body of a loop: marks what is the same in all iterations (IrNode::invariant), so that it is computed once,
 // and puts matrices that every iteration multiplies with into the order that products read fastest. Comes after the

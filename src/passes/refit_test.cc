@@ -23,7 +23,9 @@ class Refitting : public ::testing::Test {
     fold_constants(*ir, context_);
     remove_identities(*ir, context_);
     share_common_subexpressions(*ir, context_);
+    spread_late(*ir, context_);
     fuse_bias_activation(*ir, context_);
+    fuse_loops(*ir, context_);
     fuse_elementwise(*ir, context_);
     ir->sweep();
     return ir;
