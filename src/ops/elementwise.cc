@@ -28,8 +28,8 @@ size_t ElementwiseKernel::thread_bytes() const {
   const size_t floats = static_cast<size_t>(registers_) * register_floats() +
                         static_cast<size_t>(wides_) * wide_floats() +
                         static_cast<size_t>(row_registers_) * row_floats();
-  const size_t bytes = floats * sizeof(float) + static_cast<size_t>(accumulators_) * sizeof(double) +
-                       inputs_.size() * sizeof(float*);
+  const size_t bytes =
+      floats * sizeof(float) + static_cast<size_t>(accumulators_) * sizeof(double) + inputs_.size() * sizeof(float*);
   return (bytes + 63) / 64 * 64;
 }
 
@@ -48,9 +48,9 @@ struct ElementwiseKernel::Worker {
   float* rows;
   double* accumulators;
   const float** values;
-  std::byte* partials;             // of the chunk
-  int64_t begin = 0, n = 0;        // the piece
-  int64_t offset = 0;              // ... in the tile
+  std::byte* partials;               // of the chunk
+  int64_t begin = 0, n = 0;          // the piece
+  int64_t offset = 0;                // ... in the tile
   int64_t first_row = 0, count = 0;  // the tile's rows
 
   Worker(const ElementwiseKernel& kernel, std::span<const float* const> in, std::span<float* const> out,

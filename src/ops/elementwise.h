@@ -18,9 +18,9 @@ namespace weir {
 using cpu::ReduceFn;
 
 // A loop over the elements of float32 arrays as one step: elementwise functions, reductions of rows whose results
-// they use again, and sums over rows or over everything beside them. Functions whose result is bool (Less, IsNan, ...) give
-// 1.0f and 0.0f, which is what Select reads. Values are numbered: first the inputs, then the result of each instruction
-// in order, so an instruction reads only values with smaller numbers than its own result.
+// they use again, and sums over rows or over everything beside them. Functions whose result is bool (Less, IsNan, ...)
+// give 1.0f and 0.0f, which is what Select reads. Values are numbered: first the inputs, then the result of each
+// instruction in order, so an instruction reads only values with smaller numbers than its own result.
 //
 // A value has an element for each of the loop's (a full value) or one for each row (a row value): the result of Reduce,
 // an input that is marked so, and what is computed from these and single elements alone.
@@ -44,9 +44,9 @@ struct ElementwiseProgram {
 
   int inputs = 0;
   std::vector<ElementwiseInstruction> instructions = {};
-  std::vector<int> outputs = {};  // values; without a fold each the result of an instruction
-  std::vector<Fold> folds = {};   // one for each output; none at all: none
-  int row_dims = 0;               // the last dimensions, this many, make a row; 0: there are no rows
+  std::vector<int> outputs = {};     // values; without a fold each the result of an instruction
+  std::vector<Fold> folds = {};      // one for each output; none at all: none
+  int row_dims = 0;                  // the last dimensions, this many, make a row; 0: there are no rows
   std::vector<int> row_inputs = {};  // inputs with one element a row
 
   // Each appends an instruction and returns the number of its result.
@@ -67,8 +67,8 @@ struct ElementwiseProgram {
   static ElementwiseProgram decode(std::string_view text, int inputs);
 };
 
-// The shape of a loop's output: of the whole loop, or without the dimensions that it was reduced along; `kept`: with ones
-// in their place.
+// The shape of a loop's output: of the whole loop, or without the dimensions that it was reduced along; `kept`: with
+// ones in their place.
 struct LoopForm {
   enum class Of : uint8_t { Full, Row, Columns, All };
   Of of = Of::Full;
@@ -170,10 +170,10 @@ class ElementwiseKernel {
   int64_t piece_ = cpu::kTileFloats;  // ... in pieces of this size
   int64_t tile_rows_ = 1;
   int64_t tiles_ = 0;
-  int64_t chunk_tiles_ = 1;  // one after the other by one thread
+  int64_t chunk_tiles_ = 1;   // one after the other by one thread
   size_t partial_bytes_ = 0;  // of a chunk: partial results of folds
   int registers_ = 0, wides_ = 0, row_registers_ = 0, accumulators_ = 0;
-  std::vector<Input> inputs_;     // the program's, then its constants
+  std::vector<Input> inputs_;  // the program's, then its constants
   std::vector<float> constants_;
   std::vector<Phase> phases_;
   std::vector<std::pair<int, int>> row_outputs_;  // row register, output

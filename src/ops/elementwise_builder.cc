@@ -74,9 +74,9 @@ ElementwiseKernel::Input ElementwiseKernel::Builder::input_for(const Shape& from
 
 void ElementwiseKernel::Builder::choose_tiles() {
   // All arrays that a tile touches should stay in the first-level cache.
-  const auto arrays = std::count_if(k_.inputs_.begin(), k_.inputs_.end(),
-                                    [](const Input& in) { return in.access == Access::Direct; }) +
-                      static_cast<int64_t>(program_.outputs.size());
+  const auto arrays =
+      std::count_if(k_.inputs_.begin(), k_.inputs_.end(), [](const Input& in) { return in.access == Access::Direct; }) +
+      static_cast<int64_t>(program_.outputs.size());
   const int64_t most = arrays > kManyArrays ? cpu::kTileFloats / 2 : cpu::kTileFloats;
   k_.tile_ = most;
   if (program_.row_dims > 0) {
@@ -149,8 +149,8 @@ void ElementwiseKernel::Builder::mark_needed() {
   }
 }
 
-// A value is computed as late as its readers allow, so that few have to be kept from phase to phase; but reductions, and
-// what they read, come as early as possible.
+// A value is computed as late as its readers allow, so that few have to be kept from phase to phase; but reductions,
+// and what they read, come as early as possible.
 void ElementwiseKernel::Builder::choose_phases() {
   int last = 0;
   for (const Fact& f : facts_) last = f.needed ? std::max(last, f.phase) : last;
@@ -317,9 +317,7 @@ ElementwiseKernel::Step ElementwiseKernel::Builder::fold_step(int output) {
   const int64_t count = columns || fact(value).row ? rows : k_.elements_;
   const size_t at = k_.folds_.size();
   k_.folds_.push_back({.output = output, .columns = columns, .divisor = mean ? static_cast<float>(count) : 1.0f});
-  return {.kind = columns ? Step::Kind::Columns : Step::Kind::All,
-          .a = array_at(value),
-          .index = static_cast<int>(at)};
+  return {.kind = columns ? Step::Kind::Columns : Step::Kind::All, .a = array_at(value), .index = static_cast<int>(at)};
 }
 
 void ElementwiseKernel::Builder::make_full(int phase, int& number) {

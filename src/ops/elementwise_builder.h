@@ -15,12 +15,12 @@ class ElementwiseKernel::Builder {
  private:
   // What is known of a value.
   struct Fact {
-    bool row = false;       // one element a row
-    bool single = false;    // one element for all
-    int phase = 0;          // that computes it: the first in which it could be, or the last in which it must be
-    int last_use = -1;      // the full step that reads it last, by its number over all phases
-    int last_phase = -1;    // ... and that step's phase
-    int readers = 0;        // full steps and folds
+    bool row = false;     // one element a row
+    bool single = false;  // one element for all
+    int phase = 0;        // that computes it: the first in which it could be, or the last in which it must be
+    int last_use = -1;    // the full step that reads it last, by its number over all phases
+    int last_phase = -1;  // ... and that step's phase
+    int readers = 0;      // full steps and folds
     bool needed = false;
     Place place = {};
   };
@@ -50,10 +50,12 @@ class ElementwiseKernel::Builder {
   std::vector<int> operands(const Task& task) const;
   bool is_array(int value) { return !fact(value).row && !fact(value).single; }
   bool is_last(const Task& task) const;
-  bool is_folded(int output) const { return program_.fold(static_cast<size_t>(output)) != ElementwiseProgram::Fold::None; }
+  bool is_folded(int output) const {
+    return program_.fold(static_cast<size_t>(output)) != ElementwiseProgram::Fold::None;
+  }
 
-  Place array_at(int value);                             // a single element is spread over a register
-  Place spread(int value, std::vector<Step>& steps);     // ... and so is a row value, by a step before
+  Place array_at(int value);                          // a single element is spread over a register
+  Place spread(int value, std::vector<Step>& steps);  // ... and so is a row value, by a step before
   Place place_for(int value, int phase);
   Step row_step(int instruction);
   Step full_step(const Task& task, int number, int phase, std::vector<Step>& steps);

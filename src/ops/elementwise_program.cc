@@ -228,7 +228,8 @@ ElementwiseInstruction decode_instruction(std::string_view word, std::string_vie
     i.fn = static_cast<uint8_t>(*reduce);
   } else if (word == "Constant") {
     i.kind = Kind::Constant;
-    if (!parse_number(next_word(text), i.number)) throw invalid_argument("an elementwise program has a constant without a number");
+    if (!parse_number(next_word(text), i.number))
+      throw invalid_argument("an elementwise program has a constant without a number");
   } else {
     throw invalid_argument("an elementwise program cannot compute '{}'", word);
   }

@@ -7,7 +7,8 @@
 #include "ops/elementwise.h"
 #include "weir/error.h"
 
-// Loops with reductions of rows, row values and folds, against the same computed element by element in double precision.
+// Loops with reductions of rows, row values and folds, against the same computed element by element in double
+// precision.
 
 namespace weir {
 namespace {
@@ -135,7 +136,8 @@ void check(const Case& c, int64_t rows, int64_t columns) {
   std::vector<Shape> shapes;
   for (size_t k = 0; k < c.inputs.size(); ++k) {
     inputs.emplace_back();
-    for (int64_t i = 0; i < size_of(c.inputs[k], rows, columns); ++i) inputs[k].push_back(number(i, static_cast<int>(k)));
+    for (int64_t i = 0; i < size_of(c.inputs[k], rows, columns); ++i)
+      inputs[k].push_back(number(i, static_cast<int>(k)));
     shapes.push_back(c.inputs[k] == Of::Full      ? Shape{rows, columns}
                      : c.inputs[k] == Of::Row     ? Shape{rows, 1}
                      : c.inputs[k] == Of::Columns ? Shape{columns}

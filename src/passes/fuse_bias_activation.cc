@@ -53,8 +53,8 @@ class Fuser {
   }
 
  private:
-  // The same where a view that keeps the last dimension comes between, as in products of tensors of higher rank: bias and
-  // activation move in front of it.
+  // The same where a view that keeps the last dimension comes between, as in products of tensors of higher rank: bias
+  // and activation move in front of it.
   void fuse_before_view(int id, int view, std::string_view fused_name) {
     const Shape &from = ir_.shape({id, 0}), &to = ir_[view].shapes[0];
     if (!from.is_known() || !to.is_known() || to.rank() < 2 || from[-1] != to[-1] || !ir_[view].op->pure()) return;

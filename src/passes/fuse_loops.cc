@@ -22,7 +22,11 @@ class Writer {
  public:
   // `again`: nodes of other loops that this one computes for itself.
   Writer(const Ir& ir, const LoopNodes& nodes, const LoopGroup& group, const std::set<int>& again)
-      : ir_(ir), nodes_(nodes), again_(again), space_(group.space), inside_(group.members.begin(), group.members.end()) {
+      : ir_(ir),
+        nodes_(nodes),
+        again_(again),
+        space_(group.space),
+        inside_(group.members.begin(), group.members.end()) {
     if (space_.row_dims == 0) find_rows(group);
     collect_inputs(group);
     program.inputs = static_cast<int>(inputs.size());
@@ -274,8 +278,8 @@ class Fuser {
         }
         if (large.size() != 1) continue;
         const IrEdge from = *large.begin();
-        const bool kept = group_of_[static_cast<size_t>(from.node)] < 0 || read_alone_.count(from.node) ||
-                          again_.count(from.node);
+        const bool kept =
+            group_of_[static_cast<size_t>(from.node)] < 0 || read_alone_.count(from.node) || again_.count(from.node);
         if (kept && ir_.shape(from) == node.shapes[0]) again_.insert(id);
       }
     }

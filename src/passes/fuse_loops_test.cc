@@ -140,7 +140,8 @@ TEST_F(FuseLoops, SumsColumnsBesideWhatItComputes) {
 
 TEST_F(FuseLoops, AddsUpEverything) {
   Output x = g.placeholder(float32, {3000, 7}, "x");
-  Output y = tanh(x), norm = nn::l2_loss(y), mean = reduce_mean(y * y), sum = reduce_sum(y + 2.0f, {.axes = {0, 1}, .keep_dims = true});
+  Output y = tanh(x), norm = nn::l2_loss(y), mean = reduce_mean(y * y),
+         sum = reduce_sum(y + 2.0f, {.axes = {0, 1}, .keep_dims = true});
   const std::map<std::string, Tensor> feeds = {{"x", numbers({3000, 7})}};
   EXPECT_EQ(running({norm, mean, sum}, feeds), Names{"_FusedReduction"});
   expect_same({norm, mean, sum, y}, feeds);

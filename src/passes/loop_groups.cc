@@ -138,7 +138,8 @@ class Finder {
       for (const IrEdge& input : ir_[id].inputs) {
         if (nodes_.is_truth(input.node)) {
           open.push_back(input.node);
-        } else if (ir_[input.node].values.empty() || !ir_[input.node].values[0].valid() || loop_part(*ir_[id].op).kind == LoopPart::Kind::None) {
+        } else if (ir_[input.node].values.empty() || !ir_[input.node].values[0].valid() ||
+                   loop_part(*ir_[id].op).kind == LoopPart::Kind::None) {
           note(input.node);
         }
       }
@@ -148,7 +149,9 @@ class Finder {
   }
 
   // Whether no path leads from a member over nodes outside to another.
-  bool is_convex() { return !comes_back(sources(), first_position(members_), [&](int id) { return is_inside(id); }); }
+  bool is_convex() {
+    return !comes_back(sources(), first_position(members_), [&](int id) { return is_inside(id); });
+  }
 
   int first_position(const std::vector<int>& ids) const {
     int first = static_cast<int>(order_.size());

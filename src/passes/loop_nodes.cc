@@ -87,7 +87,8 @@ bool LoopNodes::find_truth(int id) const {
   const IrNode& node = ir_[id];
   if (!is_ready(node)) return false;
   const ElementwiseBody& body = node.op->def->elementwise;
-  const bool cast = body.kind == Kind::Cast && node.types[0] == DType::Float32 && ir_.type(node.inputs[0]) == DType::Bool;
+  const bool cast =
+      body.kind == Kind::Cast && node.types[0] == DType::Float32 && ir_.type(node.inputs[0]) == DType::Bool;
   if (!cast && (node.types[0] != DType::Bool || (body.kind != Kind::Unary && body.kind != Kind::Binary))) return false;
   return std::all_of(node.inputs.begin(), node.inputs.end(), [&](const IrEdge& input) {
     if (!ir_.shape(input).is_known()) return false;

@@ -26,8 +26,8 @@ int scale_operand(const Ir& ir, const IrNode& node) {
 
 }  // namespace
 
-// variable -= alpha * (gradient * scale), as after clipping by a global norm: the numbers are multiplied with each other,
-// and the gradient, which may be as large as memory allows, is read once.
+// variable -= alpha * (gradient * scale), as after clipping by a global norm: the numbers are multiplied with each
+// other, and the gradient, which may be as large as memory allows, is read once.
 void scale_updates(Ir& ir, PassContext&) {
   const std::vector<int> uses = ir.use_counts();
   const std::vector<bool> controlled = ir.has_control_readers();

@@ -9,8 +9,8 @@ namespace {
 using Kind = ElementwiseBody::Kind;
 
 // Gradients of sums and means repeat a small value to the size of the large one, and only then compute with it. Here
-// operations that broadcast read the small one, and what is computed from small values alone is computed before they are
-// repeated. And a reduction whose result gets ones in place of the dimensions that it lost keeps these at once.
+// operations that broadcast read the small one, and what is computed from small values alone is computed before they
+// are repeated. And a reduction whose result gets ones in place of the dimensions that it lost keeps these at once.
 class Mover {
  public:
   Mover(Ir& ir, const PassContext& context) : ir_(ir), context_(context) {}
@@ -33,7 +33,8 @@ class Mover {
     const IrNode& node = ir_[edge.node];
     if (node.is_feed() || node.is_constant() || loop_part(*node.op).kind != LoopPart::Kind::Spread) return nullptr;
     const Shape &from = ir_.shape(node.inputs[0]), &to = node.shapes[0];
-    if (!from.is_known() || !to.is_known() || from.rank() > to.rank() || node.types[0] != DType::Float32) return nullptr;
+    if (!from.is_known() || !to.is_known() || from.rank() > to.rank() || node.types[0] != DType::Float32)
+      return nullptr;
     for (int d = 1; d <= from.rank(); ++d) {
       if (from[-d] != 1 && from[-d] != to[-d]) return nullptr;
     }

@@ -25,8 +25,8 @@ int64_t reduce_scratch_bytes(const ReduceShape& shape);
 // with the number. The order of additions depends on the shape alone. x and y do not overlap.
 void reduce(ReduceFn fn, const float* x, const ReduceShape& shape, float* y, void* scratch, ThreadPool& pool);
 
-// The parts that it is made of, for this machine's instruction set: all of x[0 .. n), and y[c] = all of x[0 .. rows)[c] with
-// rows `stride` floats apart. Mean is Sum here.
+// The parts that it is made of, for this machine's instruction set: all of x[0 .. n), and y[c] = all of x[0 .. rows)[c]
+// with rows `stride` floats apart. Mean is Sum here.
 using ReduceRun = float (*)(const float* x, int64_t n);
 using ReduceColumns = void (*)(const float* x, int64_t rows, int64_t stride, int64_t cols, float* y);
 ReduceRun reduce_run(ReduceFn fn);

@@ -33,7 +33,8 @@ Shape loop_shape(const ElementwiseProgram& program, std::span<const Shape* const
   if (row == 0) throw error(Code::Unimplemented, "a loop over rows of no elements");
   for (int input : program.row_inputs) {
     if (inputs[static_cast<size_t>(input)]->elements() != shape.elements() / row) {
-      throw invalid_argument("a loop over {} has other rows than {}", shape.str(), inputs[static_cast<size_t>(input)]->str());
+      throw invalid_argument("a loop over {} has other rows than {}", shape.str(),
+                             inputs[static_cast<size_t>(input)]->str());
     }
   }
   return shape;
@@ -61,7 +62,8 @@ void infer(InferContext& c) {
     if (!c.input(i).is_known()) return;
     inputs.push_back(&c.input(i));
   }
-  if (forms.size() != program.outputs.size()) throw invalid_argument("a loop has {} forms for {} outputs", forms.size(), program.outputs.size());
+  if (forms.size() != program.outputs.size())
+    throw invalid_argument("a loop has {} forms for {} outputs", forms.size(), program.outputs.size());
   const Shape shape = loop_shape(program, inputs);
   for (size_t o = 0; o < forms.size(); ++o) {
     c.set_output(static_cast<int>(o), output_shape(shape, program.row_dims, LoopForm::decode(forms[o])));

@@ -6,7 +6,8 @@
   row(asin) row(asinh) row(atan) row(atan2) row(atanh) row(batch_mat_mul) row(batch_mat_mul_v2) row(cast) row(ceil) \
   row(clip_by_value) row(complex) row(complex_abs) row(conj) row(cos) row(cosh) row(cumprod) row(cumsum) \
   row(digamma) row(div) row(div_no_nan) row(equal) row(erf) row(erfc) row(exp) row(expm1) row(floor) row(floor_div) \
-  row(floor_mod) row(fused_elementwise) row(fused_loop) row(fused_reduction) row(greater) row(greater_equal) row(imag) row(inv) \
+  row(floor_mod) row(fused_elementwise) row(fused_loop) row(fused_reduction) \
+  row(greater) row(greater_equal) row(imag) row(inv) \
   row(inv_grad) row(is_finite) row(is_inf) row(is_nan) row(l2_loss) row(less) row(less_equal) row(lgamma) row(log) \
   row(log1p) row(logical_and) row(logical_not) row(logical_or) row(mat_mul) row(max) row(maximum) row(mean) \
   row(min) row(minimum) row(mod) row(mul) row(mul_no_nan) row(neg) row(not_equal) row(polygamma) row(pow) row(prod) row(real) \
