@@ -124,11 +124,11 @@ void ElementwiseKernel::Worker::read_input(int index) {
   }
   float* gathered = registers + static_cast<size_t>(input.tile) * k.register_floats();
   to = gathered;
-  input.plan->for_each_piece(begin, begin + n, [&](const int64_t* at, int64_t where, int64_t count) {
+  input.plan->for_each_piece(begin, begin + n, [&](const int64_t* at, int64_t where, int64_t length) {
     if (input.plan->moves(0)) {
-      std::memcpy(gathered + (where - begin), from + at[0], static_cast<size_t>(count) * sizeof(float));
+      std::memcpy(gathered + (where - begin), from + at[0], static_cast<size_t>(length) * sizeof(float));
     } else {
-      std::fill_n(gathered + (where - begin), count, from[at[0]]);
+      std::fill_n(gathered + (where - begin), length, from[at[0]]);
     }
   });
 }
