@@ -10,6 +10,7 @@
 #include "graph/declared_ops.h"
 #include "graph/graph_impl.h"
 #include "graph/op.h"
+#include "graph/scope_stack.h"
 #include "graph/variables.h"
 
 namespace weir::python {
@@ -274,9 +275,9 @@ nb::object apply(GraphObject& default_graph, const std::string& op_name, nb::tup
       call.convert_inputs();
     }
     // Who takes a reference stands beside the variable.
-    std::vector<Scope> beside;
+    ScopeStack beside;
     for (const Output& input : call.inputs) {
-      if (input.is_ref() && op.has_ref_input()) beside.push_back(graph.colocate_with(input.op()));
+      if (input.is_ref() && op.has_ref_input()) beside.push(graph.colocate_with(input.op()));
     }
     Operation node = graph.add({.op = op.name,
                                 .name = full,

@@ -50,3 +50,11 @@ def test_arrays_become_quantised_numbers():
     with tf.Graph().as_default(), tf.Session() as session:
         x = tf.constant(np.array([0, 128, 255]), dtype=tf.quint8)
         np.testing.assert_allclose(session.run(tf.dequantize(x, 0.0, 6.0)), [0.0, 128 * 6 / 255, 6.0], rtol=1e-6)
+
+
+def test_an_operation_on_several_variables_leaves_the_device_scope_around_as_it_is():
+    with tf.Graph().as_default() as graph, graph.device("/device:CPU:0"):
+        a, b, c = (tf.Variable([1.0]) for _ in range(3))
+        tf.raw_ops.ApplyAdam(var=a, m=b, v=c, beta1_power=0.9, beta2_power=0.9, lr=0.1, beta1=0.9, beta2=0.99,
+                             epsilon=1e-8, grad=[1.0])
+        assert tf.constant(1.0).device == "/device:CPU:0"

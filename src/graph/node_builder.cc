@@ -1,5 +1,6 @@
 #include "base/errors.h"
 #include "graph/graph_impl.h"
+#include "graph/scope_stack.h"
 #include "weir/graph.h"
 
 namespace weir {
@@ -129,11 +130,11 @@ Operation NodeBuilder::build() {
   }
   args.attrs = attrs_;
   // Who takes a reference stands beside the variable.
-  std::vector<Scope> beside;
+  ScopeStack beside;
   for (size_t i = 0, a = 0; a < arguments_.size(); i += arguments_[a++].values.size()) {
     if (!op->inputs[a].is_ref) continue;
     for (size_t k = 0; k < arguments_[a].values.size(); ++k) {
-      beside.push_back(graph->colocate_with(args.inputs[i + k].op()));
+      beside.push(graph->colocate_with(args.inputs[i + k].op()));
     }
   }
   return graph->add(std::move(args));
