@@ -365,7 +365,7 @@ TEST(WhileGradient, KnowsTheShapesOfWhatItReadsBack) {
   for (const RunTrace::Event& event : trace.events) {
     EXPECT_NE(event.op, "BroadcastGradientArgs");
     EXPECT_NE(event.op, "Reshape");
-    fused += event.op == "_FusedElementwise";
+    fused += event.op == "_FusedElementwise" || event.op == "_FusedLoop";
   }
   EXPECT_EQ(fused, 6);  // one each way in each iteration
 }
