@@ -62,7 +62,9 @@ def _python_lines(public, value):
     if found is None:
         try:
             made = inspect.unwrap(value)
-            found = inspect.getsourcefile(made), inspect.getsourcelines(made)[1]
+            lines, first = inspect.getsourcelines(made)
+            decorators = next((i for i, line in enumerate(lines) if re.match(r"\s*(async def|def|class) ", line)), 0)
+            found = inspect.getsourcefile(made), first + decorators
         except (TypeError, OSError):
             found = getattr(module, "__file__", None), 1
     return [f"{_shown(found[0])}:{found[1]}"] if found[0] else [f"defined in {place or type(value).__module__}"]
@@ -113,7 +115,8 @@ def operation_source(op):
 
 @functools.cache
 def _operation_sources():
-    """{operation: (file, line)}: each is the first name in capitals of a function that gives its row."""
+    """{operation: (file, line)}: each is the first name in capitals of a function that gives its row, or a second name in a
+    list of such."""
     found = {}
     for folder, _, files in os.walk(_SOURCES):
         for file in files:
@@ -122,7 +125,7 @@ def _operation_sources():
             path = os.path.join(folder, file)
             with open(path, encoding="utf-8") as source:
                 text = source.read()
-            for row in re.finditer(r"^OpDef \w+_op\(\) \{(.*\}( *//.*)?$|(?s:.*?)^\})", text, re.MULTILINE):
+            for row in re.finditer(r"^OpDef \w+_op\(\) \{(.*\}( *//.*)?$|(?s:.*?)^\})|^  row\(\w+, .*$", text, re.MULTILINE):
                 name = re.search(r'"(_?[A-Z]\w*)"', row.group())
                 if name:
                     found.setdefault(name.group(1), (path, text.count("\n", 0, row.start()) + 1))

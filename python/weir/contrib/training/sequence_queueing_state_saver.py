@@ -3,6 +3,7 @@
 from weir import errors
 from weir.core import dtypes
 from weir.core.graph import control_dependencies, convert_to_tensor, name_scope
+from weir.core.tensor_util import constant_value
 from weir.ops import array_ops, check_ops, control_flow_ops, math_ops
 from weir.ops.random_ops import random_uniform
 from weir.queues.barrier import Barrier
@@ -93,8 +94,10 @@ class SequenceQueueingStateSaver:
         """The segments of the sequence at hand, in the order of its time."""
         lengths = [array_ops.shape(sequence)[0] for sequence in self._sequences.values()]
         padded = lengths[0] if lengths else (self._length + self._num_unroll - 1) // self._num_unroll * self._num_unroll
-        checks = [check_ops.assert_equal(padded % self._num_unroll, 0,
-                                         message="Dimension 0 of sequences must be a multiple of num_unroll")]
+        rest, whole = padded % self._num_unroll, "Dimension 0 of sequences must be a multiple of num_unroll"
+        if constant_value(rest):  # what is cut below would fail in words of its own
+            raise errors.InvalidArgumentError(None, None, whole)
+        checks = [check_ops.assert_equal(rest, 0, message=whole)]
         checks += [check_ops.assert_equal(length, padded, message="Dimension 0 of sequences must be equal")
                    for length in lengths[1:]]
         checks.append(check_ops.assert_less_equal(self._length, padded, message="A sequence is shorter than its length"))
