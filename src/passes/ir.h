@@ -183,6 +183,9 @@ bool is_true(const Flow& flow, DType dtype, const Shape& shape, const void* data
 // needed any more: a loop that keeps values for its gradient keeps them only in runs that compute the gradient.
 void prune_flow(Ir& ir);
 
+// prune_flow and all that follow, in their order, as far as the options have them.
+void rewrite(Ir& ir, PassContext& context);
+
 // Each of these is one rewrite, switched by its field of PassOptions.
 void fold_constants(Ir& ir, PassContext& context);
 void remove_identities(Ir& ir, PassContext& context);
@@ -200,6 +203,7 @@ void scale_updates(Ir& ir, PassContext& context);
 // what fuse_elementwise would, which is for devices without such loops; switched with it.
 void fuse_loops(Ir& ir, PassContext& context);
 void fuse_elementwise(Ir& ir, PassContext& context);
+
 // For the body of a loop: marks what is the same in all iterations (IrNode::invariant), so that it is computed once,
 // and puts matrices that every iteration multiplies with into the order that products read fastest. Comes after the
 // fusions.

@@ -55,16 +55,7 @@ Plan::Plan(const PlanRequest& request, const PlanEnvironment& environment)
         {.allow_soft_placement = options.allow_soft_placement,
          .home = environment_.home,
          .log = environment_.placement_log});
-  if (passes.fold_constants) fold_constants(ir, context);
-  if (passes.remove_identities) remove_identities(ir, context);
-  if (passes.share_common_subexpressions) share_common_subexpressions(ir, context);
-  prune_flow(ir);
-  if (passes.fuse_elementwise) spread_late(ir, context);
-  if (passes.fuse_bias_activation) fuse_bias_activation(ir, context);
-  if (passes.fuse_bias_activation) fuse_batch_norm(ir, context);
-  if (passes.fuse_elementwise) scale_updates(ir, context);
-  if (passes.fuse_elementwise) fuse_loops(ir, context);
-  if (passes.fuse_elementwise) fuse_elementwise(ir, context);
+  rewrite(ir, context);
   if (options.direct_convolutions) direct_convolutions(ir);
   ir.sweep();
   if (passes.hoist_invariants && request.body) hoist_invariants(ir, context);
