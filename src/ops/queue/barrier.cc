@@ -122,7 +122,9 @@ void Barrier::close(bool cancel_pending_enqueues) {
   closed_ = true;
   cancelled_ = cancel_pending_enqueues;
   if (cancelled_) incomplete_.clear();
-  if (incomplete_.empty()) ready_->close_now(cancelled_);
+  if (incomplete_.empty()) return ready_->close_now(cancelled_);
+  // Who has begun to take a small batch may be the one who would complete the next key.
+  ready_->end_soon();
 }
 
 int64_t Barrier::incomplete_size() const {

@@ -118,8 +118,9 @@ class Queue::Dequeue final : public Visit {
   Dequeue(Queue& queue, int64_t count, bool is_batch, bool up_to)
       : queue_(&queue), wanted_(count), is_batch_(is_batch), up_to_(up_to) {}
 
-  bool ready() const override { return queue_->closed_ || queue_->available() >= left(); }
+  bool ready() const override { return queue_->closed_ || queue_->available() >= left() || can_be_small(); }
   Outcome attempt() override {
+    if (!queue_->closed_ && can_be_small()) wanted_ = std::min(wanted_, taken() + queue_->available());
     if (queue_->closed_ && queue_->elements_->size() < left()) {
       give_up();
       if (!up_to_ || queue_->elements_->size() == 0) throw queue_->empty_error(wanted_);
@@ -154,7 +155,9 @@ class Queue::Dequeue final : public Visit {
   std::string_view name() const override { return "Dequeue"; }
 
  private:
-  int64_t left() const { return wanted_ - static_cast<int64_t>(rows_.size() / queue_->options_.types.size()); }
+  int64_t taken() const { return static_cast<int64_t>(rows_.size() / queue_->options_.types.size()); }
+  int64_t left() const { return wanted_ - taken(); }
+  bool can_be_small() const { return up_to_ && queue_->ends_soon_ && taken() + queue_->available() > 0; }
 
   Queue* queue_;
   Row rows_;  // taken so far, one after the other
@@ -317,6 +320,10 @@ void Queue::close_now(bool cancel_pending_enqueues) {
     closed_ = true;
     if (cancel_pending_enqueues) dismiss(Side::Bringing);
   });
+}
+
+void Queue::end_soon() {
+  change([&] { ends_soon_ = true; });
 }
 
 void Queue::put(Row element) {

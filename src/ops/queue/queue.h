@@ -50,6 +50,8 @@ class Queue final : public Meeting {
   // For who keeps a queue of its own: puts in whatever the capacity says; closes at once.
   void put(Row element);
   void close_now(bool cancel_pending_enqueues);
+  // Only who takes elements will bring further ones: who takes with `up_to` does not wait for more than there are.
+  void end_soon();
 
   int64_t size() const;
   bool is_closed() const;
@@ -71,7 +73,7 @@ class Queue final : public Meeting {
   const Options options_;
   const std::unique_ptr<Elements> elements_;
   Batches batches_;
-  bool closed_ = false;   // both guarded by mutex_
+  bool closed_ = false, ends_soon_ = false;  // guarded by mutex_, as is
   int64_t put_in_ = 0;  // elements, ever
 };
 
