@@ -114,8 +114,11 @@ def test_a_task_that_is_killed_ends_all(tmp_path):
     assert "UnavailableError" in result.stderr or "[1] ended with signal 9" in result.stderr
 
 
-def test_launch_gives_a_cluster_its_description_and_ends_servers():
-    script = "echo {job} {task} {ps_hosts}/{worker_hosts} $TF_CONFIG; [ {job} = worker ] || sleep 100"
+def test_launch_gives_a_cluster_its_description_and_ends_servers(tmp_path):
+    # Workers, whose end ends the others, let the server speak first.
+    script = ("echo {job} {task} {ps_hosts}/{worker_hosts} $TF_CONFIG; "
+              "[ {job} = worker ] || { touch SPOKEN; sleep 100; }; while [ ! -e SPOKEN ]; do sleep 0.02; done")
+    script = script.replace("SPOKEN", str(tmp_path / "spoken"))
     result = _launch("--ps", "1", "--workers", "2", "--", "/bin/sh", "-c", script)
     assert result.returncode == 0, result.stderr
     lines = sorted(result.stdout.splitlines())
