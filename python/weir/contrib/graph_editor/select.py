@@ -244,22 +244,23 @@ def _select(args, graph, positive_filter, find, convert):
     return list(dict.fromkeys(found))
 
 
+def _of_kind(args, own, other, marked_only):
+    """The arguments without the regular expressions of another kind; those of the own kind may have to be marked."""
+    if marked_only:
+        return [a for a in args if not isinstance(a, str) or a.startswith(own)]
+    return [a for a in args if not isinstance(a, str) or not a.startswith(other)]
+
+
 def select_ops(*args, graph=None, positive_filter=None, restrict_ops_regex=False):
     """Operations: those given, and those of ``graph`` whose names regular expressions find."""
-    if restrict_ops_regex:
-        args = [a for a in args if not isinstance(a, str) or a.startswith("(?#ops)")]
-    else:
-        args = [a for a in args if not isinstance(a, str) or not a.startswith("(?#ts)")]
+    args = _of_kind(args, "(?#ops)", "(?#ts)", restrict_ops_regex)
     return _select(args, graph, positive_filter, filter_ops_from_regex,
                    lambda arg: make_list_of_op(arg, ignore_ts=True))
 
 
 def select_ts(*args, graph=None, positive_filter=None, restrict_ts_regex=False):
     """Tensors: those given, and those of ``graph`` whose names regular expressions find."""
-    if restrict_ts_regex:
-        args = [a for a in args if not isinstance(a, str) or a.startswith("(?#ts)")]
-    else:
-        args = [a for a in args if not isinstance(a, str) or not a.startswith("(?#ops)")]
+    args = _of_kind(args, "(?#ts)", "(?#ops)", restrict_ts_regex)
     return _select(args, graph, positive_filter, filter_ts_from_regex,
                    lambda arg: make_list_of_t(arg, ignore_ops=True))
 
