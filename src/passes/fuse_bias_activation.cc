@@ -10,16 +10,51 @@ bool channels_last(const IrNode& node) {
   return !format || std::get<std::string>(*format) == "NHWC";
 }
 
+// Whether a value has one element for each channel, the last dimension of `whole`.
+bool is_channel_vector(const Shape& vector, const Shape& whole) {
+  if (!vector.is_known() || !whole.is_known() || whole.rank() < 2 || vector.rank() < 1) return false;
+  return vector.rank() <= whole.rank() && vector[-1] == whole[-1] && vector.elements() == whole[-1] && whole[-1] > 1;
+}
+
+// The operand of a binary operation that is not `value`; -1 when both are, or none.
+int other_operand(const IrNode& node, int value) {
+  const bool first = node.inputs[0] == IrEdge{value, 0}, second = node.inputs[1] == IrEdge{value, 0};
+  return first == second ? -1 : first ? 1 : 0;
+}
+
 // Adds a vector along the last dimension of `value`: the index of the bias input, or -1.
 int bias_input(const Ir& ir, const IrNode& node, int value) {
-  if (node.op->role == Role::BiasAdd) return channels_last(node) && node.inputs[0].node == value ? 1 : -1;
+  if (node.op->role == Role::BiasAdd) return channels_last(node) && node.inputs[0] == IrEdge{value, 0} ? 1 : -1;
   if (node.op->def->elementwise != BinaryFn::Add) return -1;
-  int other = node.inputs[0].node == value ? 1 : 0;
-  if (node.inputs[static_cast<size_t>(1 - other)].node != value) return -1;
-  const Shape& bias = ir.shape(node.inputs[static_cast<size_t>(other)]);
-  const Shape& whole = ir.shape({value, 0});
-  bool fits = bias.rank() == 1 && whole.is_known() && whole.rank() > 1 && bias[0] == whole[-1] && bias[0] > 1;
-  return fits ? other : -1;
+  const int other = other_operand(node, value);
+  return other >= 0 && is_channel_vector(ir.shape(node.inputs[static_cast<size_t>(other)]), ir.shape({value, 0}))
+             ? other
+             : -1;
+}
+
+// Multiplies with one.
+int scale_input(const Ir& ir, const IrNode& node, int value) {
+  if (node.op->def->elementwise != BinaryFn::Mul) return -1;
+  const int other = other_operand(node, value);
+  return other >= 0 && is_channel_vector(ir.shape(node.inputs[static_cast<size_t>(other)]), ir.shape({value, 0}))
+             ? other
+             : -1;
+}
+
+// Adds a value of the same shape.
+int side_input(const Ir& ir, const IrNode& node, int value) {
+  const ElementwiseBody& body = node.op->def->elementwise;
+  if (body != BinaryFn::Add && (body.kind != ElementwiseBody::Kind::Sum || node.inputs.size() != 2)) return -1;
+  const int other = other_operand(node, value);
+  if (other < 0 || !ir.shape({value, 0}).is_known()) return -1;
+  return ir.shape(node.inputs[static_cast<size_t>(other)]) == ir.shape({value, 0}) ? other : -1;
+}
+
+// Normalises the channels of `value` by means and variances that are given.
+bool is_inference_norm(const IrNode& node, int value) {
+  if (node.inputs.size() != 5 || node.inputs[0] != IrEdge{value, 0} || node.types.size() < 5) return false;
+  const AttrValue* training = node.attrs.find("is_training");
+  return training && !std::get<bool>(*training) && node.types[0] == DType::Float32;
 }
 
 bool is_activation(const IrNode& node) {
@@ -39,20 +74,52 @@ class Fuser {
     for (const IrEdge& fetch : ir.fetches) reader_[static_cast<size_t>(fetch.node)] = -1;
   }
 
-  // With the activation where there is one and the device has a kernel for it, or else with the bias alone.
+  // With as much of what follows as the fused operation and the device have.
   void fuse(int id, std::string_view fused_name) {
-    int bias_add = only_reader(id);
-    if (bias_add < 0) return;
-    if (ir_[bias_add].op->def->alias >= 0) return fuse_before_view(id, bias_add, fused_name);
-    int bias = bias_input(ir_, ir_[bias_add], id);
-    if (bias < 0) return;
-    IrEdge bias_edge = ir_[bias_add].inputs[static_cast<size_t>(bias)];
-    int next = only_reader(bias_add);
-    if (next >= 0 && is_activation(ir_[next]) && join({id, bias_add, next}, bias_edge, fused_name)) return;
-    join({id, bias_add}, bias_edge, fused_name);
+    const int next = only_reader(id);
+    if (next < 0) return;
+    if (ir_[next].op->def->alias >= 0) return fuse_before_view(id, next, fused_name);
+    for (std::vector<Link> chain = find_chain(id); !chain.empty(); chain.pop_back()) {
+      if (join(id, chain, fused_name)) return;
+    }
   }
 
  private:
+  // One of the operations behind a product: its name in fused_ops, and what it reads beside the result so far.
+  struct Link {
+    int node;
+    std::string name;
+    std::vector<IrEdge> args = {};
+  };
+
+  // They come in the order of ops/nn/epilogue.h, each at most once.
+  std::vector<Link> find_chain(int id) const {
+    std::vector<Link> chain;
+    int at = id, next = only_reader(id);
+    auto add = [&](std::string name, std::vector<IrEdge> args) {
+      chain.push_back({next, std::move(name), std::move(args)});
+      at = next;
+      next = only_reader(at);
+    };
+    auto arg = [&](int index) { return std::vector<IrEdge>{ir_[next].inputs[static_cast<size_t>(index)]}; };
+    if (next >= 0 && ir_[id].shapes[0].rank() == 4 && is_inference_norm(ir_[next], at) &&
+        channels_last(ir_[next]) == channels_last(ir_[id])) {
+      const std::vector<IrEdge>& inputs = ir_[next].inputs;
+      add("FusedBatchNorm", {inputs.begin() + 1, inputs.end()});
+    } else if (channels_last(ir_[id])) {
+      if (const int i = next >= 0 ? scale_input(ir_, ir_[next], at) : -1; i >= 0) add("Mul", arg(i));
+      if (const int i = next >= 0 ? bias_input(ir_, ir_[next], at) : -1; i >= 0) add("BiasAdd", arg(i));
+    } else if (next >= 0 && ir_[next].op->role == Role::BiasAdd && !channels_last(ir_[next])) {
+      add("BiasAdd", arg(1));
+    }
+    if (channels_last(ir_[id])) {
+      const int i = next >= 0 ? side_input(ir_, ir_[next], at) : -1;
+      if (i >= 0 && !comes_after(arg(i)[0].node, id)) add("Add", arg(i));
+    }
+    if (next >= 0 && is_activation(ir_[next])) add(ir_[next].op->name, {});
+    return chain;
+  }
+
   // The same where a view that keeps the last dimension comes between, as in products of tensors of higher rank: bias
   // and activation move in front of it.
   void fuse_before_view(int id, int view, std::string_view fused_name) {
@@ -118,33 +185,52 @@ class Fuser {
     return false;
   }
 
-  // Makes one node of a chain: its last, so that readers need not change. False: the device has no kernel for it.
-  bool join(const std::vector<int>& chain, const IrEdge& bias, std::string_view fused_name) {
-    const IrNode& first = ir_[chain.front()];
-    IrNode& last = ir_[chain.back()];
+  // Makes one node of a product and a chain: its last, so that readers need not change. False: the device has no kernel
+  // for it.
+  bool join(int id, const std::vector<Link>& chain, std::string_view fused_name) {
+    const IrNode& first = ir_[id];
+    IrNode& last = ir_[chain.back().node];
     IrNode joined = last;
     joined.op = find_op(fused_name);
     joined.attrs = first.attrs;
-    joined.attrs.set("num_args", int64_t{1});
-    std::vector<std::string> fused = {"BiasAdd"};
-    if (chain.size() > 2) fused.push_back(last.op->name);
+    joined.inputs = first.inputs;
+    joined.types = first.types;
+    joined.shapes = {last.shapes[0]};
+    joined.values.assign(1, Tensor());
+    joined.elements.clear();
+    joined.control = first.control;
+    std::vector<std::string> fused;
+    for (const Link& link : chain) {
+      const IrNode& node = ir_[link.node];
+      fused.push_back(link.name);
+      joined.inputs.insert(joined.inputs.end(), link.args.begin(), link.args.end());
+      joined.control.insert(joined.control.end(), node.control.begin(), node.control.end());
+      if (const AttrValue* epsilon = node.attrs.find("epsilon")) joined.attrs.set("epsilon", *epsilon);
+    }
+    joined.attrs.set("num_args", static_cast<int64_t>(joined.inputs.size() - first.inputs.size()));
     joined.attrs.set("fused_ops", std::move(fused));
-    joined.inputs = {first.inputs[0], first.inputs[1], bias};
-    joined.control.clear();
-    for (int id : chain) joined.control.insert(joined.control.end(), ir_[id].control.begin(), ir_[id].control.end());
     if (!has_kernel(context_, ir_, joined)) return false;
     last = std::move(joined);
-    for (size_t i = 0; i + 1 < chain.size(); ++i) ir_[chain[i]].dead = true;
+    ir_[id].dead = true;
+    for (const Link& link : chain) {
+      ir_[link.node].dead = link.node != chain.back().node;
+      for (const IrEdge& read : link.args) {
+        int& reader = reader_[static_cast<size_t>(read.node)];
+        if (reader == link.node) reader = chain.back().node;
+      }
+    }
     return true;
   }
 
-  // The single node that reads `id`; -1 when there are others, or fetches, or nodes that wait for it, or when it stands
-  // on another device.
+  // The single node that reads `id`, its first output; -1 when there are others, or fetches, or nodes that wait for it,
+  // or when it stands on another device.
   int only_reader(int id) const {
     auto at = static_cast<size_t>(id);
-    if (uses_[at] != 1 || controlled_[at] || ir_[id].types.size() != 1) return -1;
+    if (uses_[at] != 1 || controlled_[at]) return -1;
     const int reader = reader_[at];
-    return reader >= 0 && ir_[reader].device == ir_[id].device ? reader : -1;
+    if (reader < 0 || ir_[reader].device != ir_[id].device) return -1;
+    const std::vector<IrEdge>& inputs = ir_[reader].inputs;
+    return std::find(inputs.begin(), inputs.end(), IrEdge{id, 0}) != inputs.end() ? reader : -1;
   }
 
   Ir& ir_;
@@ -163,7 +249,7 @@ void fuse_bias_activation(Ir& ir, PassContext& context) {
   for (int id : ir.topological_order()) {
     const IrNode& node = ir[id];
     if (node.dead || node.is_feed() || node.is_constant() || !is_float(node)) continue;
-    if (!node.op->def->fused.empty() && channels_last(node)) fuser.fuse(id, node.op->def->fused);
+    if (!node.op->def->fused.empty()) fuser.fuse(id, node.op->def->fused);
   }
 }
 

@@ -160,7 +160,7 @@ TEST_F(FuseLoops, LeavesTheUseOfASumOfEverythingToTheNextLoop) {
 // exp(x) must not wait for the product that needs it.
 TEST_F(FuseLoops, NeverMakesACycle) {
   Output x = g.placeholder(float32, {8, 8}, "x");
-  Output y = exp(x) * 2.0f, z = tanh(matmul(y, y) + y) - y;
+  Output y = exp(x) * 2.0f, z = tanh(matmul(y, y) - y) - y;
   const std::map<std::string, Tensor> feeds = {{"x", numbers({8, 8})}};
   EXPECT_EQ(running({z}, feeds), (Names{"_FusedElementwise", "MatMul", "_FusedElementwise"}));
   expect_same({z, y}, feeds);

@@ -41,7 +41,7 @@ size_t conv_backward_filter_scratch_bytes(const ConvParams& params, int threads)
 // All three: `scratch` is aligned to 64 bytes, results overlap no operand, and have the same bits for any number of
 // threads. Thread-safe as long as scratch and results are not shared.
 
-// output = act(conv(input, filter) + bias)
+// output = epilogue(conv(input, filter))
 template <class T>
 void conv_forward(ThreadPool& pool, const ConvParams& params, const T* input, const T* filter,
                   const Epilogue<T>& epilogue, T* output, void* scratch);

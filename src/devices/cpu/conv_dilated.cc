@@ -39,6 +39,9 @@ struct Sets {
 
   // The reverse; zeros for pixels of the image that lie in no set.
   void join(ThreadPool& pool, const float* sets, float* images) const {
+    join(pool, sets, {}, images);
+  }
+  void join(ThreadPool& pool, const float* sets, const Epilogue<float>& epilogue, float* images) const {
     for_rows(pool, batch * height, width, [&](int64_t i) {
       const int64_t y = i % height + pad_h, a = y % apart_h, v = y / apart_h;
       float* to = images + i * width * channels;
@@ -51,6 +54,7 @@ struct Sets {
         const int64_t set = (i / height * apart_h + a) * apart_w + b;
         std::copy_n(sets + ((set * set_h + v) * set_w + u) * channels, channels, to);
       }
+      finish_pixels(epilogue, i * width, width, channels, images);
     });
   }
 
@@ -124,8 +128,10 @@ void separated_forward(ThreadPool& pool, const ConvParams& p, const float* input
   const Separation s(p);
   const auto at = s.carve(scratch, 0);
   s.input.separate(pool, input, at.input);
-  winograd_forward(pool, s.params, at.input, filter, epilogue, at.output, at.core);
-  s.output.join(pool, at.output, output);
+  // What is added to the result lies as that does, not as its sets.
+  const bool late = epilogue.side;
+  winograd_forward(pool, s.params, at.input, filter, late ? Epilogue<float>{} : epilogue, at.output, at.core);
+  s.output.join(pool, at.output, late ? epilogue : Epilogue<float>{}, output);
 }
 
 void separated_backward_input(ThreadPool& pool, const ConvParams& p, const float* filter, const float* output_grad,

@@ -251,11 +251,13 @@ class GatherConv {
     });
   }
 
-  void run_band(Band band, const T* source, const Epilogue<T>& epilogue, T* dest) const {
+  void run_band(Band band, const T* source, Epilogue<T> epilogue, T* dest) const {
     const Window part = window(band.begin, band.end);
     const int64_t source_size = g_.source_h * g_.source_w * g_.source_c;
     source += band.image * source_size;
-    dest += band.image * g_.dest_h * g_.dest_w * g_.dest_c;
+    const int64_t first = band.image * g_.dest_h * g_.dest_w * g_.dest_c;
+    dest += first;
+    if (epilogue.side) epilogue.side += first;
     if (direct_) {
       // It may lie before the source, of which only what lies under taps is read.
       band.origin = part.row_origin * pitch_ + part.column_origin * g_.source_c;
@@ -378,6 +380,8 @@ class GatherConv {
           block.b = panel;
           block.c = dest + j;
           block.bias = final && epilogue.bias ? epilogue.bias + j : nullptr;
+          block.scale = final && epilogue.scale ? epilogue.scale + j : nullptr;
+          block.side = final && epilogue.side ? epilogue.side + j : nullptr;
           kernels_.block(block);
         }
       }

@@ -69,6 +69,15 @@ bool uses_winograd(const ConvParams& p) {
   return std::is_same_v<T, float> && p.winograd && winograd_pays(p);
 }
 
+// Applies an epilogue to some pixels of images, from pixel `first` on.
+template <class T>
+void finish_pixels(const Epilogue<T>& e, int64_t first, int64_t pixels, int64_t channels, T* images) {
+  if (!e.bias && !e.scale && !e.side && e.activation == Activation::None) return;
+  for (int64_t i = first * channels; i < (first + pixels) * channels; i += channels) {
+    for (int64_t c = 0; c < channels; ++c) images[i + c] = finished(images[i + c], e, c, i + c);
+  }
+}
+
 inline bool has_output(const ConvParams& p) { return p.batch > 0 && p.out_h() > 0 && p.out_w() > 0 && p.out_c > 0; }
 inline bool has_input(const ConvParams& p) { return p.batch > 0 && p.in_h > 0 && p.in_w > 0 && p.in_c > 0; }
 

@@ -1,7 +1,5 @@
 #include "devices/cpu/conv_scatter.h"
 
-#include <limits>
-
 namespace weir::cpu {
 namespace {
 
@@ -142,17 +140,8 @@ void scatter_forward(ThreadPool& pool, const ConvParams& p, const T* input, cons
   pool.parallel_for(p.batch, 1, [&](int64_t begin, int64_t end) {
     void* mine = rest + static_cast<size_t>(ThreadPool::thread_index()) * scatter.thread_bytes();
     for (int64_t n = begin; n < end; ++n) {
-      T* to = output + n * pixels * p.out_c;
-      scatter.run_image(input + n * in, matrix, to, mine);
-      if (!epilogue.bias && epilogue.activation == Activation::None) continue;
-      const T most = epilogue.activation == Activation::Relu6 ? T(6) : std::numeric_limits<T>::infinity();
-      for (int64_t i = 0; i < pixels; ++i) {
-        for (int64_t c = 0; c < p.out_c; ++c) {
-          T& y = to[i * p.out_c + c];
-          if (epilogue.bias) y += epilogue.bias[c];
-          if (epilogue.activation != Activation::None) y = y < T(0) ? T(0) : y > most ? most : y;
-        }
-      }
+      scatter.run_image(input + n * in, matrix, output + n * pixels * p.out_c, mine);
+      finish_pixels(epilogue, n * pixels, pixels, p.out_c, output);
     }
   });
 }

@@ -161,6 +161,54 @@ TYPED_TEST(ConvOf, MatchesDoubleReferenceForResultsOfFewChannels) {
   EXPECT_EQ(one.input_grad, three.input_grad);
 }
 
+// Whatever the method: products, patches, few channels, Winograd's in its three forms, taps.
+TYPED_TEST(ConvOf, AppliesTheWholeEpilogueOnce) {
+  const ConvParams pixels = {.batch = 2, .in_h = 9, .in_w = 10, .in_c = 40, .k_h = 1, .k_w = 1, .out_c = 35};
+  ConvParams strided = pixels, dilated = pixels, taps = pixels;
+  strided.stride_h = strided.stride_w = 2;
+  taps.k_h = taps.k_w = 3;
+  taps.in_h = taps.in_w = 26;
+  dilated = taps;
+  dilated.dilation_h = dilated.dilation_w = 2;
+  ConvParams few = taps, stacked = taps, narrow = taps, patches = taps, deep = taps;
+  few.out_c = 3;
+  narrow.in_c = 5;
+  stacked.stride_h = stacked.stride_w = 2;
+  stacked.k_h = stacked.k_w = 7;
+  patches.batch = 1;
+  patches.in_h = patches.in_w = 6;
+  deep.in_c = 200;
+  deep.k_h = 4;
+  for (const ConvParams& p : {pixels, strided, taps, dilated, few, stacked, narrow, patches, deep}) {
+    const Case<TypeParam> c(same(p));
+    const auto scale = random_values<TypeParam>(p.out_c, 5);
+    const auto side = random_values<TypeParam>(static_cast<int64_t>(c.output_grad.size()), 6);
+    std::vector<double> output, input_grad, filter_grad;
+    c.reference(output, input_grad, filter_grad);
+    for (bool scales : {true, false}) {
+      for (bool adds : {true, false}) {
+        for (auto activation : {Activation::None, Activation::Relu, Activation::Relu6}) {
+          const Epilogue<TypeParam> epilogue = {.bias = c.bias.data(),
+                                                .activation = activation,
+                                                .scale = scales ? scale.data() : nullptr,
+                                                .side = adds ? side.data() : nullptr};
+          std::vector<double> expected = output;
+          for (size_t i = 0; i < expected.size(); ++i) {
+            const size_t channel = i % static_cast<size_t>(p.out_c);
+            double& y = expected[i];
+            y = y * (scales ? scale[channel] : 1) + c.bias[channel] + (adds ? side[i] : 0);
+            if (activation != Activation::None) y = std::max(y, 0.0);
+            if (activation == Activation::Relu6) y = std::min(y, 6.0);
+          }
+          const auto one = c.run(1, epilogue), three = c.run(3, epilogue);
+          Case<TypeParam>::compare(one.output, expected, p.k_h * p.k_w * p.in_c, 10, "output");
+          EXPECT_EQ(one.output, three.output);
+        }
+      }
+    }
+  }
+}
+
 TYPED_TEST(ConvOf, MatchesDoubleReferenceForFewPixelsAndStridedPixels) {
   for (int64_t in_c : {16, 40}) {
     for (int64_t stride : {1, 2, 3}) {

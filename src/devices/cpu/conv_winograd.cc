@@ -204,8 +204,7 @@ class WinogradGather {
     float* to[kMaxPlanes];
     for (int64_t tile = begin; tile < end; ++tile) {
       dest_.for_pixels(tile, [&](int64_t i, int64_t offset) { to[i] = offset < 0 ? nullptr : dest + offset; });
-      winograd_.output(products + (tile - begin) * dest_tile_, columns_, columns_, epilogue.bias, epilogue.activation,
-                       to);
+      winograd_.output(products + (tile - begin) * dest_tile_, columns_, columns_, epilogue, dest, to);
     }
   }
 

@@ -25,8 +25,8 @@ struct WinogradKernels {
   // B^T data B of the t x t pixels.
   void (*data)(const float* const* pixels, int64_t channels, float* to, int64_t plane);
 
-  // A^T x A with the epilogue, to the m x m pixels; null where a pixel lies beyond the output.
-  void (*output)(const float* from, int64_t plane, int64_t channels, const float* bias, Activation activation,
+  // A^T x A with the epilogue, to the m x m pixels of the images `to`; null where a pixel lies beyond them.
+  void (*output)(const float* from, int64_t plane, int64_t channels, const Epilogue<float>& epilogue, const float* to,
                  float* const* pixels);
 
   // A output_grad A^T of the m x m pixels.

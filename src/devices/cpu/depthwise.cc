@@ -74,6 +74,7 @@ struct RowJob {
   const DepthwiseShape& s;
   const float *image, *filter;  // of one image, and all of the filter
   int64_t width;                // of the image
+  Epilogue<float> epilogue;     // what it adds begins with the first pixel
   float* y;                     // the first pixel
   int64_t y_step;
 };
@@ -93,7 +94,9 @@ void convolve_row(const RowJob& j, const Lines& rows, int64_t row, const Lines& 
         taps[n++] = {j.image + at * channels, j.filter + (l.tap * j.s.width.size + c.tap) * channels};
       }
     }
-    pixels(taps, n, columns.step * channels, j.y + first * j.y_step, j.y_step, count, channels);
+    Epilogue<float> epilogue = j.epilogue;
+    if (epilogue.side) epilogue.side += first * j.y_step;
+    pixels(taps, n, columns.step * channels, epilogue, j.y + first * j.y_step, j.y_step, count, channels);
   });
 }
 
@@ -145,13 +148,17 @@ struct FilterTask {
 
 }  // namespace
 
-void depthwise(const DepthwiseShape& s, const float* x, const float* filter, float* y, ThreadPool& pool) {
+void depthwise(const DepthwiseShape& s, const float* x, const float* filter, const Epilogue<float>& epilogue, float* y,
+               ThreadPool& pool) {
   const Lines rows = forward_lines(s.height), columns = forward_lines(s.width);
   const int64_t row_floats = s.width.out * s.channels;
   pool.parallel_for(s.batch * s.height.out, row_grain(s.width.out, s.channels), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const float* image = x + i / s.height.out * s.height.in * s.width.in * s.channels;
-      convolve_row({s, image, filter, s.width.in, y + i * row_floats, s.channels}, rows, i % s.height.out, columns);
+      Epilogue<float> of_row = epilogue;
+      if (of_row.side) of_row.side += i * row_floats;
+      convolve_row({s, image, filter, s.width.in, of_row, y + i * row_floats, s.channels}, rows, i % s.height.out,
+                   columns);
     }
   });
 }
@@ -166,7 +173,7 @@ void depthwise_input(const DepthwiseShape& s, const float* filter, const float* 
         const Lines rows = backward_lines(s.height, first);
         const float* image = dy + i / s.height.in * s.height.out * s.width.out * s.channels;
         convolve_row(
-            {s, image, filter, s.width.out, dx + i * row_floats + phase * s.channels, s.width.stride * s.channels},
+            {s, image, filter, s.width.out, {}, dx + i * row_floats + phase * s.channels, s.width.stride * s.channels},
             rows, ih / s.height.stride, columns);
       }
     }

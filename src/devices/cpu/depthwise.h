@@ -3,6 +3,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "devices/cpu/gemm_kernels.h"
+
 namespace weir {
 class ThreadPool;
 }
@@ -25,7 +27,8 @@ constexpr int64_t kMaxDepthwiseTaps = 64;
 
 // An element's sum runs over the taps in the filter's order, whatever its place, so bits do not depend on the threads.
 // Arrays do not overlap.
-void depthwise(const DepthwiseShape& shape, const float* x, const float* filter, float* y, ThreadPool& pool);
+void depthwise(const DepthwiseShape& shape, const float* x, const float* filter, const Epilogue<float>& epilogue,
+               float* y, ThreadPool& pool);
 void depthwise_input(const DepthwiseShape& shape, const float* filter, const float* dy, float* dx, ThreadPool& pool);
 
 // Sums over short runs of pixels are made in float, those over the runs in double.

@@ -17,9 +17,9 @@ struct DepthwiseSum {
 
 // The loops of one instruction set, by one thread. Steps are floats from one pixel to the next.
 struct DepthwiseTable {
-  // y[pixel][c] = sum over taps of x[pixel][c] * filter[c]
-  void (*pixels)(const DepthwiseTap* taps, int64_t count, int64_t x_step, float* y, int64_t y_step, int64_t pixels,
-                 int64_t channels);
+  // y[pixel][c] = epilogue(sum over taps of x[pixel][c] * filter[c]); what the epilogue adds lies as y does
+  void (*pixels)(const DepthwiseTap* taps, int64_t count, int64_t x_step, const Epilogue<float>& epilogue, float* y,
+                 int64_t y_step, int64_t pixels, int64_t channels);
   // sum[c] += sum over pixels of x[pixel][c] * dy[pixel][c], for every tap
   void (*sums)(const DepthwiseSum* taps, int64_t count, int64_t x_step, const float* dy, int64_t dy_step,
                int64_t pixels, int64_t channels);

@@ -7,6 +7,7 @@
 
 #include "base/thread_pool.h"
 #include "devices/cpu/depthwise_table.h"
+#include "devices/cpu/gemm.h"
 #include "devices/cpu/isa.h"
 #include "devices/cpu/test_data.h"
 
@@ -35,7 +36,7 @@ struct Case {
     ThreadPool pool(threads);
     const float nan = std::nanf("");
     Results r{Floats(dy.size(), nan), Floats(x.size(), nan), Floats(f.size(), nan)};
-    depthwise(s, x.data(), f.data(), r.y.data(), pool);
+    depthwise(s, x.data(), f.data(), {}, r.y.data(), pool);
     depthwise_input(s, f.data(), dy.data(), r.dx.data(), pool);
     Scratch scratch(depthwise_filter_scratch(s));
     depthwise_filter(s, x.data(), dy.data(), r.df.data(), scratch.data(), pool);
@@ -86,6 +87,24 @@ TEST(Depthwise, MatchesDoubleReferenceInTheSameBitsOnAnyNumberOfThreads) {
   }
 }
 
+TEST(Depthwise, AppliesTheEpilogue) {
+  for (int64_t channels : {5, 16, 75}) {
+    const Case c({2, channels, axis(9, 3, 1, 1, 1, 1), axis(11, 3, 2, 1, 1, 1)});
+    const Floats plain = c.run(1).y, scale = random_values<float>(channels, 7), bias = random_values<float>(channels, 8);
+    const Floats side = random_values<float>(static_cast<int64_t>(plain.size()), 9);
+    for (auto activation : {Activation::None, Activation::Relu, Activation::Relu6}) {
+      const Epilogue<float> e = {bias.data(), activation, scale.data(), side.data()};
+      ThreadPool pool(2);
+      Floats y(plain.size());
+      depthwise(c.s, c.x.data(), c.f.data(), e, y.data(), pool);
+      for (size_t i = 0; i < y.size(); ++i) {
+        const auto at = static_cast<int64_t>(i);
+        ASSERT_NEAR(y[i], finished(plain[i], e, at % channels, at), 1e-5) << i;
+      }
+    }
+  }
+}
+
 TEST(Depthwise, WindowsMayBeLargerThanTheImage) {
   Case({2, 20, axis(3, 7, 1, 1, 3, 3), axis(2, 7, 1, 1, 3, 3)}).check();
   Case({1, 20, axis(1, 3, 2, 1, 1, 1), axis(4, 3, 5, 1, 1, 1)}).check();
@@ -102,7 +121,7 @@ TEST(Depthwise, EveryInstructionSetSumsUp) {
       const Floats x = random_values<float>(9 * channels, 1), f = random_values<float>(2 * channels, 2);
       Floats y(static_cast<size_t>(7 * channels) + 1, 5.0f), sums(static_cast<size_t>(2 * channels) + 1, 1.0f);
       const DepthwiseTap taps[] = {{x.data(), f.data()}, {x.data() + 2 * channels, f.data() + channels}};
-      t->pixels(taps, 2, channels, y.data(), channels, 7, channels);
+      t->pixels(taps, 2, channels, {}, y.data(), channels, 7, channels);
       const DepthwiseSum to[] = {{x.data(), sums.data()}, {x.data() + 2 * channels, sums.data() + channels}};
       t->sums(to, 2, channels, x.data() + channels, channels, 7, channels);
       for (int64_t c = 0; c < channels; ++c) {

@@ -38,13 +38,6 @@ constexpr int64_t kVectorChunk = 512;  // results of a matrix-vector product tha
 int64_t divide_up(int64_t x, int64_t y) { return (x + y - 1) / y; }
 int64_t round_up(int64_t x, int64_t y) { return divide_up(x, y) * y; }
 
-template <class T>
-T activate(T x, Activation activation) {
-  if (activation == Activation::None) return x;
-  if (x < T(0)) return T(0);
-  return activation == Activation::Relu6 && x > T(6) ? T(6) : x;
-}
-
 // How a product is cut. An element is summed over the slices of a part and then over the parts; both depend on the
 // shape alone. How c is cut into tasks may depend on the number of threads.
 struct Plan {
@@ -206,6 +199,16 @@ class Product {
   const Plan& plan() const { return plan_; }
 
  private:
+  // For the columns of the task from j on, or for none before the last slice.
+  static void set_epilogue(const Task<T>& task, bool last, int64_t row, int64_t j, GemmPanel<T>& panel) {
+    const Epilogue<T>& e = task.epilogue;
+    const int64_t column = task.column + j;
+    panel.bias = last && e.bias ? e.bias + column : nullptr;
+    panel.scale = last && e.scale ? e.scale + column : nullptr;
+    panel.side = last && e.side ? e.side + row * task.ldc + column : nullptr;
+    panel.activation = last ? e.activation : Activation::None;
+  }
+
   Task<T> task(int64_t batch, int64_t part, int64_t row, int64_t column) const {
     Task<T> task = {.row = row,
                     .rows = std::min(plan_.rows, g_.m - row),
@@ -219,6 +222,7 @@ class Product {
                     .ldc = g_.ldc,
                     .accumulate = g_.accumulate,
                     .epilogue = g_.epilogue};
+    if (task.epilogue.side) task.epilogue.side += batch * g_.stride_c;
     if (plan_.parts > 1) {
       task.c = scratch_ + (batch * plan_.parts + part) * g_.m * g_.n;
       task.ldc = g_.n;
@@ -261,9 +265,8 @@ class Product {
                               .b_step = columns,
                               .c = task.c + task.row * task.ldc + task.column + j,
                               .c_row = task.ldc,
-                              .accumulate = task.accumulate || k > 0,
-                              .bias = last && task.epilogue.bias ? task.epilogue.bias + task.column + j : nullptr,
-                              .activation = last ? task.epilogue.activation : Activation::None};
+                              .accumulate = task.accumulate || k > 0};
+        set_epilogue(task, last, task.row, j, panel);
         panel.next_b = panel.b + depth * columns;
         locate_a(task, {task.row, task.rows, first, depth}, nullptr, panel);
         kernels_.panel(panel);
@@ -320,11 +323,7 @@ class Product {
                       T* copied_a) const {
     const int64_t row = of.row, rows = of.rows, k = of.k, depth = of.depth;
     const bool last = k + depth == task.k + task.depth, accumulate = task.accumulate || k > task.k;
-    GemmPanel<T> panel = {.rows = rows,
-                          .depth = depth,
-                          .c_row = task.ldc,
-                          .accumulate = accumulate,
-                          .activation = last ? task.epilogue.activation : Activation::None};
+    GemmPanel<T> panel = {.rows = rows, .depth = depth, .c_row = task.ldc, .accumulate = accumulate};
     locate_a(task, of, copied_a, panel);
     for (int64_t j = 0; j < task.columns; j += kernels_.columns) {
       panel.columns = std::min(kernels_.columns, task.columns - j);
@@ -337,7 +336,7 @@ class Product {
       panel.next_b = fetches ? panel.b + (g_.packed_b ? g_.k : 1) * kernels_.columns : nullptr;
       if (j + kernels_.columns >= task.columns) panel.ahead = ahead(task, next);
       panel.c = task.c + row * task.ldc + task.column + j;
-      panel.bias = last && task.epilogue.bias ? task.epilogue.bias + task.column + j : nullptr;
+      set_epilogue(task, last, row, j, panel);
       kernels_.panel(panel);
     }
   }
@@ -390,12 +389,11 @@ class Product {
     }
     T* c = task.c + task.row * task.ldc + task.column;
     const int64_t c_step = by_row ? task.ldc : 1;
-    const T* bias = task.epilogue.bias ? task.epilogue.bias + task.column : nullptr;
+    const int64_t at = task.row * task.ldc + task.column;
     for (int64_t i = 0; i < count; ++i) {
       T v = y[i];
       if (task.accumulate) v += c[i * c_step];
-      if (bias) v += bias[by_row ? 0 : i];
-      c[i * c_step] = activate(v, task.epilogue.activation);
+      c[i * c_step] = finished(v, task.epilogue, task.column + (by_row ? 0 : i), at + i * c_step);
     }
   }
 
@@ -408,8 +406,7 @@ class Product {
         for (int64_t j = 0; j < g_.n; ++j) {
           T v = g_.accumulate ? c[j] : T(0);
           for (int64_t p = 0; p < plan_.parts; ++p) v += parts[p * g_.m * g_.n + j];
-          if (g_.epilogue.bias) v += g_.epilogue.bias[j];
-          c[j] = activate(v, g_.epilogue.activation);
+          c[j] = finished(v, g_.epilogue, j, batch * g_.stride_c + row * g_.ldc + j);
         }
       }
     });

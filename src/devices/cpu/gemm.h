@@ -8,13 +8,18 @@
 
 namespace weir::cpu {
 
+// One result: its column or channel, and its place in the memory of all.
 template <class T>
-struct Epilogue {
-  const T* bias = nullptr;  // added to each row; null: none
-  Activation activation = Activation::None;
-};
+T finished(T x, const Epilogue<T>& epilogue, int64_t column, int64_t at) {
+  if (epilogue.scale) x *= epilogue.scale[column];
+  if (epilogue.bias) x += epilogue.bias[column];
+  if (epilogue.side) x += epilogue.side[at];
+  if (epilogue.activation == Activation::None) return x;
+  if (x < T(0)) return T(0);
+  return epilogue.activation == Activation::Relu6 && x > T(6) ? T(6) : x;
+}
 
-// c[m,n] = act(op(a)[m,k] * op(b)[k,n] + bias [+ c]), row-major, for each product of a batch.
+// c[m,n] = epilogue(op(a)[m,k] * op(b)[k,n] [+ c]), row-major, for each product of a batch.
 template <class T>
 struct Gemm {
   int64_t m = 0, n = 0, k = 0;

@@ -9,11 +9,20 @@ namespace weir::cpu {
 // Applied to the finished result of a product or convolution. NaN passes through.
 enum class Activation { None, Relu, Relu6 };
 
+// What becomes of a result y while it is near: act(y * scale + bias + side). Null pointers stand for nothing.
+template <class T>
+struct Epilogue {
+  const T* bias = nullptr;  // for each row, that is, of a convolution, for each channel
+  Activation activation = Activation::None;
+  const T* scale = nullptr;  // as the bias
+  const T* side = nullptr;   // in the shape of the result, which it must not overlap
+};
+
 // The one inner loop under matrix products and convolutions: some rows times one panel of columns,
 //
-//   c[c_rows[i] + j] = act(bias[j] + (accumulate ? c[c_rows[i] + j] : 0)
+//   c[c_rows[i] + j] = act(bias[j] + side[c_rows[i] + j] + scale[j] * ((accumulate ? c[c_rows[i] + j] : 0)
 //                          + sum over s, t of a[a_rows[i] + a_segments[s] + t * a_step]
-//                                             * b[b_segments[s] + t * b_step + j])
+//                                             * b[b_segments[s] + t * b_step + j]))
 //
 // Rows of a and c may lie anywhere, and the inner dimension is made of equal segments that may lie anywhere in a and b:
 // a convolution reads its (padded) image as it stands, with no copy of patches, and leaves out what lies beyond it.
@@ -35,15 +44,17 @@ struct GemmBlock {
   T* c = nullptr;
   const int64_t* c_rows = nullptr;
   bool accumulate = false;
-  const T* bias = nullptr;  // null: none
+  const T* bias = nullptr;   // null: none, as for the next two
+  const T* scale = nullptr;
+  const T* side = nullptr;   // lies as c does
   Activation activation = Activation::None;
 };
 
 // The same for rows that lie at equal distances, with an inner dimension in one piece: what matrix products are, and
 // with less to look up for each tile, which counts when the inner dimension is short.
 //
-//   c[i * c_row + j] = act(bias[j] + (accumulate ? c[i * c_row + j] : 0)
-//                          + sum over t of a[i * a_row + t * a_step] * b[t * b_step + j])
+//   c[i * c_row + j] = act(bias[j] + side[i * c_row + j] + scale[j] * ((accumulate ? c[i * c_row + j] : 0)
+//                          + sum over t of a[i * a_row + t * a_step] * b[t * b_step + j]))
 template <class T>
 struct GemmPanel {
   // A matrix that is read soon: columns of some rows, which are `pitch` elements from each other.
@@ -68,7 +79,9 @@ struct GemmPanel {
   T* c = nullptr;
   int64_t c_row = 0;
   bool accumulate = false;
-  const T* bias = nullptr;  // null: none
+  const T* bias = nullptr;   // null: none, as for the next two
+  const T* scale = nullptr;
+  const T* side = nullptr;   // lies as c does
   Activation activation = Activation::None;
 };
 

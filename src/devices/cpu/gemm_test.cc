@@ -54,7 +54,9 @@ struct Case {
       const int64_t at_b = batch * g.stride_b + (g.transpose_b ? j * g.ldb + t : t * g.ldb + j);
       sum += static_cast<double>(a[static_cast<size_t>(at_a)]) * static_cast<double>(b[static_cast<size_t>(at_b)]);
     }
+    if (g.epilogue.scale) sum *= static_cast<double>(g.epilogue.scale[j]);
     if (g.epilogue.bias) sum += static_cast<double>(g.epilogue.bias[j]);
+    if (g.epilogue.side) sum += static_cast<double>(g.epilogue.side[batch * g.stride_c + i * g.ldc + j]);
     if (g.epilogue.activation != Activation::None) sum = std::max(sum, 0.0);
     if (g.epilogue.activation == Activation::Relu6) sum = std::min(sum, 6.0);
     return sum;
@@ -139,6 +141,11 @@ TYPED_TEST(GemmOf, AppliesBiasAndActivationOnceAtTheEnd) {
         Case<TypeParam> c(m, n, k, false, true);
         c.g.accumulate = accumulate;
         c.g.epilogue = {.bias = c.bias.data(), .activation = activation};
+        c.check();
+        const auto scale = random_values<TypeParam>(static_cast<size_t>(n), 5);
+        const auto side = random_values<TypeParam>(c.c.size(), 6);
+        c.g.epilogue.scale = scale.data();
+        c.g.epilogue.side = side.data();
         c.check();
         c.g.epilogue.bias = nullptr;
         c.check();

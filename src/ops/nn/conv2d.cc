@@ -4,7 +4,6 @@
 #include "ops/flops.h"
 #include "ops/nn/conv_attrs.h"
 #include "ops/nn/conv_state.h"
-#include "ops/nn/epilogue.h"
 #include "ops/types.h"
 #include "weir/ops.h"
 
@@ -25,17 +24,21 @@ ConvState prepare(PrepareContext& c) { return prepare_conv(c, ConvKind::Forward,
 // The same after fusion: what follows a convolution is applied while its result is still in the cache.
 ConvState prepare_fused(PrepareContext& c) {
   ConvState state = prepare(c);
-  const Epilogue epilogue = parse_epilogue(c.node().attrs());
-  state.bias = epilogue.bias;
-  state.activation = epilogue.activation;
+  state.epilogue = parse_epilogue(c.node().attrs());
+  if (state.epilogue.norm) state.epsilon = c.attr<float>("epsilon");
+  state.epilogue_at = (c.scratch_bytes() + 63) / 64 * 64;
+  const int64_t elements = epilogue_scratch(state.epilogue, state.geometry.out_channels);
+  c.set_scratch(state.epilogue_at + static_cast<size_t>(elements) * dtype_size(c.node().type()));
   return state;
 }
 
 void infer_fused(InferContext& c) {
   const ConvGeometry g = conv_geometry(c.input(0), c.input(1), c.attrs());
-  if (parse_epilogue(c.attrs()).bias && !Shape{g.out_channels}.compatible(c.input(2))) {
-    throw invalid_argument("the bias must have {} entries; its shape is {}", g.out_channels, c.input(2).str());
-  }
+  const Epilogue epilogue = parse_epilogue(c.attrs());
+  if (epilogue.side && g.layout.channels != 3) throw error(Code::Unimplemented, "Add can be fused for NHWC only");
+  Shape result = g.output();
+  if (g.layout.channels != 3) result = {g.batch, g.height.out, g.width.out, g.out_channels};
+  check_epilogue(c, epilogue, 2, result);
   c.set_output(0, g.output());
 }
 
@@ -47,8 +50,11 @@ struct Cpu {
     const ConvOperands<T> operands(c, s);
     const auto* x = operands.input(c.input<T>(0));
     const auto* filter = operands.filter(c.input<T>(1));
-    cpu::Epilogue<ConvCompute<T>> epilogue{nullptr, s.activation};
-    if constexpr (std::is_same_v<T, ConvCompute<T>>) epilogue.bias = s.bias ? c.input<T>(2) : nullptr;
+    cpu::Epilogue<ConvCompute<T>> epilogue;
+    if constexpr (std::is_same_v<T, ConvCompute<T>>) {
+      auto* scratch = reinterpret_cast<T*>(static_cast<char*>(c.scratch()) + s.epilogue_at);
+      epilogue = bind_epilogue<T>(c, s.epilogue, 2, g.out_channels, s.epsilon, scratch);
+    }
     operands.to_image(c.output<T>(), g.height.out, g.width.out, g.out_channels, s.output_at,
                       [&](auto* y) { cpu::conv_forward(c.pool(), s.params, x, filter, epilogue, y, c.scratch()); });
   }

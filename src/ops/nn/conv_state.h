@@ -7,6 +7,7 @@
 #include "devices/cpu/conv.h"
 #include "ops/kernel.h"
 #include "ops/math/functors.h"
+#include "ops/nn/epilogue.h"
 #include "ops/nn/window.h"
 
 namespace weir::ops {
@@ -22,8 +23,9 @@ struct ConvState {
   cpu::ConvParams params;
   bool stage_images = false;
   size_t input_at = 0, filter_at = 0, output_at = 0;  // of staged operands in the scratch memory
-  cpu::Activation activation = cpu::Activation::None;
-  bool bias = false;
+  Epilogue epilogue;  // of a fused one
+  float epsilon = 0;
+  size_t epilogue_at = 0;  // of what it needs in the scratch memory
 };
 
 enum class ConvKind { Forward, BackwardInput, BackwardFilter };

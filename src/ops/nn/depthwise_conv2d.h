@@ -34,15 +34,13 @@ struct DepthwiseGeometry {
     return image_strides(conv.layout, conv.height.out, conv.width.out, channels());
   }
   // Whether devices/cpu/depthwise.h has loops for it, in float32.
-  bool is_fast() const {
-    return conv.layout.channels == 3 && conv.out_channels == 1 &&
-           conv.height.size * conv.width.size <= cpu::kMaxDepthwiseTaps;
-  }
+  bool is_fast() const { return conv.height.size * conv.width.size <= cpu::kMaxDepthwiseTaps; }
+  // With a channel for each filter.
   cpu::DepthwiseShape fast_shape() const {
     auto axis = [](const Window& w) {
       return cpu::DepthwiseAxis{w.in, w.out, w.size, w.stride, w.dilation, w.pad_before};
     };
-    return {conv.batch, conv.in_channels, axis(conv.height), axis(conv.width)};
+    return {conv.batch, channels(), axis(conv.height), axis(conv.width)};
   }
 };
 

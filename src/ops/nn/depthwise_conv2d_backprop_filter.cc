@@ -1,6 +1,6 @@
 #include "base/errors.h"
 #include "graph/infer_context.h"
-#include "ops/nn/depthwise_conv2d.h"
+#include "ops/nn/depthwise_state.h"
 #include "ops/types.h"
 #include "weir/ops.h"
 
@@ -18,20 +18,22 @@ void infer(InferContext& c) {
   c.set_output(0, d.conv.filter());
 }
 
-DepthwiseGeometry prepare(PrepareContext& c) {
-  DepthwiseGeometry d = depthwise_geometry(c.input(0), c.output(), c.node().attrs());
-  if (d.is_fast()) c.set_scratch(cpu::depthwise_filter_scratch(d.fast_shape()));
-  return d;
+DepthwiseState prepare(PrepareContext& c) {
+  const DepthwiseGeometry d = depthwise_geometry(c.input(0), c.output(), c.node().attrs());
+  return prepare_depthwise(c, d, d.is_fast() ? cpu::depthwise_filter_scratch(d.fast_shape()) : 0);
 }
 
 struct Cpu {
   template <class T>
   static void run(KernelContext& c) {
-    const auto& d = c.state<DepthwiseGeometry>();
+    const auto& s = c.state<DepthwiseState>();
+    const DepthwiseGeometry& d = s.geometry;
     if constexpr (std::is_same_v<T, float>) {
-      if (d.is_fast())
-        return cpu::depthwise_filter(d.fast_shape(), c.input<float>(0), c.input<float>(2), c.output<float>(),
-                                     c.scratch(), c.pool());
+      if (s.fast) {
+        const DepthwiseImages images(c, s);
+        const float *x = images.input(c.input<float>(0)), *dy = images.output_grad(c.input<float>(2));
+        return cpu::depthwise_filter(d.fast_shape(), x, dy, c.output<float>(), c.scratch(), c.pool());
+      }
     }
     const ConvGeometry& g = d.conv;
     const ImageStrides in = d.input_strides(), out = d.output_strides();

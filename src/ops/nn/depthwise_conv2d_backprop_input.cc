@@ -1,6 +1,6 @@
 #include "base/errors.h"
 #include "graph/infer_context.h"
-#include "ops/nn/depthwise_conv2d.h"
+#include "ops/nn/depthwise_state.h"
 #include "ops/types.h"
 #include "weir/ops.h"
 
@@ -18,7 +18,9 @@ void infer(InferContext& c) {
   c.set_output(0, d.conv.input());
 }
 
-DepthwiseGeometry prepare(PrepareContext& c) { return depthwise_geometry(c.output(), c.input(1), c.node().attrs()); }
+DepthwiseState prepare(PrepareContext& c) {
+  return prepare_depthwise(c, depthwise_geometry(c.output(), c.input(1), c.node().attrs()));
+}
 
 // The output positions that see input position `in` through tap k: at most one.
 bool seen_from(const Window& w, int64_t in, int64_t k, int64_t& out) {
@@ -30,10 +32,16 @@ bool seen_from(const Window& w, int64_t in, int64_t k, int64_t& out) {
 struct Cpu {
   template <class T>
   static void run(KernelContext& c) {
-    const auto& d = c.state<DepthwiseGeometry>();
+    const auto& s = c.state<DepthwiseState>();
+    const DepthwiseGeometry& d = s.geometry;
     if constexpr (std::is_same_v<T, float>) {
-      if (d.is_fast())
-        return cpu::depthwise_input(d.fast_shape(), c.input<float>(1), c.input<float>(2), c.output<float>(), c.pool());
+      if (s.fast) {
+        const DepthwiseImages images(c, s);
+        const float* dy = images.output_grad(c.input<float>(2));
+        return images.to_input_grad(c.output<float>(), [&](float* dx) {
+          cpu::depthwise_input(d.fast_shape(), c.input<float>(1), dy, dx, c.pool());
+        });
+      }
     }
     const ConvGeometry& g = d.conv;
     const ImageStrides in = d.input_strides(), out = d.output_strides();

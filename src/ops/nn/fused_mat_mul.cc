@@ -29,23 +29,22 @@ void infer(InferContext& c) {
   if (inner_a != kUnknown && inner_b != kUnknown && inner_a != inner_b) {
     throw invalid_argument("inner dimensions differ: {} x {}", a.str(), b.str());
   }
-  if (parse_epilogue(c.attrs()).bias && !Shape{columns}.compatible(c.input(2))) {
-    throw invalid_argument("the bias must have {} entries; its shape is {}", columns, c.input(2).str());
-  }
+  const Epilogue epilogue = parse_epilogue(c.attrs());
+  if (epilogue.norm) throw error(Code::Unimplemented, "a product takes no FusedBatchNorm");
+  check_epilogue(c, epilogue, 2, {a[ta], columns});
   c.set_output(0, Shape{a[ta], columns});
 }
 
 template <class T>
 struct State {
   cpu::Gemm<T> gemm;
-  bool bias;
+  Epilogue epilogue;
 };
 
 template <class T>
 State<T> prepare(PrepareContext& c) {
   const bool ta = c.attr<bool>("transpose_a"), tb = c.attr<bool>("transpose_b");
   const bool packed = packed_columns(c.node().attrs()) > 0;
-  const Epilogue epilogue = parse_epilogue(c.node().attrs());
   State<T> state{{.m = c.output()[0],
                   .n = c.output()[1],
                   .k = c.input(0)[ta ? 0 : 1],
@@ -54,9 +53,8 @@ State<T> prepare(PrepareContext& c) {
                   .ldb = packed ? 0 : c.input(1)[1],
                   .transpose_b = tb && !packed,
                   .packed_b = packed,
-                  .ldc = c.output()[1],
-                  .epilogue = {nullptr, epilogue.activation}},
-                 epilogue.bias};
+                  .ldc = c.output()[1]},
+                 parse_epilogue(c.node().attrs())};
   c.set_scratch(cpu::gemm_scratch_bytes(state.gemm, c.threads()));
   return state;
 }
@@ -73,7 +71,7 @@ struct Cpu {
     gemm.a = c.input<T>(0);
     gemm.b = c.input<T>(1);
     gemm.c = c.output<T>();
-    if (state.bias) gemm.epilogue.bias = c.input<T>(2);
+    gemm.epilogue = bind_epilogue<T>(c, state.epilogue, 2, gemm.n, 0, nullptr);
     cpu::gemm(c.pool(), gemm, c.scratch());
   }
 };

@@ -23,6 +23,6 @@
   row(fused_batch_norm) row(fused_batch_norm_v2) row(fused_batch_norm_v3) row(fused_batch_norm_ex) \
   row(fused_batch_norm_grad) row(fused_batch_norm_grad_v2) row(fused_batch_norm_grad_v3) \
   row(fused_batch_norm_grad_ex) row(fused_batch_norm_grad_v3_ex) \
-  row(depthwise_conv2d) row(depthwise_conv2d_backprop_input) row(depthwise_conv2d_backprop_filter)
+  row(depthwise_conv2d) row(fused_depthwise_conv2d) row(depthwise_conv2d_backprop_input) row(depthwise_conv2d_backprop_filter)
 // clang-format on
 WEIR_OP_TABLE(nn_ops, ROWS)

@@ -259,6 +259,10 @@ void depthwise_filter(KernelContext& c) {
   fold(kSumFold, c.dtype(0), parts.raw(), c.raw_output(), 1, splits, entries);
 }
 
+bool has_simple_epilogue(const NodeView& node, std::span<const DType> inputs, std::span<const DType>) {
+  return is_floating(inputs[0]) && ops::parse_epilogue(node.attrs()).is_simple();
+}
+
 bool second_is_float(const NodeView&, std::span<const DType> inputs, std::span<const DType>) {
   return is_floating(inputs[1]);
 }
@@ -268,7 +272,7 @@ bool second_is_float(const NodeView&, std::span<const DType> inputs, std::span<c
 std::span<const KernelRow> convolution_kernels() {
   static const KernelRow rows[] = {
       {"Conv2D", {.select = always<forward>, .prepare = prepared<prepare<Kind::Forward>>}, first_is_float},
-      {"_FusedConv2D", {.select = always<forward>, .prepare = prepared<prepare_fused>}, first_is_float},
+      {"_FusedConv2D", {.select = always<forward>, .prepare = prepared<prepare_fused>}, has_simple_epilogue},
       {"Conv2DBackpropInput",
        {.select = always<backward_input>, .prepare = prepared<prepare<Kind::Input>>},
        second_is_float},

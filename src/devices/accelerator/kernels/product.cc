@@ -129,9 +129,10 @@ State prepare_batched(PrepareContext& c) {
   return state;
 }
 
-bool not_packed(const NodeView& node, std::span<const DType> inputs, std::span<const DType>) {
+bool is_plain(const NodeView& node, std::span<const DType> inputs, std::span<const DType>) {
   const AttrValue* packed = node.attrs().find("packed_columns");
-  return is_floating(inputs[0]) && (!packed || std::get<int64_t>(*packed) == 0);
+  return is_floating(inputs[0]) && (!packed || std::get<int64_t>(*packed) == 0) &&
+         ops::parse_epilogue(node.attrs()).is_simple();
 }
 
 }  // namespace
@@ -139,7 +140,7 @@ bool not_packed(const NodeView& node, std::span<const DType> inputs, std::span<c
 std::span<const KernelRow> product_kernels() {
   static const KernelRow rows[] = {
       {"MatMul", {.select = always<mat_mul>, .prepare = prepared<prepare>}, first_is_float},
-      {"_FusedMatMul", {.select = always<mat_mul>, .prepare = prepared<prepare_fused>}, not_packed},
+      {"_FusedMatMul", {.select = always<mat_mul>, .prepare = prepared<prepare_fused>}, is_plain},
       {"BatchMatMul", {.select = always<mat_mul>, .prepare = prepared<prepare_batched>}, first_is_float},
       {"BatchMatMulV2", {.select = always<mat_mul>, .prepare = prepared<prepare_batched>}, first_is_float},
   };
