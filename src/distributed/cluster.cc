@@ -4,10 +4,18 @@
 
 #include "base/errors.h"
 #include "distributed/lend.h"
+#include "distributed/near/near.h"
 #include "distributed/wire.h"
 #include "proto/worker.pb.h"
 
 namespace weir::distributed {
+
+std::string said_in(const std::string& description, const std::string& mark) {
+  const size_t at = description.find(mark);
+  if (!description.starts_with(kWeirDevice) || at == std::string::npos) return {};
+  const size_t begin = at + mark.size();
+  return description.substr(begin, description.find("; ", begin) - begin);
+}
 
 Jobs jobs_from_proto(const proto::ClusterDef& cluster) {
   Jobs jobs;
@@ -56,8 +64,13 @@ Peer::Peer(std::string name, std::string address, std::shared_ptr<Transport> tra
 
 std::shared_ptr<Channel> Peer::channel() {
   std::lock_guard lock(mutex_);
-  if (!channel_) channel_ = transport_->connect(address_, options_);
-  return channel_;
+  if (channel_) return channel_;
+  channel_ = transport_->connect(address_, options_);
+  if (near_name_.empty()) return channel_;
+  // A task that was started anew has another name.
+  return channel_ = connect_near(near_name_, std::move(channel_), options_, [peer = weak_from_this()] {
+           if (const auto self = peer.lock()) self->asked_ = false;
+         });
 }
 
 void Peer::explain(Reply& reply, const std::string& doing) const {
@@ -92,13 +105,11 @@ void Peer::note(const std::vector<proto::DeviceAttributes>& devices) {
     const std::string& text = device.physical_device_desc();
     if (!text.starts_with(kWeirDevice)) continue;
     weir_ = true;
-    const size_t mark = text.find(kMemoryMark);
-    near_ = mark != std::string::npos && can_read(text.substr(mark + kMemoryMark.size()));
+    const std::string memory = said_in(text, kMemoryMark), name = said_in(text, kNearMark);
+    near_ = !memory.empty() && can_read(memory);
     std::lock_guard lock(mutex_);
-    if (!options_.keep_alive) {
-      options_.keep_alive = true;
-      channel_ = nullptr;  // calls that are under way keep it
-    }
+    if (!std::exchange(options_.keep_alive, true) || name != near_name_) channel_ = nullptr;  // calls that are under way keep it
+    near_name_ = name;
     break;
   }
 }

@@ -17,8 +17,11 @@ namespace weir::distributed {
 
 // Services and their methods are TensorFlow's.
 inline const std::string kMasterService = "/tensorflow.MasterService/", kWorkerService = "/tensorflow.WorkerService/";
-// In the description of devices: how a task says that it is Weir's, and where its memory can be read.
-inline const std::string kWeirDevice = "weir: ", kMemoryMark = "; memory ";
+// In the description of devices: how a task says that it is Weir's, by what name processes beside it can call it, and where
+// its memory can be read.
+inline const std::string kWeirDevice = "weir: ", kNearMark = "; near ", kMemoryMark = "; memory ";
+// What a description says behind a mark; "": nothing.
+std::string said_in(const std::string& description, const std::string& mark);
 
 // Jobs, and the addresses of their tasks.
 using Jobs = std::map<std::string, std::map<int, std::string>>;
@@ -68,7 +71,8 @@ class Peer : public std::enable_shared_from_this<Peer> {
   const std::shared_ptr<Transport> transport_;
   ConnectOptions options_;
   std::mutex mutex_;
-  std::shared_ptr<Channel> channel_;  // guarded by mutex_
+  std::shared_ptr<Channel> channel_;  // both guarded by mutex_
+  std::string near_name_;
   std::atomic<bool> weir_ = false, near_ = false, asked_ = false;
 };
 

@@ -8,6 +8,7 @@
 
 #include "base/errors.h"
 #include "distributed/cluster.h"
+#include "distributed/near/near.h"
 #include "distributed/status.h"
 #include "distributed/transport.h"
 #include "distributed/wire.h"
@@ -203,6 +204,8 @@ class GrpcSession final : public RemoteSession {
           ConnectOptions watched = how();
           watched.keep_alive = true;
           channel_ = transport_->connect(address_, watched);
+          const std::string name = said_in(devices[0].physical_device_desc(), kNearMark);
+          if (!name.empty()) channel_ = connect_near(name, std::move(channel_), watched, {});
         }
         return;
       }

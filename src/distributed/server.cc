@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "base/errors.h"
+#include "distributed/near/near.h"
 #include "distributed/service.h"
 #include "distributed/status.h"
 #include "tensor/shared_blocks.h"
@@ -76,12 +77,17 @@ struct Server::Impl {
                  "run any graph, which can read and write files.\n",
                  port);
     }
+    // Who has no certificate may not call, wherever he is.
+    if (c.ca_file.empty()) {
+      near = listen_near([this](const std::shared_ptr<Incoming>& call) { handle(call); }, options.max_message_bytes);
+    }
     ServiceOptions service_options;
     service_options.master = {.jobs = options.cluster, .job = options.job, .task = options.task};
     service_options.worker.task = task_name(options.job, options.task);
     service_options.worker.session = options.config;
     service_options.worker.session.target.clear();
     service_options.worker.session.task = service_options.worker.task;
+    if (near) service_options.worker.near_name = near->name();
     service_options.worker.max_graph_nodes = options.max_graph_nodes;
     service_options.worker.untrusted_clients = options.untrusted_clients;
     service_options.token = c.token;
@@ -118,6 +124,7 @@ struct Server::Impl {
     }
     changed.notify_all();
     service->stop();
+    if (near) near->close();
     listener->close();
     std::lock_guard lock(mutex);
     ended = true;
@@ -128,6 +135,7 @@ struct Server::Impl {
   const std::shared_ptr<Transport> transport;
   std::unique_ptr<Service> service;
   std::unique_ptr<Listener> listener;
+  std::unique_ptr<NearListener> near;
   std::mutex mutex;
   std::condition_variable changed;
   std::atomic<bool> started = false;

@@ -6,6 +6,8 @@
 namespace weir::distributed {
 namespace {
 
+const std::string kReceive = kWorkerService + "RecvTensor";
+
 // Takes as long for every wrong token of the right length.
 bool same_secret(const std::string& a, const std::string& b) {
   if (a.size() != b.size()) return false;
@@ -55,7 +57,7 @@ void Service::handle(const std::shared_ptr<Incoming>& call) {
     if (!options_.token.empty() && !same_secret(options_.token, call->token())) {
       throw error(Code::Unauthenticated, "this server wants a token that the call does not show (docs/cluster.md, Security)");
     }
-    if (call->method() == kWorkerService + "RecvTensor") {
+    if (call->method() == kReceive) {
       receive_tensor(call);
       return;
     }

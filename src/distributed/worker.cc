@@ -54,6 +54,7 @@ std::vector<proto::DeviceAttributes> Worker::devices() const {
     device.set_memory_limit(info.memory_limit > 0 ? info.memory_limit : int64_t{256} << 20);
     device.set_incarnation(incarnation_);
     device.set_physical_device_desc(kWeirDevice + info.description +
+                                    (options_.near_name.empty() ? "" : kNearMark + options_.near_name) +
                                     (memory_probe().empty() ? "" : kMemoryMark + memory_probe()));
     device.mutable_locality();
   }
