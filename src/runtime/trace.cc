@@ -4,6 +4,7 @@
 #include "base/errors.h"
 #include "proto/step_stats.pb.h"
 #include "runtime/plan.h"
+#include "runtime/remote_trace.h"
 #include "runtime/step_work.h"
 
 namespace weir {
@@ -86,6 +87,7 @@ std::string RunTrace::step_stats() const {
 }
 
 std::string RunTrace::chrome_trace() const {
+  if (!remote_stats.empty()) return trace_from_stats(remote_stats).chrome_trace();
   std::string json = "{\"traceEvents\":[";
   std::map<int, std::string> lanes;
   for (const Event& e : events) lanes.emplace(e.thread, e.device);

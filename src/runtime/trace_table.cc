@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "graph/op.h"
+#include "runtime/remote_trace.h"
 #include "weir/session.h"
 
 namespace weir {
@@ -69,6 +70,7 @@ std::vector<int64_t> own_times(const std::vector<Event>& events) {
 }  // namespace
 
 std::string RunTrace::table() const {
+  if (!remote_stats.empty()) return trace_from_stats(remote_stats).table();
   std::map<std::tuple<std::string_view, std::string_view, std::string_view>, Row> by_node;
   std::map<std::string_view, Lane> devices;
   int64_t begin = events.empty() ? 0 : events[0].start_ns, end = begin, busy = 0;
