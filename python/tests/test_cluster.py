@@ -114,6 +114,22 @@ def test_partial_runs(server):
             session.partial_run(handle, second, {y: 10})
 
 
+def test_partial_runs_over_several_tasks(cluster):
+    workers, _ = cluster
+    x, y = tf.placeholder(tf.float32), tf.placeholder(tf.float32)
+    with on("/job:ps/task:1"):
+        first = x + 1
+    with on("/job:worker/task:1"):
+        second = first * y
+    with tf.Session(workers[0].target) as session:
+        for _ in range(3):
+            handle = session.partial_run_setup([first, second], [x, y])
+            assert session.partial_run(handle, first, {x: 1}) == 2
+            assert session.partial_run(handle, second, {y: 10}) == 20
+        handle = session.partial_run_setup([first, second], [x, y])
+        assert session.partial_run(handle, first, {x: 1}) == 2  # and no more: the session's end ends it
+
+
 def test_callables_and_metadata(server):
     x = tf.placeholder(tf.float32, [2])
     with tf.Session(server.target) as session:

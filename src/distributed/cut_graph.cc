@@ -236,13 +236,14 @@ class Cutter {
     throw error(Code::Internal, "'{}' has no output {}", node.name, source.port);
   }
 
-  static std::string describe(proto::NodeDef& node, const std::string& from, uint64_t incarnation, const std::string& to,
-                              const std::string& name, bool at_master) {
+  std::string describe(proto::NodeDef& node, const std::string& from, uint64_t incarnation, const std::string& to,
+                       const std::string& name, bool at_master) const {
     attr(node, "tensor_name").set_s(name);
     attr(node, "send_device").set_s(from);
     attr(node, "send_device_incarnation").set_i(static_cast<int64_t>(incarnation));
     attr(node, "recv_device").set_s(to);
     attr(node, "client_terminated").set_b(at_master);
+    if (at_master && step_.partial) attr(node, kPartialAttr).set_b(true);
     return rendezvous_key(from, incarnation, to, name);
   }
 

@@ -12,6 +12,7 @@ namespace weir::distributed {
 struct StepSpec {
   std::vector<Output> feeds = {}, fetches = {};
   std::vector<Operation> targets = {};
+  bool partial = false;  // feeds and fetches come and go in several calls
 };
 
 struct CutPart {

@@ -17,6 +17,9 @@
 
 namespace weir::distributed {
 
+struct PreparedStep;
+struct StepPiece;
+
 struct MasterOptions {
   Jobs jobs = {};
   std::string job = {};
@@ -79,13 +82,17 @@ class MasterSession {
   std::shared_ptr<Graphs> graphs() const;
   std::shared_ptr<Prepared> prepared(const Signature& signature, bool partial);
   std::shared_ptr<Prepared> prepare(const std::shared_ptr<Graphs>& graphs, const Signature& signature, bool partial);
-  void register_parts(Prepared& prepared, bool partial);
+  void register_parts(Prepared& prepared);
   void let_go(const Prepared& prepared);
   StepResult execute(const std::shared_ptr<Prepared>& prepared, const std::vector<const Tensor*>& feeds,
                      const proto::RunOptions& options, const std::stop_token& stop, Deadline deadline);
-  void run_parts(Prepared& prepared, int64_t step, const std::vector<const Tensor*>& feeds, std::vector<Tensor>& results,
-                 const proto::RunOptions& options, const std::stop_token& stop, Deadline deadline, std::string* stats);
+  // `piece`: null for a whole step. `stats`: null when nobody asks for them.
+  void run_parts(const Prepared& prepared, const StepPiece* piece, int64_t step, const std::vector<const Tensor*>& feeds,
+                 StepResult& result, const std::stop_token& stop, Deadline deadline, std::string* stats);
   void cleanup(const Prepared& prepared, int64_t step);
+  [[noreturn]] void rethrow_unless_closed(const Error& e) const;
+  static void take_piece(PartialRun& run, const StepRequest& request, std::vector<const Tensor*>& feeds,
+                         std::vector<size_t>& order, StepPiece& piece);
   bool is_usable(const std::string& task) const;
   void connect(const std::stop_token& stop, Deadline deadline);
 
@@ -112,7 +119,7 @@ class MasterSession {
   int64_t next_partial_ = 0;
   bool closed_ = false;
   int64_t steps_ = 0;
-  std::map<int64_t, std::pair<std::string, std::chrono::steady_clock::time_point>> running_;  // steps: what they run
+  std::map<int64_t, std::pair<std::shared_ptr<const PreparedStep>, std::chrono::steady_clock::time_point>> running_;  // steps
 };
 
 }  // namespace weir::distributed

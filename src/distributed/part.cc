@@ -25,10 +25,13 @@ std::string key_of(const proto::NodeDef& node) {
                         attr(node, "recv_device").s(), attr(node, "tensor_name").s());
 }
 
-bool at_master(const proto::NodeDef& node) {
-  auto found = node.attr().find("client_terminated");
+bool says(const proto::NodeDef& node, const std::string& attr) {
+  auto found = node.attr().find(attr);
   return found != node.attr().end() && found->second.b();
 }
+
+// What the call that runs the part brings, or takes with its answer.
+bool at_master(const proto::NodeDef& node) { return says(node, "client_terminated") && !says(node, kPartialAttr); }
 
 bool is_send(const proto::NodeDef& node) { return node.op() == "_Send" || node.op() == "_HostSend"; }
 bool is_recv(const proto::NodeDef& node) { return node.op() == "_Recv" || node.op() == "_HostRecv"; }
@@ -46,7 +49,7 @@ void strip_task(proto::NodeDef& node) {
 // Turns TensorFlow's nodes into Weir's, which have the number of the step as an input.
 class Rewriter {
  public:
-  Rewriter(const proto::GraphDef& given, bool partial) : given_(given), partial_(partial) {}
+  explicit Rewriter(const proto::GraphDef& given) : given_(given) {}
 
   proto::GraphDef graph;
   std::map<std::string, std::string> feeds, fetches;
@@ -83,7 +86,7 @@ class Rewriter {
     made.set_name(node.name());
     made.set_device(node.device());
     const auto& type = attr(node, "tensor_type");
-    if (at_master(node) && !partial_) {
+    if (at_master(node)) {
       made.set_op("Placeholder");
       set_attr(made, "dtype") = type;
       set_attr(made, "shape").mutable_shape()->set_unknown_rank(true);
@@ -105,7 +108,7 @@ class Rewriter {
   void add_send(const proto::NodeDef& node) {
     const std::string key = key_of(node);
     if (node.input_size() < 1) throw invalid_argument("node '{}' has nothing to send", node.name());
-    if (at_master(node) && !partial_) {
+    if (at_master(node)) {
       const std::string& input = node.input(0);
       fetches[key] = input.find(':') == std::string::npos ? input + ":0" : input;
       return;
@@ -193,7 +196,6 @@ class Rewriter {
   }
 
   const proto::GraphDef& given_;
-  const bool partial_;
   std::map<std::string, const proto::NodeDef*> by_name_;
 };
 
@@ -213,8 +215,8 @@ std::vector<Operation> ends_of(const Graph& graph) {
 
 }  // namespace
 
-Part::Part(const proto::GraphDef& graph, const SessionOptions& options, bool partial) {
-  Rewriter rewriter(graph, partial);
+Part::Part(const proto::GraphDef& graph, const SessionOptions& options) {
+  Rewriter rewriter(graph);
   rewriter.run();
   import_graph(graph_, rewriter.graph, {});
   if (rewriter.uses_step) step_ = graph_.output(kStepName + ":0");

@@ -13,6 +13,8 @@ namespace weir::distributed {
 
 // An attribute of _Recv: what the sender knows of the value's shape.
 inline const std::string kShapeAttr = "_weir_shape";
+// And of what ends at the master: it comes or goes in one of several calls of the step.
+inline const std::string kPartialAttr = "_weir_partial";
 
 // A part of a graph as a master registers it: nodes _Send and _Recv stand where it was cut. Those that end at the master
 // become what is fed and fetched; the others meet their like in other tasks, by the number of the step.
@@ -20,9 +22,11 @@ inline const std::string kShapeAttr = "_weir_shape";
 // Thread-safe.
 class Part {
  public:
-  // `partial`: what the master sends and receives goes through the rendezvous too, in pieces.
   // Throws InvalidArgument, naming the node.
-  Part(const proto::GraphDef& graph, const SessionOptions& options, bool partial);
+  Part(const proto::GraphDef& graph, const SessionOptions& options);
+
+  // Whether what the master sends and receives goes through the rendezvous, too, so that it may come in pieces.
+  bool runs_in_pieces() const { return feeds_.empty() && fetches_.empty(); }
 
   std::vector<Tensor> run(int64_t step, const std::vector<std::pair<std::string, Tensor>>& sends,
                           const std::vector<std::string>& receives, const RunOptions& options);

@@ -1,9 +1,11 @@
 #include "distributed/prepared_step.h"
 
 #include <algorithm>
+#include <random>
 
 #include "base/errors.h"
 #include "distributed/status.h"
+#include "distributed/step_stats.h"
 #include "distributed/wire.h"
 #include "proto/worker.pb.h"
 
@@ -23,6 +25,11 @@ void append(std::string& text, const char* what, const List& list, Name name) {
 
 }  // namespace
 
+int64_t random_step_id() {
+  static thread_local std::mt19937_64 generator{std::random_device{}()};
+  return static_cast<int64_t>(generator() >> 8) | 1;
+}
+
 std::string PreparedStep::describe() const {
   std::string text;
   append(text, "fetches", spec.fetches, [](const Output& o) { return o.name(); });
@@ -31,8 +38,8 @@ std::string PreparedStep::describe() const {
   return text;
 }
 
-PartsRun::PartsRun(const PreparedStep& step, int64_t id, const std::stop_token& stop)
-    : step_(step), id_(id), by_caller_(stop, [this] { source_.request_stop(); }) {}
+PartsRun::PartsRun(const PreparedStep& step, const StepPiece* piece, int64_t id, const std::stop_token& stop)
+    : step_(step), piece_(piece), id_(id), began_us_(wall_clock_us()), by_caller_(stop, [this] { source_.request_stop(); }) {}
 
 PartsRun::~PartsRun() {
   {
@@ -51,12 +58,37 @@ Message PartsRun::request(int part, const std::vector<const Tensor*>& feeds, con
   request.set_step_id(id_);
   request.mutable_exec_opts()->set_record_timeline(trace);
   request.set_store_errors_in_response_body(true);
-  request.set_request_id(id_);
+  // Each of several calls of a step has a number of its own.
+  request.set_request_id(piece_ ? random_step_id() : id_);
+  if (piece_) {
+    request.set_is_partial(true);
+    request.set_is_last_partial_run(piece_->last);
+  }
   const CutPart& cut = step_.parts[static_cast<size_t>(part)];
-  for (const auto& [fetch, key] : cut.fetches) request.add_recv_key(key);
+  for (const auto& [fetch, key] : cut.fetches) {
+    if (wants(fetch)) request.add_recv_key(key);
+  }
   Message message = encode(request);
-  for (const auto& [feed, key] : cut.feeds) add_named_tensor(message, kSend, key, *feeds[static_cast<size_t>(feed)]);
+  for (const auto& [feed, key] : cut.feeds) {
+    if (const Tensor* value = feeds[static_cast<size_t>(feed)]) add_named_tensor(message, kSend, key, *value);
+  }
   return message;
+}
+
+Worker::Run PartsRun::own_request(int part, const std::vector<const Tensor*>& feeds) const {
+  const CutPart& cut = step_.parts[static_cast<size_t>(part)];
+  Worker::Run run{.graph = step_.handles[static_cast<size_t>(part)],
+                  .step = id_,
+                  .partial = piece_ != nullptr,
+                  .last = piece_ && piece_->last,
+                  .stop = stop()};
+  for (const auto& [feed, key] : cut.feeds) {
+    if (const Tensor* value = feeds[static_cast<size_t>(feed)]) run.sends.emplace_back(key, *value);
+  }
+  for (const auto& [fetch, key] : cut.fetches) {
+    if (wants(fetch)) run.receives.push_back(key);
+  }
+  return run;
 }
 
 void PartsRun::begun() {
@@ -79,12 +111,16 @@ void PartsRun::ended(int part, Reply reply) {
       throw error_from_text(static_cast<Code>(rest.status_code()),
                             fmt::format("From {}:\n{}", cut.task, rest.status_error_message()), nullptr);
     }
-    if (values.size() != cut.fetches.size()) {
-      throw error(Code::Internal, "{} gave {} values; {} were asked for", cut.task, values.size(), cut.fetches.size());
+    const auto asked = std::count_if(cut.fetches.begin(), cut.fetches.end(), [&](const auto& fetch) { return wants(fetch.first); });
+    if (values.size() != static_cast<size_t>(asked)) {
+      throw error(Code::Internal, "{} gave {} values; {} were asked for", cut.task, values.size(), asked);
     }
     std::lock_guard lock(mutex_);
     for (auto& value : values) fetched_.push_back(std::move(value));
-    if (rest.has_step_stats()) stats_ += rest.step_stats().SerializeAsString();
+    if (rest.has_step_stats()) {
+      fit_clock(*rest.mutable_step_stats(), {.begin = began_us_, .end = wall_clock_us()});
+      stats_ += rest.step_stats().SerializeAsString();
+    }
   } catch (...) {
     failed(as_error(std::current_exception()));
   }
@@ -95,7 +131,10 @@ void PartsRun::ended(int part, Reply reply) {
 void PartsRun::gave(int part, std::vector<Tensor> fetches) {
   const CutPart& cut = step_.parts[static_cast<size_t>(part)];
   std::lock_guard lock(mutex_);
-  for (size_t i = 0; i < cut.fetches.size(); ++i) fetched_.emplace_back(cut.fetches[i].first, std::move(fetches[i]));
+  size_t next = 0;
+  for (const auto& [fetch, key] : cut.fetches) {
+    if (wants(fetch)) fetched_.emplace_back(fetch, std::move(fetches[next++]));
+  }
 }
 
 void PartsRun::failed(Error error) {
@@ -134,40 +173,6 @@ void PartsRun::finish(std::vector<Tensor>& results, std::string* stats, const Gr
   }
   for (auto& [fetch, value] : fetched_) results[static_cast<size_t>(fetch)] = std::move(value);
   if (stats) *stats = stats_;
-}
-
-std::vector<Tensor> receive_all(StepTable& table, int64_t step, const std::vector<std::string>& keys,
-                                const std::stop_token& caller, const std::stop_token& session, Deadline deadline) {
-  std::vector<Tensor> values(keys.size());
-  std::mutex mutex;
-  std::condition_variable changed;
-  size_t left = keys.size();
-  std::exception_ptr failed;
-  std::stop_source source;
-  auto end = [&] { source.request_stop(); };
-  std::stop_callback by_caller(caller, end), by_session(session, end);
-  for (size_t i = 0; i < keys.size(); ++i) {
-    table.receive_here(step, keys[i], source.get_token(), [&, i](Tensor value, std::exception_ptr why) {
-      std::lock_guard lock(mutex);
-      values[i] = std::move(value);
-      if (why && !failed) failed = why;
-      --left;
-      changed.notify_all();
-    });
-  }
-  std::unique_lock lock(mutex);
-  auto done = [&] { return left == 0; };
-  if (deadline == kNoDeadline) {
-    changed.wait(lock, done);
-  } else if (!changed.wait_until(lock, deadline, done)) {
-    lock.unlock();
-    source.request_stop();
-    lock.lock();
-    changed.wait(lock, done);
-    throw error(Code::DeadlineExceeded, "the partial run took longer than its timeout allows");
-  }
-  if (failed) std::rethrow_exception(failed);
-  return values;
 }
 
 }  // namespace weir::distributed

@@ -47,6 +47,87 @@ TEST(Service, RunsAStepThatThreeTasksShare) {
   }
 }
 
+// Its values come in pieces: two tasks work on them.
+struct InPieces {
+  Graph graph;
+  InPieces() {
+    Variable v;
+    {
+      auto device = graph.device("/job:ps/task:0");
+      v = graph.variable("v", 10.f);
+    }
+    graph.global_variables_initializer();
+    const Output x = graph.placeholder(float32, Shape{}, "x"), y = graph.placeholder(float32, Shape{}, "y");
+    Output first, second;
+    {
+      auto device = graph.device("/job:ps/task:0");
+      first = assign_add(v, x);
+    }
+    {
+      auto device = graph.device("/job:worker/task:1");
+      second = first * y;
+    }
+    graph.add({.op = "Identity", .name = "first", .exact_name = true, .inputs = {first}});
+    graph.add({.op = "Identity", .name = "second", .exact_name = true, .inputs = {second}});
+  }
+};
+
+TEST(Service, RunsAStepOfSeveralTasksInPieces) {
+  LocalCluster cluster;
+  InPieces steps;
+  LocalClient client(cluster, steps.graph);
+  client.run({}, {"init"});
+  for (int i = 1; i <= 3; ++i) {
+    const std::string handle = client.set_up({"x:0", "y:0"}, {"first:0", "second:0"});
+    EXPECT_EQ(client.go_on(handle, {"first:0"}, {{"x:0", Tensor(1.f)}}).at(0).scalar<float>(), 10.f + static_cast<float>(i));
+    EXPECT_EQ(client.go_on(handle, {"second:0"}, {{"y:0", Tensor(2.f)}}).at(0).scalar<float>(), 20.f + 2.f * static_cast<float>(i));
+    try {
+      client.go_on(handle, {"first:0"}, {});
+      FAIL() << "it is over";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), Code::InvalidArgument) << e.what();
+    }
+  }
+  EXPECT_EQ(cluster.service("ps", 0).worker().counts().running, 0);
+}
+
+TEST(Service, EndsAStepInPiecesWithItsErrorItsSessionOrItsTask) {
+  LocalCluster cluster;
+  InPieces steps;
+  auto running = [&] {
+    return cluster.service("ps", 0).worker().counts().running + cluster.service("worker", 1).worker().counts().running;
+  };
+  {
+    LocalClient client(cluster, steps.graph);
+    // The variable has no value yet.
+    const std::string handle = client.set_up({"x:0", "y:0"}, {"first:0", "second:0"});
+    try {
+      client.go_on(handle, {"first:0"}, {{"x:0", Tensor(1.f)}});
+      FAIL() << "the variable has no value";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), Code::FailedPrecondition) << e.what();
+    }
+    client.run({}, {"init"});
+    const std::string left = client.set_up({"x:0", "y:0"}, {"first:0", "second:0"});
+    client.go_on(left, {"first:0"}, {{"x:0", Tensor(1.f)}});
+    EXPECT_GT(running(), 0);
+  }
+  const Deadline end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (running() > 0 && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(running(), 0) << "the session has been closed";
+  LocalClient client(cluster, steps.graph);
+  const std::string handle = client.set_up({"x:0", "y:0"}, {"first:0", "second:0"});
+  client.go_on(handle, {"first:0"}, {{"x:0", Tensor(1.f)}});
+  cluster.kill("ps", 0);
+  try {
+    client.go_on(handle, {"second:0"}, {{"y:0", Tensor(1.f)}});
+    FAIL() << "the parameter server is gone";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), Code::Unavailable) << e.what();
+  }
+  cluster.start("ps", 0);
+}
+
 TEST(Service, KilledTasksEndStepsAndComeBackForNewSessions) {
   LocalCluster cluster;
   Counter counter;
@@ -157,7 +238,7 @@ TEST(Part, SendsBothSidesOfASwitchOneOfThemDead) {
     attr(send, "T").set_type(proto::DT_FLOAT);
     describe(send, source);
   }
-  const std::string handle = worker.register_graph("", graph, false, false);
+  const std::string handle = worker.register_graph("", graph, false);
   auto key = [&](const std::string& name) { return rendezvous_key(here, worker.incarnation(), there, name); };
   for (int64_t step = 1; step <= 4; ++step) {
     const bool p = step % 2 == 0;

@@ -109,6 +109,7 @@ void Worker::delete_session(const std::string& handle) {
     }
   }
   for (const auto& part : parts) part->close();
+  partial_runs_.end_session(session.get());
   steps_->forget_session(session.get());
 }
 
@@ -124,15 +125,14 @@ std::shared_ptr<Worker::WorkerSession> Worker::find_session(const std::string& h
 
 std::shared_ptr<Resources> Worker::resources(const std::string& session) const { return find_session(session)->resources; }
 
-std::string Worker::register_graph(const std::string& session, const proto::GraphDef& graph, bool soft_placement,
-                                   bool partial) {
+std::string Worker::register_graph(const std::string& session, const proto::GraphDef& graph, bool soft_placement) {
   check_graph_allowed(graph, options_);
   // Masters older than 1.4 tell nobody of their sessions.
   const auto owner = find_session(session);
   SessionOptions options = options_.session;
   options.resources = owner->resources;
   options.allow_soft_placement = soft_placement;
-  auto part = std::make_shared<Part>(graph, options, partial);
+  auto part = std::make_shared<Part>(graph, options);
   std::lock_guard lock(mutex_);
   if (!sessions_.contains(session)) throw error(Code::Aborted, "the session {} was closed meanwhile", session);
   std::string handle = fmt::format("{:016x}", ++next_graph_);
@@ -149,16 +149,43 @@ void Worker::deregister_graph(const std::string& handle) {
   graphs_.erase(found);
 }
 
-std::vector<Tensor> Worker::run(const Run& run) {
-  Registered registered;
-  {
-    std::lock_guard lock(mutex_);
-    auto found = graphs_.find(run.graph);
-    if (found == graphs_.end()) {
-      throw error(Code::Aborted, "Graph handle is not found: {}. Possibly, this worker just restarted.", run.graph);
-    }
-    registered = found->second;
+Worker::Registered Worker::find_graph(const std::string& handle) const {
+  std::lock_guard lock(mutex_);
+  auto found = graphs_.find(handle);
+  if (found == graphs_.end()) {
+    throw error(Code::Aborted, "Graph handle is not found: {}. Possibly, this worker just restarted.", handle);
   }
+  return found->second;
+}
+
+std::vector<Tensor> Worker::run_piece(const Run& run) {
+  const Registered registered = find_graph(run.graph);
+  if (!registered.part->runs_in_pieces()) {
+    throw error(Code::Unimplemented, "partial runs over several tasks need a master of Weir's");
+  }
+  const Deadline deadline = run.timeout.count() > 0 ? std::chrono::steady_clock::now() + run.timeout : kNoDeadline;
+  return partial_runs_.call(*steps_,
+                            {.graph = run.graph,
+                             .step = run.step,
+                             .session = registered.session.get(),
+                             .sends = run.sends,
+                             .receives = run.receives,
+                             .last = run.last,
+                             .deadline = deadline,
+                             .stop = run.stop},
+                            [this, graph = run.graph, step = run.step](const std::stop_token& stop) {
+                              this->run({.graph = graph, .step = step, .stop = stop});
+                            });
+}
+
+void Worker::cleanup(int64_t step) {
+  steps_->forget(step);
+  partial_runs_.end(step);
+}
+
+std::vector<Tensor> Worker::run(const Run& run) {
+  if (run.partial) return run_piece(run);
+  const Registered registered = find_graph(run.graph);
   if (stopping_.stop_requested()) throw error(Code::Unavailable, "the task {} is stopping", options_.task);
   Counted running(running_);
   ++runs_;

@@ -10,6 +10,7 @@
 
 #include "distributed/cluster.h"
 #include "distributed/lend.h"
+#include "distributed/partial_runs.h"
 #include "distributed/step_table.h"
 #include "proto/graph.pb.h"
 #include "weir/session.h"
@@ -53,7 +54,7 @@ class Worker {
   std::shared_ptr<Resources> resources(const std::string& session) const;
 
   // Throws InvalidArgument for graphs that do not work.
-  std::string register_graph(const std::string& session, const proto::GraphDef& graph, bool soft_placement, bool partial);
+  std::string register_graph(const std::string& session, const proto::GraphDef& graph, bool soft_placement);
   void deregister_graph(const std::string& handle);
 
   struct Run {
@@ -61,6 +62,7 @@ class Worker {
     int64_t step = 0;
     std::vector<std::pair<std::string, Tensor>> sends = {};  // values of the master, by key
     std::vector<std::string> receives = {};                  // keys of values for the master
+    bool partial = false, last = false;                      // one of several calls of the step; the last of them
     std::chrono::milliseconds timeout{0};
     std::stop_token stop = {};
     RunTrace* trace = nullptr;
@@ -70,7 +72,7 @@ class Worker {
 
   StepTable& steps() { return *steps_; }
   Lender& lender() { return lender_; }
-  void cleanup(int64_t step) { steps_->forget(step); }
+  void cleanup(int64_t step);
   void reset(const std::vector<std::string>& containers);
   // Refuses further runs and ends those that are under way.
   void stop();
@@ -88,7 +90,13 @@ class Worker {
     bool isolated = false;
     Master master = {};
   };
+  struct Registered {
+    std::shared_ptr<WorkerSession> session;
+    std::shared_ptr<Part> part;
+  };
   std::shared_ptr<WorkerSession> make_session(bool isolated);
+  Registered find_graph(const std::string& handle) const;
+  std::vector<Tensor> run_piece(const Run& run);
   std::shared_ptr<WorkerSession> find_session(const std::string& handle) const;
   void fetch(int64_t step, const std::string& key, const std::stop_token& stop, StepTable::Done done);
 
@@ -104,12 +112,9 @@ class Worker {
 
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<WorkerSession>> sessions_;  // both guarded by mutex_
-  struct Registered {
-    std::shared_ptr<WorkerSession> session;
-    std::shared_ptr<Part> part;
-  };
   std::map<std::string, Registered> graphs_;
   int64_t next_graph_ = 0;
+  PartialRuns partial_runs_;  // the first to go: they use the rest
 };
 
 }  // namespace weir::distributed

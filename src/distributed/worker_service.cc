@@ -51,7 +51,7 @@ void Service::register_graph(Incoming& call) {
   proto::RegisterGraphResponse response;
   const std::string session = request.create_worker_session_called() ? request.session_handle() : "";
   response.set_graph_handle(
-      worker_.register_graph(session, request.graph_def(), request.config_proto().allow_soft_placement(), false));
+      worker_.register_graph(session, request.graph_def(), request.config_proto().allow_soft_placement()));
   call.answer(encode(response));
 }
 
@@ -67,10 +67,11 @@ void Service::run_graph(Incoming& call) {
   Worker::Run run;
   decode_with_tensors(call.request(), kSend, true, request,
                       [&](std::string name, Tensor value) { run.sends.emplace_back(std::move(name), std::move(value)); });
-  if (request.is_partial()) throw error(Code::Unimplemented, "partial runs of a master in another task");
   run.graph = request.graph_handle();
   run.step = request.step_id();
   run.receives.assign(request.recv_key().begin(), request.recv_key().end());
+  run.partial = request.is_partial();
+  run.last = request.is_last_partial_run();
   run.stop = call.stop();
   if (call.deadline() != kNoDeadline) {
     run.timeout = std::max(std::chrono::milliseconds(1), std::chrono::duration_cast<std::chrono::milliseconds>(

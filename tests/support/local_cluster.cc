@@ -3,7 +3,6 @@
 #include "base/errors.h"
 #include "distributed/wire.h"
 #include "graph/graph_def.h"
-#include "proto/master.pb.h"
 
 namespace weir::distributed {
 namespace {
@@ -152,10 +151,34 @@ LocalClient::~LocalClient() {
 std::vector<Tensor> LocalClient::run(const std::vector<std::string>& fetches, const std::vector<std::string>& targets,
                                      const std::vector<std::pair<std::string, Tensor>>& feeds) {
   proto::RunStepRequest request;
+  for (const std::string& target : targets) request.add_target(target);
+  return run(request, fetches, feeds);
+}
+
+std::string LocalClient::set_up(const std::vector<std::string>& feeds, const std::vector<std::string>& fetches) {
+  proto::PartialRunSetupRequest request;
+  request.set_session_handle(handle_);
+  for (const std::string& feed : feeds) request.add_feed(feed);
+  for (const std::string& fetch : fetches) request.add_fetch(fetch);
+  const Reply reply = cluster_.ask(master_, kMasterService + "PartialRunSetup", encode(request));
+  if (reply.code != Code::Ok) throw Error(reply.code, reply.error);
+  proto::PartialRunSetupResponse response;
+  decode(reply.body, response);
+  return response.partial_run_handle();
+}
+
+std::vector<Tensor> LocalClient::go_on(const std::string& partial, const std::vector<std::string>& fetches,
+                                       const std::vector<std::pair<std::string, Tensor>>& feeds) {
+  proto::RunStepRequest request;
+  request.set_partial_run_handle(partial);
+  return run(request, fetches, feeds);
+}
+
+std::vector<Tensor> LocalClient::run(proto::RunStepRequest& request, const std::vector<std::string>& fetches,
+                                     const std::vector<std::pair<std::string, Tensor>>& feeds) {
   request.set_session_handle(handle_);
   request.set_request_id(next_request());
   for (const std::string& fetch : fetches) request.add_fetch(fetch);
-  for (const std::string& target : targets) request.add_target(target);
   Message message = encode(request);
   for (const auto& [name, value] : feeds) add_named_tensor(message, kRunStepFeed, name, value);
   const Reply reply = cluster_.ask(master_, kMasterService + "RunStep", message);

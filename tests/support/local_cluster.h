@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "distributed/service.h"
+#include "proto/master.pb.h"
 #include "tests/support/loopback.h"
 #include "weir/graph.h"
 
@@ -62,9 +63,16 @@ class LocalClient {
 
   std::vector<Tensor> run(const std::vector<std::string>& fetches, const std::vector<std::string>& targets = {},
                           const std::vector<std::pair<std::string, Tensor>>& feeds = {});
+  // A step in pieces: its handle, and one of its calls.
+  std::string set_up(const std::vector<std::string>& feeds, const std::vector<std::string>& fetches);
+  std::vector<Tensor> go_on(const std::string& partial, const std::vector<std::string>& fetches,
+                            const std::vector<std::pair<std::string, Tensor>>& feeds);
   const std::string& handle() const { return handle_; }
 
  private:
+  std::vector<Tensor> run(proto::RunStepRequest& request, const std::vector<std::string>& fetches,
+                          const std::vector<std::pair<std::string, Tensor>>& feeds);
+
   LocalCluster& cluster_;
   const std::string master_;
   std::string handle_;
