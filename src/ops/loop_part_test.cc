@@ -24,5 +24,13 @@ TEST(LoopPart, IsKnownOfWhatLoopsCanComputeAlong) {
   EXPECT_EQ(loop_part(*find_op("Add")).kind, Kind::None);
 }
 
+TEST(LoopPart, KnowsWhereElementsComeFrom) {
+  EXPECT_EQ(source_of(*find_op("StridedSlice")), Source::Slice);
+  EXPECT_EQ(source_of(*find_op("StridedSliceGrad")), Source::Unslice);
+  EXPECT_EQ(source_of(*find_op("Transpose")), Source::Permute);
+  EXPECT_EQ(source_of(*find_op("BatchMatMulV2")), Source::Product);
+  EXPECT_EQ(source_of(*find_op("Add")), Source::Other);
+}
+
 }  // namespace
 }  // namespace weir

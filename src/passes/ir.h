@@ -197,6 +197,9 @@ void fuse_batch_norm(Ir& ir, PassContext& context);
 // Reads small values instead of repeated ones, and computes with them before they are repeated. Comes before the
 // fusions of loops, and is switched with fuse_elementwise.
 void spread_late(Ir& ir, PassContext& context);
+// Values of which only a part is read, and those that are zero but for a part, are computed for that part alone.
+// Switched with fuse_elementwise.
+void compute_parts(Ir& ir, PassContext& context);
 // variable -= alpha * (gradient * scale): the numbers are multiplied instead. Switched with fuse_elementwise.
 void scale_updates(Ir& ir, PassContext& context);
 // Elementwise operations, reductions of rows and sums beside them become one loop with several results. Takes most of

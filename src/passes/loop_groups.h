@@ -59,6 +59,9 @@ class LoopNodes {
   std::vector<bool> truths_, elementwise_;
 };
 
+// Of each dimension of the input of a reduction (LoopPart), whether it is reduced; nothing when the plan does not know.
+std::optional<std::vector<bool>> reduced_dims(const Ir& ir, const IrNode& node);
+
 // Finds all groups of two or more. Each node is in one at most; truth values are in none.
 std::vector<LoopGroup> find_loop_groups(const Ir& ir, const LoopNodes& nodes);
 

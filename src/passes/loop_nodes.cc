@@ -12,7 +12,8 @@ using cpu::ReduceFn;
 // Longer rows do not stay in the cache from one phase of a loop to the next.
 constexpr int64_t kMaxRow = 32768;
 
-// The axes of a reduction; nothing when the plan does not know them.
+}  // namespace
+
 std::optional<std::vector<bool>> reduced_dims(const Ir& ir, const IrNode& node) {
   const LoopPart& body = loop_part(*node.op);
   const Shape& shape = ir.shape(node.inputs[0]);
@@ -35,6 +36,8 @@ std::optional<std::vector<bool>> reduced_dims(const Ir& ir, const IrNode& node) 
   }
   return reduced;
 }
+
+namespace {
 
 // How many of the last dimensions make a row when `shape` has one element for each, and ones for those; 0: it has not.
 int rows_of(const Shape& full, const Shape& shape) {
