@@ -110,7 +110,8 @@ void choose_tasks(const Gemm<T>& g, const GemmKernels<T>& kernels, int threads, 
   constexpr int64_t kFarBytes = 2 << 20;
   const bool far_a = g.m * g.k * static_cast<int64_t>(sizeof(T)) > kFarBytes;
   const bool far_b = g.n * g.k * static_cast<int64_t>(sizeof(T)) > kFarBytes;
-  const double pack_column = g.packed_b ? 0 : far_b ? 0.9 : g.transpose_b ? 0.6 : 0.3, copy_row = far_a ? 0.4 : 0.3;
+  // What was packed before is read again for each task's rows.
+  const double pack_column = g.packed_b ? 0.3 : far_b ? 0.9 : g.transpose_b ? 0.6 : 0.3, copy_row = far_a ? 0.4 : 0.3;
   const double uncopied = is_small(g) || !lies_in_few_sets(g) ? 1.07 : 1.25;
   auto cost = [&](int64_t rows, int64_t columns) {
     const bool copies = pays_to_copy(g, kernels, columns);
