@@ -38,9 +38,10 @@ class Fuser {
  private:
   bool absorbable(int id) const { return !controlled_[static_cast<size_t>(id)] && !grouped_[static_cast<size_t>(id)]; }
 
-  // A comparison is cheap: each group that needs its truth values computes them for itself when others do, too.
-  bool is_copied(int id) const {
-    return ir_[id].types[0] == DType::Bool && (uses_[static_cast<size_t>(id)] != 1 || !absorbable(id));
+  // A comparison is cheap: each group that needs its truth values computes them for itself when others do, too. What a
+  // copied one reads is copied with it: the original still reads the original.
+  bool is_copied(int id, bool by_copied) const {
+    return ir_[id].types[0] == DType::Bool && (by_copied || uses_[static_cast<size_t>(id)] != 1 || !absorbable(id));
   }
 
   // Has a tile function, and every truth value that it reads is computed by a node that can be computed along.
@@ -67,12 +68,14 @@ class Fuser {
 
   void fuse(int root) {
     std::vector<int> members = {root};
+    std::set<int> copies;
     std::unordered_map<int, int> uses_inside;
     for (size_t at = 0; at < members.size() && members.size() < kMaxInstructions; ++at) {
-      const bool copied = is_copied(members[at]);
+      const bool copied = copies.count(members[at]) > 0;
       for (const IrEdge& input : ir_[members[at]].inputs) {
         int id = input.node;
         if (ir_.type(input) == DType::Bool) {
+          if (is_copied(id, copied)) copies.insert(id);
           if (std::find(members.begin(), members.end(), id) == members.end()) members.push_back(id);
           continue;
         }
@@ -86,10 +89,10 @@ class Fuser {
     if (members.size() < 2 || members.size() >= kMaxInstructions) return;
     std::sort(members.begin(), members.end(),
               [&](int a, int b) { return position_[static_cast<size_t>(a)] < position_[static_cast<size_t>(b)]; });
-    replace(root, members);
+    replace(root, members, copies);
   }
 
-  void replace(int root, const std::vector<int>& members) {
+  void replace(int root, const std::vector<int>& members, const std::set<int>& copies) {
     std::set<int> inside(members.begin(), members.end());
     std::vector<IrEdge> inputs;
     for (int id : members) {
@@ -126,7 +129,7 @@ class Fuser {
     if (!has_kernel(context_, ir_, node)) return;
     for (int id : members) {
       note_assumptions(ir_[id]);
-      if (is_copied(id)) continue;  // if nobody needs the original in the end, it is swept away
+      if (copies.count(id)) continue;  // if nobody needs the original in the end, it is swept away
       grouped_[static_cast<size_t>(id)] = true;
       ir_[id].dead = id != root;
     }

@@ -350,5 +350,23 @@ TEST_F(Passes, FuseElementwiseComputesSharedComparisonsInEachGroup) {
   }
 }
 
+// The conjunction is computed twice, so both comparisons stay for the one that is read elsewhere.
+TEST_F(Passes, FuseElementwiseKeepsWhatACopiedComparisonReads) {
+  Output x = g.placeholder(float32, {50}), y = g.placeholder(float32, {50});
+  Output both = logical_and(greater(x, 0.0f), less(y, 1.0f));
+  Output number = cast(both, float32), any = reduce_any(both);
+  std::vector<Tensor> values = {Tensor::zeros(float32, {50}), Tensor::zeros(float32, {50})};
+  Ir ir = ir_for({number, any}, {}, {x, y}, values);
+  fuse_elementwise(ir, context_);
+  Names names = running(ir);
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(names, (Names{"Any", "Greater", "Less", "LogicalAnd", "_FusedElementwise"}));
+
+  Session session(g);
+  auto found = session.run({number, any}, {{x, Tensor::from<float>(std::vector<float>(50, 2.0f), {50})}, {y, values[1]}});
+  EXPECT_EQ(found[0].data<float>()[49], 1.0f);
+  EXPECT_TRUE(found[1].scalar<bool>());
+}
+
 }  // namespace
 }  // namespace weir

@@ -133,6 +133,8 @@ def namespace(module_name):
         try:
             value = member(public, name)
         except AttributeError:
+            if table.modules().get(public, {}).get(name):
+                raise  # it is there, and what it is defined by failed
             raise AttributeError(f"module {module_name!r} has no attribute {name!r}") from None
         sys.modules[module_name].__dict__[name] = value
         return value
