@@ -101,3 +101,45 @@ def test_fields_of_bytes_take_text():
     exec(code, {"message": message, "other": other})
     assert message.tensor_content == b"<stripped 3 bytes>"
     assert other.s == "text"
+
+
+OLD_GENERATORS = '''
+def numbers(source):
+    """Its documentation."""
+    while True:
+        yield next(source)
+
+def outer(source):
+    def inner():
+        return next(source)
+    return inner
+
+def caught(source):
+    try:
+        yield next(source)
+        raise StopIteration
+    except StopIteration:
+        yield "end"
+
+def result():
+    yield 1
+    raise StopIteration(5)
+
+def all_of():
+    value = yield from result()
+    yield value
+'''
+
+
+def test_generators_end_with_a_stop_iteration_as_they_did_until_python_3_6():
+    names = {}
+    exec(python2.compile_source(OLD_GENERATORS.encode(), "old.py")[0], names)
+    assert list(names["numbers"](iter([1, 2]))) == [1, 2]
+    assert names["numbers"].__doc__ == "Its documentation."
+    with pytest.raises(StopIteration):
+        names["outer"](iter([]))()  # no generator: the exception is the caller's
+    assert list(names["caught"](iter([1]))) == [1, "end"]
+    assert list(names["all_of"]()) == [1, 5]
+    exec(python2.compile_source(b"from __future__ import generator_stop\n" + OLD_GENERATORS.encode(), "new.py")[0], names)
+    with pytest.raises(RuntimeError):
+        list(names["numbers"](iter([1, 2])))

@@ -10,6 +10,8 @@ import builtins
 import sys
 import warnings
 
+from weir import old_generators
+
 _FIXERS = (
     "apply", "asserts", "dict", "except", "exec", "exitfunc", "filter", "funcattrs", "getcwdu", "has_key",
     "imports", "imports2", "itertools", "itertools_imports", "long", "map", "metaclass", "methodattrs", "ne", "next",
@@ -66,7 +68,7 @@ def _compile_any(data, filename, mode, package):
     except (SyntaxError, ValueError) as reason:  # ValueError: null bytes
         error, tree = reason, None
     if tree is not None and mode != "python2" and not _says_python2(data) and not is_python2(tree):
-        return compile(tree, filename, "exec", dont_inherit=True), False
+        return compile(old_generators.restore(tree), filename, "exec", dont_inherit=True), False
     text = _decode(data)
     if error is not None and "\t" in text:  # Python 3 may have met another error before the mixed tabs
         text = _expand_tabs(text)
@@ -80,7 +82,7 @@ def _compile_any(data, filename, mode, package):
             raise error from None
         raise
     builtins.__dict__.update(_HELPERS)
-    return compile(tree, filename, "exec", dont_inherit=True), True
+    return compile(old_generators.restore(tree), filename, "exec", dont_inherit=True), True
 
 
 def _says_python2(data):
