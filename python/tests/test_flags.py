@@ -1,4 +1,5 @@
 import subprocess
+import os
 import sys
 
 import pytest
@@ -103,6 +104,15 @@ def test_old_programs_reach_for_inner_dictionaries(values):
     assert [f"{name}={value}" for name, value in sorted(inner.items())][-2:] == ["steps=3", "train=True"]
     assert inner["steps"].value == 3 and inner["steps"] == 3
     assert values["steps"].default == 10 and "steps" in values
+    # ... and copy what they find there into an object of their own, for the value.
+    steps = inner["steps"]
+    assert steps * 2 == 6 and 2.0 / steps == 2.0 / 3 and 10 - steps == 7 and steps >= 3 and not steps > 3
+    flags.DEFINE_string("folder", "a,b", "text")
+    folder = inner["folder"]
+    assert "x/" + folder == "x/a,b" and folder.split(",") == ["a", "b"] and os.path.join("x", folder) == "x/a,b"
+    assert folder[0] == "a" and "," in folder
+    with pytest.raises(AttributeError):
+        folder.nothing
     del values.steps
     with pytest.raises(AttributeError):
         values.steps

@@ -326,6 +326,7 @@ def test_numpy_takes_whole_floats_generators_and_copies_if_needed(weir):
     program = """
         import numpy as np
         assert np.zeros((2., 3)).shape == np.ones([2, 3.]).shape == (2, 3) and np.empty(4.).shape == (4,)
+        assert np.empty(2, dtype=np.integer).dtype == np.int64 and np.zeros(2, np.floating).dtype == np.float64
         assert np.linspace(0, 1, 3.).tolist() == [0, 0.5, 1]
         assert np.hstack(np.ones(1) for _ in range(3)).shape == (3,)
         assert np.array([1, 2], dtype=float, copy=False).tolist() == [1, 2]

@@ -9,6 +9,8 @@ known flag is left for the program. Both generations of TensorFlow's interface a
 (`_parse_flags`, `__flags`) and that of 1.5 to 1.15, which is absl's.
 """
 
+import operator
+import os
 import sys
 
 _TRUE = ("true", "t", "1", "yes", "y", "on")
@@ -107,6 +109,36 @@ class Flag:
 
     def __iter__(self):
         return iter(self.value)
+
+    def __getitem__(self, key):
+        return self.value[key]
+
+    def __contains__(self, item):
+        return item in self.value
+
+    def __fspath__(self):
+        return os.fspath(self.value)
+
+    def __getattr__(self, name):
+        if name.startswith("_") or "value" not in self.__dict__:
+            raise AttributeError(f"'Flag' object has no attribute {name!r}")
+        return getattr(self.value, name)  # flag.split(",")
+
+
+def _on_value(function, swapped):
+    """A method of Flag: the operator on its value."""
+    def method(self, other):
+        other = other.value if isinstance(other, Flag) else other
+        return function(other, self.value) if swapped else function(self.value, other)
+
+    return method
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
+    setattr(Flag, f"__{_name}__", _on_value(getattr(operator, _name), False))
+    setattr(Flag, f"__r{_name}__", _on_value(getattr(operator, _name), True))
+for _name in ("le", "gt", "ge"):
+    setattr(Flag, f"__{_name}__", _on_value(getattr(operator, _name), False))
 
 
 class FlagValues:

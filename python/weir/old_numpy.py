@@ -111,9 +111,24 @@ def _with_whole_float_shape(original):
             shape = _whole(shape)
         elif type(shape) in (tuple, list) and any(isinstance(length, float) for length in shape):
             shape = tuple(_whole(length) for length in shape)
+        if args:
+            args = (_concrete(args[0]), *args[1:])
+        elif "dtype" in options:
+            options["dtype"] = _concrete(options["dtype"])
         return original(shape, *args, **options)
 
     return make
+
+
+def _concrete(dtype):
+    """Until numpy 2.4 kinds of types stood for one of their kind: np.zeros(3, np.integer)."""
+    if isinstance(dtype, type) and dtype.__module__ == "numpy":
+        return _KINDS.get(dtype.__name__, dtype)
+    return dtype
+
+
+_KINDS = {"integer": "int64", "signedinteger": "int64", "unsignedinteger": "uint64", "floating": "float64", "inexact": "float64",
+          "number": "float64", "complexfloating": "complex128"}
 
 
 def _with_whole_number(original):
