@@ -74,8 +74,10 @@ std::optional<std::vector<int64_t>> InferContext::value_as_ints(int index) {
 void InferContext::require_rank(int index, int rank) const {
   const Shape& shape = input(index);
   if (shape.has_rank() && shape.rank() != rank) {
-    throw invalid_argument("Shape must be rank {} but is rank {}: input {} must have rank {}; its shape is {}", rank,
-                           shape.rank(), index, rank, shape.str());
+    static constexpr const char* kKinds[] = {"a scalar", "a vector", "a matrix"};
+    throw invalid_argument("Shape must be rank {} but is rank {}: {} must be {}, got shape {}", rank, shape.rank(),
+                           op_.input_arg(static_cast<size_t>(index), attrs_).name,
+                           rank < 3 ? kKinds[rank] : fmt::format("{}-dimensional", rank), shape.str());
   }
 }
 

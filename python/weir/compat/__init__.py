@@ -1,5 +1,6 @@
 """tf.compat: text and bytes of Python 2 and 3, and the names of other releases."""
 
+import collections.abc as collections_abc  # noqa: F401
 import numbers as _numbers
 
 import numpy as _np

@@ -10,7 +10,6 @@ import gc
 import unittest
 
 from weir.core import stack
-from weir.core.graph import Graph
 from weir.core.tensor import Tensor
 from weir.ops import array_ops
 from weir.test import (TestCase as TensorFlowTestCase, assert_equal_graph_def, gpu_device_name,  # noqa: F401
@@ -33,15 +32,6 @@ def _identity_decorator(function=None, *_, **__):
     if callable(function):
         return function
     return lambda decorated: decorated
-
-
-def _in_graph(function):
-    @functools.wraps(function)
-    def decorated(self, *args, **kwargs):
-        with Graph().as_default():
-            function(self, *args, **kwargs)
-
-    return decorated
 
 
 def run_in_graph_and_eager_modes(func=None, config=None, use_gpu=True, reset_test=True, assert_no_eager_garbage=False):
@@ -72,15 +62,6 @@ run_all_in_graph_and_eager_modes = _for_all_tests(run_in_graph_and_eager_modes)
 run_in_eager_and_graph_modes = run_in_graph_and_eager_modes
 
 
-def deprecated_graph_mode_only(func=None):
-    if isinstance(func, type):
-        return _for_all_tests(_in_graph)(func)
-    return _in_graph if func is None else _in_graph(func)
-
-
-run_deprecated_v1 = deprecated_graph_mode_only
-
-
 def run_v1_only(reason, func=None):
     return _identity_decorator if func is None else func
 
@@ -96,6 +77,9 @@ def run_gpu_only(func=None):
 
 
 run_cuda_only = run_gpu_only
+
+# Everything runs in the default graph, which each test begins with a new one of.
+deprecated_graph_mode_only = run_deprecated_v1 = _identity_decorator
 
 # Control flow is functional in Weir whatever a test asks for; there is neither XLA nor another runtime.
 enable_control_flow_v2 = enable_all_control_flow_v2 = with_control_flow_v2 = run_all_without_tensor_float_32 = \

@@ -152,6 +152,10 @@ def squeeze(input, axis=None, name=None, squeeze_dims=None):
     return apply("Squeeze", (input,), {"squeeze_dims": axis}, name)
 
 
+def squeeze_v2(input, axis=None, name=None):
+    return squeeze(input, axis, name)
+
+
 def transpose(a, perm=None, name="transpose", conjugate=False):
     if conjugate:
         a = apply("Conj", (a,), {}, None)
@@ -258,6 +262,21 @@ def gather(params, indices, validate_indices=None, name=None, axis=None, batch_d
     return _weir.gather(_graph(), params, indices, 0 if axis is None else axis, name)
 
 
+def _batch_gather_along(params, indices, batch_dims, axis):
+    """batch_gather along an axis behind the batch: it is brought to the front of what is left, and back."""
+    if axis < batch_dims:
+        raise ValueError(f"batch_dims = {batch_dims} must be less than or equal to axis = {axis}")
+    ndims, b, picked = params.shape.ndims, batch_dims, indices.shape.ndims - batch_dims
+    if ndims is None:
+        raise ValueError("gather along another axis than the batch needs params of a known rank.")
+    order = [*_py_range(b), axis, *_py_range(b, axis), *_py_range(axis + 1, ndims)]
+    result = batch_gather(transpose(params, order), indices, None, b)
+    between = axis - b
+    back = [*_py_range(b), *_py_range(b + picked, b + picked + between), *_py_range(b, b + picked),
+            *_py_range(b + picked + between, b + picked + between + ndims - axis - 1)]
+    return transpose(result, back)
+
+
 @dispatches
 def batch_gather(params, indices, name=None, batch_dims=None, axis=None):
     """gather for each example: the first ``batch_dims`` dimensions (all but the last of ``indices``) are shared."""
@@ -267,8 +286,12 @@ def batch_gather(params, indices, name=None, batch_dims=None, axis=None):
         if rank is None:
             raise ValueError("batch_gather does not allow indices with unknown shape.")
         batch_dims = rank - 1 if batch_dims is None else batch_dims % rank
+        if axis is not None and axis < 0:
+            if params.shape.ndims is None:
+                raise ValueError("a negative axis needs params of a known rank.")
+            axis += params.shape.ndims
         if axis is not None and axis != batch_dims:
-            raise NotImplementedError("tf.gather with batch_dims along another axis is not in Weir yet.")
+            return _batch_gather_along(params, indices, batch_dims, axis)
         # Rows of the flattened leading dimensions: each index moves by the number of rows before its example.
         sizes, index_type = shape(params, out_type=indices.dtype.base_dtype), indices.dtype.base_dtype
         width, places, stride = sizes[batch_dims], indices, sizes[batch_dims]
@@ -288,10 +311,60 @@ def concat_v2(values, axis, name="concat_v2"):
     return concat(values, axis, name)
 
 
+def _with_batch_places(indices, batch_dims):
+    """Indices [batch, ..., coordinates] with their own places in the first dimensions before the coordinates."""
+    sizes, kind, ndims = shape(indices, out_type=indices.dtype.base_dtype), indices.dtype.base_dtype, indices.shape.ndims
+    if ndims is None:
+        raise ValueError("batch_dims needs indices of a known rank.")
+    like = ones_like(indices[..., :1])
+    places = []
+    for i in _py_range(batch_dims):
+        steps = _weir.range(_graph(), constant(0, kind), sizes[i], constant(1, kind), None, "range")
+        places.append(like * reshape(steps, [-1 if j == i else 1 for j in _py_range(ndims)]))  # noqa: F821
+    return concat(places + [indices], -1)
+
+
 def gather_nd(params, indices, name=None, batch_dims=0):
-    if batch_dims:
-        raise NotImplementedError("tf.gather_nd with batch_dims is not in Weir yet.")
-    return apply("GatherNd", (params, indices), {}, name)
+    if isinstance(batch_dims, int) and batch_dims == 0:
+        return apply("GatherNd", (params, indices), {}, name)
+    return batch_gather_nd(params, indices, batch_dims, name)
+
+
+def batch_gather_nd(params, indices, batch_dims, name=None):
+    """gather_nd for each example: the first ``batch_dims`` dimensions are shared."""
+    with name_scope(name, "BatchGatherND", [params, indices]):
+        params, indices = convert_to_tensor(params, name="params"), convert_to_tensor(indices, name="indices")
+        if not isinstance(batch_dims, int):
+            raise TypeError(f"batch_dims must be an int; got {batch_dims!r}")
+        if batch_dims < 0:
+            raise ValueError("tf.gather_nd does not allow negative batch_dims.")
+        for what, ndims in (("indices", indices.shape.ndims), ("params", params.shape.ndims)):
+            if ndims is not None and batch_dims >= ndims:
+                raise ValueError(f"batch_dims = {batch_dims} must be less than rank({what}) = {ndims}")
+        return apply("GatherNd", (params, _with_batch_places(indices, batch_dims) if batch_dims else indices), {}, None)
+
+
+def _diagonals(v1, v2, inputs, k, others, name):
+    """The node of the first release for the main diagonal, of the second for any other, or a band of them."""
+    if _is_number(k) and k == 0 and all(value == default for value, default in others):
+        return apply(v1, inputs, {}, name)
+    first = convert_to_tensor(inputs[0])
+    kind = first.dtype.base_dtype
+    last = [constant(bool(value) if kind == dtypes.bool else value, kind) for value, _ in others[-1:]]
+    return apply(v2, (first, *inputs[1:], k, *(value for value, _ in others[:-1]), *last), {}, name)
+
+
+def matrix_diag(diagonal, name="diag", k=0, num_rows=-1, num_cols=-1, padding_value=0):
+    return _diagonals("MatrixDiag", "MatrixDiagV2", (diagonal,), k, [(num_rows, -1), (num_cols, -1), (padding_value, 0)],
+                      name)
+
+
+def matrix_diag_part(input, name="diag_part", k=0, padding_value=0):
+    return _diagonals("MatrixDiagPart", "MatrixDiagPartV2", (input,), k, [(padding_value, 0)], name)
+
+
+def matrix_set_diag(input, diagonal, name="set_diag", k=0):
+    return _diagonals("MatrixSetDiag", "MatrixSetDiagV2", (input, diagonal), k, [], name)
 
 
 def split_v(value, size_splits, split_dim=0, name="split_v"):

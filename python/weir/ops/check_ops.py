@@ -217,3 +217,83 @@ def add_check_numerics_ops():
                 with control_dependencies(checks):
                     checks = [array_ops.check_numerics(output, message=f"{op.name}:{output.value_index}")]
     return control_flow_ops.group(*checks)
+
+
+def _shape_claim(tensor, shape, message):
+    """Whether a claimed shape is about the last dimensions only, and its sizes: numbers, or names of sizes, or None."""
+    if not hasattr(shape, "__iter__") and not hasattr(shape, "__getitem__"):
+        raise ValueError(f"{message}.  Tensor {tensor.name}.  Specified shape must be an iterable.  An iterable has the "
+                         f"attribute `__iter__` or `__getitem__`.  Received specified shape: {shape}")
+    sizes = list(shape)
+    for i, size in enumerate(sizes):
+        if i > 0 and size in (Ellipsis, "*"):
+            raise ValueError(f"{message}.  Tensor {tensor.name} specified shape index {i}.  Symbol `...` or `*` for a variable "
+                             "number of unspecified dimensions is only allowed as the first entry")
+    innermost = bool(sizes) and sizes[0] in (Ellipsis, "*")
+    sizes = [_size_claim(size) for size in sizes[innermost:]]
+    return innermost, sizes or [1]  # a scalar counts as one element
+
+
+def _size_claim(size):
+    if size is None or (isinstance(size, str) and size == "."):
+        return None
+    try:
+        return int(size)
+    except (TypeError, ValueError):
+        return size
+
+
+def _check_claimed_rank(tensor, innermost, rank, *how):
+    if innermost:
+        return [] if rank == 1 else [assert_rank_at_least(tensor, rank, *how)]
+    return [assert_rank_in(tensor, [0, 1], *how) if rank == 1 else assert_rank(tensor, rank, *how)]
+
+
+def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
+    """Fails unless tensors have the shapes claimed: (tensor, shape) pairs in which a name stands for one size wherever it
+    occurs, None or '.' for any, and a first ... or '*' for any further dimensions."""
+    message = message or ""
+    with name_scope(name, "assert_shapes"):
+        pairs = [(convert_to_tensor(tensor), shape)
+                 for tensor, shape in (shapes.items() if isinstance(shapes, dict) else shapes) if shape is not None]
+        claims = [(tensor, *_shape_claim(tensor, shape, message)) for tensor, shape in pairs]
+        checks = []
+        for tensor, innermost, sizes in claims:
+            checks += _check_claimed_rank(tensor, innermost, len(sizes), data, summarize, message, name)
+        known = {}  # what a name stands for: the size, the tensor that said so, and where
+        for tensor, innermost, sizes in claims:
+            for i, claim in enumerate(sizes):
+                at = i - len(sizes) if innermost else i
+                if claim is None:
+                    continue
+                actual = _size_at(tensor, at)
+                if isinstance(claim, int):
+                    wanted, why = claim, "Specified explicitly"
+                elif claim in known:
+                    wanted, other, where = known[claim]
+                    why = f"Specified by tensor {other.name} dimension {where}"
+                else:
+                    known[claim] = actual, tensor, at
+                    continue
+                if isinstance(actual, int) and isinstance(wanted, int):
+                    if actual != wanted:
+                        raise ValueError(f"{message}.  {why}.  Tensor {tensor.name} dimension {at} must have size {wanted}.  "
+                                         f"Received size {actual}, shape {tensor.shape}")
+                    continue
+                shown = data if data is not None else [message, why, f"Tensor {tensor.name} dimension", at, "must have size",
+                                                       wanted, "Received shape: ", array_ops.shape(tensor)]
+                checks.append(control_flow_ops.Assert(math_ops.equal(actual, wanted), shown, summarize=summarize))
+        return control_flow_ops.group(*checks)
+
+
+def _size_at(tensor, at):
+    """A size as a number where it is known; that of a scalar is 1."""
+    if tensor.shape.ndims == 0:
+        return 1
+    if tensor.shape.ndims is not None and tensor.shape.dims[at].value is not None:
+        return tensor.shape.dims[at].value
+    sizes = array_ops.shape(tensor)
+    if tensor.shape.ndims is None:
+        sizes = control_flow_ops.cond(math_ops.equal(array_ops.rank(tensor), 0), lambda: array_ops.constant([1]),
+                                      lambda: array_ops.identity(sizes))
+    return sizes[at]

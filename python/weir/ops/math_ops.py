@@ -399,10 +399,17 @@ def log_sigmoid(x, name=None):
 
 
 def bincount(arr, weights=None, minlength=None, maxlength=None, dtype=dtypes.int32):
-    if weights is not None or minlength is not None or maxlength is not None:
-        raise NotImplementedError("tf.bincount with weights or limits is not in Weir yet.")
-    size = reduce_max(arr) + 1
-    return apply("Bincount", (arr, size, convert_to_tensor([], dtype)), {}, None)
+    """How often each number occurs, or the sum of its weights; numbers from ``maxlength`` on do not count."""
+    with name_scope("bincount"):
+        arr = convert_to_tensor(arr, name="arr", dtype=dtypes.int32)
+        size = cast(array_ops.size(arr) > 0, dtypes.int32) * (reduce_max(arr) + 1)
+        if minlength is not None:
+            size = maximum(convert_to_tensor(minlength, name="minlength", dtype=dtypes.int32), size)  # noqa: F821
+        if maxlength is not None:
+            size = minimum(convert_to_tensor(maxlength, name="maxlength", dtype=dtypes.int32), size)  # noqa: F821
+        if weights is not None:
+            return unsorted_segment_sum(convert_to_tensor(weights, name="weights"), arr, size)  # noqa: F821
+        return apply("Bincount", (arr, size, array_ops.constant([], dtype)), {}, None)
 
 
 def confusion_matrix(labels, predictions, num_classes=None, dtype=dtypes.int32, name=None, weights=None):

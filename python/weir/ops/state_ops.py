@@ -1,8 +1,9 @@
 """Writes to variables."""
 
 from weir import _weir
-from weir.core.graph import control_dependencies, convert_to_tensor
+from weir.core.graph import control_dependencies, convert_to_tensor, name_scope
 from weir.core.op_functions import apply
+from weir.ops import array_ops
 
 
 def _assigns_itself(ref):
@@ -80,3 +81,13 @@ def scatter_nd_add(ref, indices, updates, use_locking=False, name=None):
 
 def scatter_nd_sub(ref, indices, updates, use_locking=False, name=None):
     return _scatter("ScatterNdSub", ref, indices, updates, use_locking, name)
+
+
+def batch_scatter_update(ref, indices, updates, use_locking=True, name=None):
+    """scatter_update for each example: all dimensions but the last of ``indices`` are shared with the variable."""
+    with name_scope(name):
+        indices = convert_to_tensor(indices, name="indices")
+        if indices.shape.ndims is None:
+            raise ValueError("batch_gather does not allow indices with unknown shape.")
+        places = array_ops._with_batch_places(array_ops.expand_dims(indices, -1), indices.shape.ndims - 1)
+        return scatter_nd_update(ref, places, updates, use_locking=use_locking)

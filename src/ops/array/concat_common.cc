@@ -83,13 +83,13 @@ void infer_concat(InferContext& c, const ConcatInputs& inputs) {
     const Shape& shape = c.input(inputs.first + i);
     if (!shape.has_rank()) continue;
     if (rank >= 0 && shape.rank() != rank) {
-      throw invalid_argument("ranks of the values differ: value {} has shape {}, another has rank {}", i, shape.str(),
-                             rank);
+      throw invalid_argument("Ranks of all input tensors should match: value {} has shape {}, another has rank {}", i,
+                             shape.str(), rank);
     }
     rank = shape.rank();
   }
   if (rank < 0) return;
-  if (rank == 0) throw invalid_argument("Can't concatenate scalars (use tf.stack instead, or tf.pack)");
+  if (rank == 0) throw invalid_argument("Can't concatenate scalars (use tf.stack instead)");
   if (!value) return c.set_output(0, Shape::unknown_dims(rank));
   int axis = InferContext::normalise_axis(*value, rank);
   Shape to = Shape::unknown_dims(rank);

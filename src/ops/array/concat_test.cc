@@ -36,7 +36,7 @@ TEST(ConcatV2, RejectsShapesThatDoNotMeet) {
             .inputs = {{1}, {2}, 0},
             .outputs = {{1, 2}},
             .bad = {{.inputs = {{{1, 2}}, {{1, 2, 3}}, 0}, .message = "sizes outside of axis 0 differ"},
-                    {.inputs = {{{1, 2}}, {1, 2}, 0}, .message = "ranks of the values differ"},
+                    {.inputs = {{{1, 2}}, {1, 2}, 0}, .message = "Ranks of all input tensors should match"},
                     {.inputs = {{1, 2}, {1, 2}, 1}, .message = "axis 1 is out of valid range"},
                     {.inputs = {1, 2, 0}, .message = "Can't concatenate scalars"}}});
 }

@@ -17,7 +17,7 @@ TEST(Pad, PutsZerosAround) {
             .inputs = {7, Tensor(int32, Shape{0, 2})},
             .outputs = {7},
             .bad = {{.inputs = {{1, 2}, {{-1, 0}}}, .message = "non-negative"},
-                    {.inputs = {{1, 2}, {{1, 0}, {1, 0}}}, .message = "'paddings' has shape [2,2]"},
+                    {.inputs = {{1, 2}, {{1, 0}, {1, 0}}}, .message = "must be the rank of inputs: [2,2] for shape [2]"},
                     {.inputs = {{1, 2}, {{1, 0, 1}}}, .message = "must have shape [1,2]"}}});
 }
 

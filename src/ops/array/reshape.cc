@@ -8,8 +8,11 @@
 namespace weir::ops {
 
 void infer_reshape(InferContext& c) {
-  c.require_rank(1, 1);
   const Shape& from = c.input(0);
+  if (c.input(1).has_rank() && c.input(1).rank() != 1) {
+    throw invalid_argument("Shape must be rank 1 but is rank {}: sizes input must be 1-D, not shape {}", c.input(1).rank(),
+                           c.input(1).str());
+  }
   Shape to;
   if (std::optional<std::vector<int64_t>> sizes = c.value_as_ints(1)) {
     int open = 0;

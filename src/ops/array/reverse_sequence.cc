@@ -17,7 +17,8 @@ struct State {
 int axis_of(const AttrMap& attrs, const char* name, int rank) {
   const auto axis = attrs.get<int64_t>(name);
   if (axis < 0) throw invalid_argument("Invalid {} {}", name, axis);
-  return InferContext::normalise_axis(axis, rank);
+  if (axis >= rank) throw invalid_argument("{} must be < input rank: {} vs. {}", name, axis, rank);
+  return static_cast<int>(axis);
 }
 
 State axes(const AttrMap& attrs, int rank) { return {axis_of(attrs, "batch_dim", rank), axis_of(attrs, "seq_dim", rank)}; }

@@ -11,7 +11,11 @@ void infer(InferContext& c) {
   const Shape& from = c.input(0);
   int64_t rank = from.rank();
   for (int i : {1, 2}) {
-    c.require_rank(i, 1);
+    if (c.input(i).has_rank() && c.input(i).rank() != 1) {
+      throw invalid_argument(
+          "Shape must be rank 1 but is rank {}: Expected begin and size arguments to be 1-D tensors, not of shape {}",
+          c.input(i).rank(), c.input(i).str());
+    }
     if (!c.input(i).has_rank() || c.input(i)[0] == kUnknown) continue;
     if (rank >= 0 && c.input(i)[0] != rank) {
       throw invalid_argument("'{}' has {} entries; the input has shape {}", i == 1 ? "begin" : "size", c.input(i)[0],

@@ -2,6 +2,7 @@
 
 #include "base/errors.h"
 #include "graph/grad_context.h"
+#include "graph/run_check.h"
 #include "ops/array/array_util.h"
 #include "ops/array/element_type.h"
 #include "ops/array/strided_copy.h"
@@ -13,11 +14,23 @@ namespace {
 
 // Indices: a number, a vector of numbers, or a matrix with one row of coordinates for each value.
 void infer(InferContext& c) {
-  c.require_rank(1, 1);
-  c.require_scalar(3);
-  if (c.input(0).has_rank() && c.input(0).rank() > 2) c.fail("sparse_indices must be a matrix at most");
-  if (c.input(2).has_rank() && c.input(2).rank() > 1) c.fail("sparse_values must be a vector at most");
+  const Shape &indices = c.input(0), &to = c.input(1), &values = c.input(2), &default_value = c.input(3);
+  if (to.has_rank() && to.rank() != 1) {
+    throw invalid_argument("Shape must be rank 1 but is rank {}: output_shape should be a vector, got shape {}", to.rank(),
+                           to.str());
+  }
   c.set_output(0, shape_argument(c, 1));
+  if (indices.has_rank() && indices.rank() > 2) {
+    throw run_check("sparse_indices should be a scalar, vector, or matrix, got shape {}", indices.str());
+  }
+  if (values.has_rank() && values.rank() > 1) {
+    const bool counted = indices.has_rank() && indices.rank() > 0 && indices[0] != kUnknown;
+    throw run_check("sparse_values has incorrect shape {}, should be [] or [{}]", values.str(),
+                    counted ? std::to_string(indices[0]) : "n");
+  }
+  if (default_value.has_rank() && default_value.rank() != 0) {
+    throw run_check("default_value should be a scalar, got shape {}", default_value.str());
+  }
 }
 
 struct State {

@@ -11,22 +11,6 @@
 namespace weir::ops {
 namespace {
 
-void infer(InferContext& c) {
-  const Shape& data = c.input(0);
-  c.require_rank(1, 1);
-  c.require_min_rank(0, 1);
-  if (!data.has_rank()) return;
-  Shape shape = data;
-  (void)Shape{data[0]}.merged(c.input(1));
-  shape.set_dim(0, kUnknown);
-  if (auto ids = c.value_as_ints(1)) {
-    int64_t rows = ids->empty() ? 0 : checked_add(ids->back(), 1);
-    if (rows < 0) throw invalid_argument("segment ids must be >= 0");
-    shape.set_dim(0, rows);
-  }
-  c.set_output(0, std::move(shape));
-}
-
 struct Cpu {
   template <class T>
   static void run(KernelContext& c) {
@@ -66,7 +50,7 @@ OpDef segment_sum_op() {
           .outputs = "output:T",
           .attrs = "T:numbertype; Tindices:type{int32,int64}",
           .host = "segment_ids",
-          .infer = infer,
+          .infer = infer_segments,
           .gradient = gradient,
           .cpu = {.select = kernel_for<NumberTypes, Cpu>}};
 }

@@ -1,6 +1,7 @@
 #include "ops/math/segments.h"
 
 #include "base/errors.h"
+#include "graph/run_check.h"
 #include "weir/index_ops.h"
 #include "weir/ops.h"
 
@@ -11,19 +12,26 @@ void infer_segments(InferContext& c) {
   c.require_rank(1, 1);
   const Shape& data = c.input(0);
   if (!data.has_rank()) return;
-  (void)Shape{data[0]}.merged(c.input(1));
   Shape to = data;
   to.set_dim(0, kUnknown);
+  c.set_output(0, to);
+  if (!Shape{data[0]}.compatible(c.input(1))) {
+    throw run_check("segment_ids should be the same size as dimension 0 of input: {} and {}", c.input(1).str(), data.str());
+  }
   if (auto ids = c.value_as_ints(1)) {
     const int64_t rows = ids->empty() ? 0 : checked_add(ids->back(), 1);
-    if (rows < 0) throw invalid_argument("segment ids must be >= 0");
+    if (rows <= 0 && !ids->empty()) throw run_check("segment ids must be >= 0");
     to.set_dim(0, rows);
+    c.set_output(0, to);
   }
-  c.set_output(0, to);
 }
 
 void infer_unsorted_segments(InferContext& c) {
   const Shape &data = c.input(0), &ids = c.input(1);
+  if (c.input(2).has_rank() && c.input(2).rank() != 0) {
+    throw invalid_argument("Shape must be rank 0 but is rank {}: num_segments should be a scalar, not shape {}",
+                           c.input(2).rank(), c.input(2).str());
+  }
   std::optional<int64_t> segments = scalar_argument(c, 2);
   if (segments && *segments < 0) throw invalid_argument("num_segments is {}", *segments);
   if (!data.has_rank() || !ids.has_rank()) return;
@@ -38,8 +46,7 @@ void infer_unsorted_segments(InferContext& c) {
 }
 
 void check_sorted_id(int64_t id, int64_t previous, int64_t segments) {
-  if (id < 0) throw invalid_argument("segment ids must be >= 0, got {}", id);
-  if (id >= segments) {
+  if (id < 0 || id >= segments) {
     throw invalid_argument("Segment id {} out of range [0, {}), possibly because 'segment_ids' input is not sorted.", id,
                            segments);
   }

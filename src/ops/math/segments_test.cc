@@ -95,8 +95,8 @@ TEST(SparseSegmentOps, ReduceChosenRows) {
   check_op({.op = "SparseSegmentMeanGrad",
             .inputs = {{{2, 4}, {1, 1}}, {2, 0, 0}, {0, 0, 1}, 4},
             .outputs = {{{2, 3}, {0, 0}, {1, 2}, {0, 0}}},
-            .bad = {{.inputs = {ramp({1, 2}), {0}, {1}, 3}, .message = "Segment id 1 out of range [0, 1)"},
-                    {.inputs = {ramp({1, 2}), {3}, {0}, 3}, .message = "indices[0] == 3 out of range [0, 3)"},
+            .bad = {{.inputs = {ramp({1, 2}), {0}, {1}, 3}, .message = "Invalid number of segments"},
+                    {.inputs = {ramp({1, 2}), {3}, {0}, 3}, .message = "Index 3 out of range [0, 3)"},
                     {.inputs = {ramp({1, 2}), {0}, {0}, -1}, .message = "output_dim0 is -1"}}});
   check_op({.op = "SparseSegmentSqrtNGrad",
             .inputs = {{{2, 4}}, {0, 0, 1, 1}, {0, 0, 0, 0}, 2},
@@ -108,8 +108,8 @@ TEST(SparseSegmentOps, GiveAsManySegmentsAsTheyAreTold) {
   check_op({.op = "SparseSegmentSumWithNumSegments",
             .inputs = {data, {2, 0, 0}, {0, 0, 2}, 4},
             .outputs = {{{6, 8}, {0, 0}, {1, 2}, {0, 0}}},
-            .bad = {{.inputs = {ramp({2, 2}), {1}, {3}, 3}, .message = "Segment id 3 out of range [0, 3)"},
-                    {.inputs = {ramp({2, 2}), {1}, {0}, -1}, .message = "num_segments is -1"}}});
+            .bad = {{.inputs = {ramp({2, 2}), {1}, {3}, 3}, .message = "segment ids must be < num_segments"},
+                    {.inputs = {ramp({2, 2}), {1}, {0}, -1}, .message = "Cannot specify a negative value for num_segments"}}});
   check_op({.op = "SparseSegmentMeanWithNumSegments",
             .inputs = {data, {2, 0, 0}, {1, 1, 2}, 3},
             .outputs = {{{0, 0}, {3, 4}, {1, 2}}}});

@@ -1,6 +1,7 @@
 #include "ops/math/sparse_segments.h"
 
 #include "base/errors.h"
+#include "graph/run_check.h"
 #include "weir/ops.h"
 
 namespace weir::ops {
@@ -22,15 +23,18 @@ void infer_sparse_segments(InferContext& c) {
   int64_t rows = kUnknown;
   if (c.inputs() == 4) {
     const std::optional<int64_t> segments = scalar_argument(c, 3);
-    if (segments && *segments < 0) throw invalid_argument("num_segments is {}", *segments);
+    if (segments && *segments < 0) throw invalid_argument("Cannot specify a negative value for num_segments: {}", *segments);
     rows = segments.value_or(kUnknown);
-  } else if (auto ids = c.value_as_ints(2)) {
-    rows = ids->empty() ? 0 : checked_add(ids->back(), 1);
-    if (rows < 0 || (!ids->empty() && ids->back() < 0)) throw invalid_argument("segment ids must be >= 0");
   }
-  if (!to.has_rank()) return;
-  to.set_dim(0, rows);
-  c.set_output(0, to);
+  const std::optional<std::vector<int64_t>> ids = c.value_as_ints(2);
+  if (ids && c.inputs() < 4) rows = ids->empty() ? 0 : std::max<int64_t>(checked_add(ids->back(), 1), 0);
+  if (to.has_rank()) {
+    to.set_dim(0, rows);
+    c.set_output(0, to);
+  }
+  if (!ids || ids->empty()) return;
+  if (ids->back() < 0) throw run_check("segment ids must be >= 0");
+  if (rows != kUnknown && ids->back() >= rows) throw run_check("segment ids must be < num_segments");
 }
 
 void infer_sparse_segments_grad(InferContext& c) {
@@ -46,6 +50,19 @@ int64_t sparse_row(const KernelContext& c, int64_t i, int64_t rows) {
   const int64_t row = int_at(c, 1, i);
   if (row < 0 || row >= rows) throw invalid_argument("indices[{}] == {} out of range [0, {})", i, row, rows);
   return row;
+}
+
+int64_t sparse_grad_row(const KernelContext& c, int64_t i, int64_t rows) {
+  const int64_t row = int_at(c, 1, i);
+  if (row < 0 || row >= rows) throw invalid_argument("Index {} out of range [0, {}).", row, rows);
+  return row;
+}
+
+void check_last_segment(const KernelContext& c, int64_t segments) {
+  const int64_t count = c.elements(2);
+  if (count > 0 && int_at(c, 2, count - 1) >= segments) {
+    throw invalid_argument("Invalid number of segments: the last id is {} and there are {}", int_at(c, 2, count - 1), segments);
+  }
 }
 
 int64_t segment_end(const KernelContext& c, int64_t begin, int64_t segments) {

@@ -24,6 +24,9 @@ void infer_sparse_segments(InferContext& c);
 void infer_sparse_segments_grad(InferContext& c);
 // The index of place i, checked against the number of rows.
 int64_t sparse_row(const KernelContext& c, int64_t i, int64_t rows);
+// The same for a gradient, and whether the last id belongs to one of its segments: in TensorFlow's words for it.
+int64_t sparse_grad_row(const KernelContext& c, int64_t i, int64_t rows);
+void check_last_segment(const KernelContext& c, int64_t segments);
 // One past the last place of the segment that begins at place `begin`. Ids are checked.
 int64_t segment_end(const KernelContext& c, int64_t begin, int64_t segments);
 
@@ -63,12 +66,13 @@ struct SparseSegmentsGrad {
     const int64_t width = rows > 0 ? c.output_elements() / rows : 0;
     T* out = c.output<T>();
     std::fill_n(out, c.output_elements(), T());
+    check_last_segment(c, segments);
     for (int64_t begin = 0, end = 0; begin < count; begin = end) {
       end = segment_end(c, begin, segments);
       const T* grad = c.input<T>(0) + int_at(c, 2, begin) * width;
       const auto scale = static_cast<T>(segment_scale(kScale, end - begin));
       for (int64_t i = begin; i < end; ++i) {
-        T* to = out + sparse_row(c, i, rows) * width;
+        T* to = out + sparse_grad_row(c, i, rows) * width;
         for (int64_t k = 0; k < width; ++k) to[k] += grad[k] * scale;
       }
     }

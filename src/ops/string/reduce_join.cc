@@ -15,8 +15,11 @@ void infer(InferContext& c) {
   if (!x.has_rank() || !axes) return;
   std::vector<bool> joined(static_cast<size_t>(x.rank()), false);
   for (int64_t axis : *axes) {
-    const auto at = static_cast<size_t>(InferContext::normalise_axis(axis, x.rank()));
-    if (joined[at]) throw invalid_argument("dimension {} is joined twice", at);
+    if (axis < -x.rank() || axis >= x.rank()) {
+      throw invalid_argument("Invalid reduction dimension {} for input with {} dimensions", axis, x.rank());
+    }
+    const auto at = static_cast<size_t>(axis < 0 ? axis + x.rank() : axis);
+    if (joined[at]) throw invalid_argument("Duplicate reduction dimension {}", at);
     joined[at] = true;
   }
   Shape to;

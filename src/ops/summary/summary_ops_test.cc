@@ -105,7 +105,7 @@ TEST(HistogramSummary, TakesEveryTypeAndRejectsWhatIsNotFinite) {
             .outputs = {expected.SerializeAsString()},
             .bad = {{.inputs = {"h", {1, kNan}}, .message = "Nan in summary histogram for: HistogramSummary"},
                     {.inputs = {"h", {1, -kInf}}, .message = "Infinity in summary histogram for: HistogramSummary"},
-                    {.inputs = {{"h"}, {1}}, .message = "the tag must be a scalar"}}});
+                    {.inputs = {{"h"}, {1}}, .message = "tags must be scalar"}}});
 }
 
 // The table that finds buckets against the definition: the first limit that is greater than the value.
@@ -166,7 +166,7 @@ TEST(ImageSummary, RejectsWhatIsNoPicture) {
                     {.inputs = {"tag", zeros({1, 2, 2, 3})},
                      .attrs = {{"bad_color", Tensor(std::vector<int32_t>{1, 2, 3})}},
                      .message = "bad_color must be uint8, got int32"},
-                    {.inputs = {{"tag"}, zeros({1, 2, 2, 3})}, .message = "the tag must be a scalar"}}});
+                    {.inputs = {{"tag"}, zeros({1, 2, 2, 3})}, .message = "tags must be scalar"}}});
   // A scale beyond half's range is no reason to fail.
   Graph g;
   Tensor faint = converted(Tensor::from<double>({0, 1e-5}, {1, 1, 2, 1}), float16);
@@ -208,7 +208,7 @@ TEST(TensorSummary, HoldsTensorsOfEveryType) {
             .attrs = {{"T", float32}},
             .outputs = {run(summary::tensor("t", Graph().constant(1, float32))).SerializeAsString()},
             .bad = {{.inputs = {"t", Tensor(1.f), "zzz"}, .message = "no SummaryMetadata"},
-                    {.inputs = {{"t"}, Tensor(1.f), ""}, .message = "the tag must be a scalar"}}});
+                    {.inputs = {{"t"}, Tensor(1.f), ""}, .message = "tags must be scalar"}}});
 }
 
 TEST(MergeSummary, JoinsSummariesAndRejectsCommonTags) {

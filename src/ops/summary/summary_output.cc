@@ -3,7 +3,7 @@
 namespace weir::ops {
 
 void infer_tagged_summary(InferContext& c) {
-  if (c.input(0).has_rank() && c.input(0).rank() != 0) c.fail("the tag must be a scalar, not " + c.input(0).str());
+  if (c.input(0).has_rank() && c.input(0).rank() != 0) c.fail("tags must be scalar, not " + c.input(0).str());
   c.set_output(0, {});
 }
 

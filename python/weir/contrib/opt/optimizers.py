@@ -5,8 +5,10 @@ import math
 from weir import _weir
 from weir.core.defaults import from_extension
 from weir.core.graph import control_dependencies
+from weir.core.op_functions import raw_ops
 from weir.ops import array_ops, math_ops, state_ops
-from weir.ops.clip_ops import clip_by_global_norm
+from weir.ops.clip_ops import clip_by_global_norm, global_norm
+from weir.ops.control_flow_ops import cond, no_op
 from weir.train.optimizer import AdamOptimizer, MomentumOptimizer, Optimizer
 from weir.train.optimizer import _value
 
@@ -124,7 +126,86 @@ def extend_with_decoupled_weight_decay(base_optimizer):
     return OptimizerWithDecoupledWeightDecay
 
 
+def _is_all_zeros(grad):
+    return math_ops.equal(math_ops.count_nonzero(getattr(grad, "values", grad)), 0)
+
+
 def clip_gradients_by_global_norm(gradients_variables, clip_norm=20.0):
+    """The clipped pairs, and the norm; gradients that are zero throughout have no part in it."""
     gradients, variables = zip(*gradients_variables)
-    clipped, _ = clip_by_global_norm(gradients, clip_norm)
-    return list(zip(clipped, variables))
+    norm = global_norm(gradients)
+    clipped, _ = clip_by_global_norm(gradients, clip_norm, use_norm=norm)
+    return list(zip(clipped, variables)), norm
+
+
+class MultitaskOptimizerWrapper:
+    """An optimizer that leaves a variable and its slots alone when its gradient is zero throughout: a task that had no part
+    in the batch. What it lacks is asked of the optimizer."""
+
+    def __init__(self, opt):
+        if not isinstance(opt, Optimizer):
+            raise TypeError("Supplied optimizer must be an instance of tf.train.Optimizer")
+        # The steps are looked up in the class of an optimizer.
+        opt.__class__ = type(type(opt).__name__, (_SkipsZeros, type(opt)), {})
+        self._opt = opt
+
+    def __getattr__(self, name):
+        return getattr(self._opt, name)
+
+
+def _unless_zero(grad, update):
+    def run():
+        with control_dependencies([update()]):
+            return no_op()
+
+    return cond(_is_all_zeros(grad), no_op, run)
+
+
+class _SkipsZeros:
+    def _apply_dense(self, grad, var):
+        return _unless_zero(grad, lambda: super(_SkipsZeros, self)._apply_dense(grad, var))
+
+    def _resource_apply_dense(self, grad, handle):
+        return _unless_zero(grad, lambda: super(_SkipsZeros, self)._resource_apply_dense(grad, handle))
+
+    def _apply_sparse(self, grad, var):
+        return _unless_zero(grad, lambda: super(_SkipsZeros, self)._apply_sparse(grad, var))
+
+    def _resource_apply_sparse(self, grad, handle, indices):
+        return _unless_zero(grad, lambda: super(_SkipsZeros, self)._resource_apply_sparse(grad, handle, indices))
+
+
+class LARSOptimizer(MomentumOptimizer):
+    """Momentum with a learning rate for each variable by the ratio of its norm to its gradient's (You et al., 2017)."""
+
+    def __init__(self, learning_rate, momentum=0.9, weight_decay=0.0001, eeta=0.001, epsilon=0.0, name="LARSOptimizer",
+                 skip_list=None, use_nesterov=False):
+        if momentum < 0.0:
+            raise ValueError(f"momentum should be positive: {momentum}")
+        if weight_decay < 0.0:
+            raise ValueError(f"weight_decay should be positive: {weight_decay}")
+        super().__init__(learning_rate, momentum, use_locking=False, name=name, use_nesterov=use_nesterov)
+        self._weight_decay, self._eeta, self._lars_epsilon = weight_decay, eeta, epsilon
+        self._skip_list = skip_list
+
+    def compute_lr(self, grad, var):
+        """The rate and the gradient for a variable; those of ``skip_list`` keep theirs."""
+        rate = self._learning_rate
+        if self._skip_list is None or not any(part in var.name for part in self._skip_list):
+            weight, slope = math_ops.norm(var, ord=2), math_ops.norm(grad, ord=2)
+            ratio = self._eeta * weight / (slope + self._weight_decay * weight + self._lars_epsilon)
+            ones = array_ops.ones_like(ratio)
+            rate = rate * array_ops.where(math_ops.logical_and(weight > 0, slope > 0), ratio, ones)
+            grad = grad + self._weight_decay * var
+        return rate, grad
+
+    def _apply_dense(self, grad, var):
+        rate, grad = self.compute_lr(grad, var)
+        slot = self.get_slot(var, "momentum")
+        kind = {"ResourceApplyMomentum": (var.handle, slot.handle)} if var._is_resource else {"ApplyMomentum": (var, slot)}
+        for name, (to, momentum) in kind.items():
+            return getattr(raw_ops, name)(var=to, accum=momentum, lr=math_ops.cast(1.0, grad.dtype), grad=grad * rate,
+                                          momentum=math_ops.cast(_value(self._momentum), grad.dtype),
+                                          use_locking=False, use_nesterov=self._use_nesterov)
+
+    _resource_apply_dense = _apply_dense
