@@ -116,6 +116,8 @@ WEIR_API Output tensordot(const In& a, const In& b, const std::vector<int64_t>& 
                           const std::vector<int64_t>& b_axes, std::string_view name = {});
 // Over the last `axes` dimensions of a and the first of b.
 WEIR_API Output tensordot(const In& a, const In& b, int axes, std::string_view name = {});
+// Over axes that the run says: two rows, those of a and those of b.
+WEIR_API Output tensordot_along(const In& a, const In& b, const In& axes, std::string_view name = {});
 
 // Sums of products over the indices that the equation names, such as "bij,bjk->bik"; "..." stands for the other
 // dimensions. Without "->" the result has the indices that occur once, in alphabetical order.
@@ -127,5 +129,14 @@ struct NormOptions {
   bool keep_dims = false;
 };
 WEIR_API Output norm(const In& tensor, const NormOptions& options = {}, std::string_view name = {});
+
+// Norms that matrices have as operators: the largest sum of a column (1) or of a row (infinity) of absolute values, or the
+// largest singular value (2). norm() over two axes is Frobenius'.
+struct MatrixNormOptions {
+  double ord = 2;
+  int rows = -2, columns = -1;  // the axes of the matrices
+  bool keep_dims = false;
+};
+WEIR_API Output matrix_norm(const In& matrices, const MatrixNormOptions& options = {}, std::string_view name = {});
 
 }  // namespace weir

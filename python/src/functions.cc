@@ -363,6 +363,7 @@ void bind_matrices(nb::module_& m) {
       Label label(name, "Tensordot");
       const In x = anchor(graph, a, "a", label);
       const In y = to_in(graph, b, x.output().dtype());
+      if (nb::isinstance<TensorObject>(axes)) return wrap(tensordot_along(x, y, to_in(graph, axes), label.text));
       if (PyIndex_Check(axes.ptr()) && !nb::hasattr(axes, "__len__")) {
         return wrap(tensordot(x, y, to_int(axes, "axes"), label.text));
       }
@@ -386,6 +387,13 @@ void bind_matrices(nb::module_& m) {
       Label label(name, "norm");
       const In in = anchor(graph, tensor, "Const", label);
       return wrap(norm(in, {ord, to_axes(graph, axis), keep_dims}, label.text));
+    });
+  });
+  def(m, "matrix_norm", [](G g, H tensor, double ord, int rows, int columns, bool keep_dims, H name) {
+    return build(g, {tensor}, [&](G graph) {
+      Label label(name, "norm");
+      const In in = anchor(graph, tensor, "Const", label);
+      return wrap(matrix_norm(in, {ord, rows, columns, keep_dims}, label.text));
     });
   });
   def(m, "trace", [](G g, H x, H name) {

@@ -52,3 +52,57 @@ def test_any_optimizer_can_have_weight_decay_and_choose_what_decays():
         session.run(tf.global_variables_initializer())
         session.run(step)
         np.testing.assert_allclose(session.run([a, b]), [0.4, 0.9], rtol=1e-6)
+
+
+def test_scipys_optimizer_under_constraints():
+    pytest.importorskip("scipy")
+    vector = tf.Variable([7., 7.])
+    loss = tf.reduce_sum(tf.square(vector))
+    bounded = tf.contrib.opt.ScipyOptimizerInterface(loss, var_to_bounds={vector: ([1, 2], np.inf)})
+    constrained = tf.contrib.opt.ScipyOptimizerInterface(loss, equalities=[vector[1] - 1.], inequalities=[vector[0] - 1.],
+                                                         method="SLSQP")
+    seen = []
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        bounded.minimize(session, fetches=[loss], loss_callback=seen.append)
+        np.testing.assert_allclose(session.run(vector), [1, 2], atol=1e-4)
+        assert seen[0] == 98 and min(seen) < 5.01
+        constrained.minimize(session)
+        np.testing.assert_allclose(session.run(vector), [1, 1], atol=1e-4)
+    with pytest.raises(ValueError, match="var_to_bounds"):
+        tf.contrib.opt.ScipyOptimizerInterface(loss, bounds=[(0, 1)]).minimize(session)
+
+
+def test_variables_are_clipped_after_the_update():
+    variable = tf.Variable([[3., 4.], [0.3, 0.4]])
+    optimizer = tf.contrib.opt.VariableClippingOptimizer(tf.train.GradientDescentOptimizer(1.0), {variable: [1]}, 1.0)
+    step = optimizer.apply_gradients([(tf.zeros([2, 2]), variable)])
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(step)
+        np.testing.assert_allclose(session.run(variable), [[0.6, 0.8], [0.3, 0.4]], rtol=1e-6)
+
+
+def test_gradients_of_zero_leave_the_slots_alone():
+    variable, grad = tf.Variable([1., 2.]), tf.placeholder(tf.float32, [2])
+    inner = tf.train.MomentumOptimizer(0.1, momentum=0.9)
+    optimizer = tf.contrib.opt.MultitaskOptimizerWrapper(inner)
+    step = optimizer.apply_gradients([(grad, variable)])
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(step, {grad: [1., 0.]})
+        session.run(step, {grad: [0., 0.]})
+        np.testing.assert_allclose(session.run(optimizer.get_slot(variable, "momentum")), [1, 0])
+        np.testing.assert_allclose(session.run(variable), [0.9, 2])
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_lars_scales_by_norms(use_resource):
+    with tf.variable_scope("lars", use_resource=use_resource):
+        variable = tf.get_variable("v", initializer=[3., 4.])
+    step = tf.contrib.opt.LARSOptimizer(0.1, momentum=0.0, weight_decay=0.0, eeta=0.5).apply_gradients(
+        [(tf.constant([0., 2.]), variable)])
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(step)
+        np.testing.assert_allclose(session.run(variable), [3, 4 - 0.1 * 0.5 * 5 / 2 * 2], rtol=1e-6)

@@ -17,6 +17,7 @@ from weir import errors, flags, names
 from weir.core.device import canonical_name
 from weir.core.devices import list_local_devices
 from weir.inner.assertions import _Assertions
+from weir.ragged.tensor import RaggedTensor, RaggedTensorValue
 
 _SEED = 87654321  # graphs and generators start from it in each test, as in TensorFlow
 
@@ -148,6 +149,17 @@ class _CheckedThread:
         return self._thread.name
 
 
+class _CapturedWrites:
+    def __init__(self, stream, path):
+        self._stream, self._path = stream, path
+
+    def contents(self):
+        if not self._stream.closed:
+            self._stream.flush()
+        with open(self._path) as file:
+            return file.read()
+
+
 class TestCase(_Assertions, unittest.TestCase):
     """Each test begins with an empty default graph and the same random seeds."""
 
@@ -221,6 +233,21 @@ class TestCase(_Assertions, unittest.TestCase):
             self._cached_session[0].close()
             self._cached_session = None
 
+    @contextlib.contextmanager
+    def captureWritesToStream(self, stream):
+        """What is written to the file of a stream inside the block, C++ included: ``contents()`` of what it gives."""
+        stream.flush()
+        path = os.path.join(tempfile.mkdtemp(dir=self.get_temp_dir()), "captured")
+        with open(path, "w") as file:
+            before = os.dup(stream.fileno())
+            os.dup2(file.fileno(), stream.fileno())
+        try:
+            yield _CapturedWrites(stream, path)
+        finally:
+            stream.flush()
+            os.dup2(before, stream.fileno())
+            os.close(before)
+
     def evaluate(self, tensors):
         """The values of tensors, in any nesting, in the default session or that of the test."""
         session = weir.get_default_session()
@@ -276,6 +303,8 @@ class TestCase(_Assertions, unittest.TestCase):
 
     def assertAllClose(self, a, b, rtol=1e-6, atol=1e-6, msg=None):
         """|a - b| <= atol + rtol * |b|, in dicts and sequences too; NaN is close to NaN."""
+        if any(hasattr(value, "row_splits") for value in (a, b)):
+            return self._assert_ragged(lambda x, y, msg: self.assertAllClose(x, y, rtol, atol, msg), a, b, msg)
         if hasattr(a, "_asdict"):
             a = a._asdict()
         if hasattr(b, "_asdict"):
@@ -349,6 +378,8 @@ class TestCase(_Assertions, unittest.TestCase):
 
     def assertAllEqual(self, a, b, msg=None):
         """The same shape and values; NaN equals NaN."""
+        if any(hasattr(value, "row_splits") for value in (a, b)):
+            return self._assert_ragged(self.assertAllEqual, a, b, msg)
         a, b = self._GetNdArray(a), self._GetNdArray(b)
         if a.dtype.kind in "SUO" or b.dtype.kind in "SUO":  # text and bytes of the same letters are the same
             a, b = _text(a), _text(b)
@@ -363,6 +394,22 @@ class TestCase(_Assertions, unittest.TestCase):
                 f"{msg or ''}\nnot equal where = {_format(np.argwhere(bad)) if a.ndim else 'everywhere'}\n"
                 f"not equal lhs = {_format(x)}\nnot equal rhs = {_format(y)}"
             )
+
+    def _assert_ragged(self, same, a, b, msg):
+        """Compares ragged values, tensors of them, and nested lists: the lengths of their rows, and what is in them."""
+        a, b = (self.evaluate(x) if isinstance(x, RaggedTensor) else x for x in (a, b))
+        a, b = (x.to_list() if isinstance(x, RaggedTensorValue) else np.asarray(x, object).tolist() for x in (a, b))
+
+        def compare(x, y):
+            if isinstance(x, (list, tuple)) or isinstance(y, (list, tuple)):
+                self.assertTrue(isinstance(x, (list, tuple)) and isinstance(y, (list, tuple)) and len(x) == len(y),
+                                f"Rows differ: {x} and {y}. {msg or ''}")
+                for one, other in zip(x, y):
+                    compare(one, other)
+            else:
+                same(x, y, msg)
+
+        compare(a, b)
 
     def assertNotAllEqual(self, a, b, msg=None):
         try:

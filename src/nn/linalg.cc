@@ -67,6 +67,25 @@ struct Flattened {
   Shape static_shape = Shape::unknown();
 };
 
+Flattened flatten(const Output& x, const Output& sizes, const Output& summed, const Output& free, bool summed_first) {
+  Flattened result;
+  result.free_shape = gather(sizes, free);
+  Output summed_shape = gather(sizes, summed);
+  Output rows = reduce_prod(result.free_shape), columns = reduce_prod(summed_shape);
+  Output perm = summed_first ? concat({summed, free}, 0) : concat({free, summed}, 0);
+  Output flat = summed_first ? stack({columns, rows}) : stack({rows, columns});
+  result.matrix = reshape(transpose(x, perm), flat);
+  return result;
+}
+
+// Axes that only the run knows, or of a tensor whose rank is.
+Flattened flatten(const Output& x, const Output& axes, bool summed_first) {
+  Output sizes = weir::shape(x), ranks = rank(x);
+  Output positive = axes >= 0;
+  Output summed = where(positive, axes, axes + ranks);
+  return flatten(x, sizes, summed, setdiff1d(range(0, ranks, 1), summed).out, summed_first);
+}
+
 Flattened flatten(Graph& g, const Output& x, const std::vector<int64_t>& axes, bool summed_first) {
   const Shape& shape = x.shape();
   Flattened result;
@@ -99,25 +118,33 @@ Flattened flatten(Graph& g, const Output& x, const std::vector<int64_t>& axes, b
                                                 : Tensor(std::vector<int32_t>{int32_t(rows), int32_t(columns)}));
     return result;
   }
-  Output sizes, summed_axes, free_axes;
   if (shape.has_rank()) {
-    summed_axes = g.constant(Tensor(summed), "axes");
-    free_axes = g.constant(Tensor(free), "free");
-    sizes = weir::shape(x);
-  } else {
-    sizes = weir::shape(x);
-    Output ranks = rank(x);
-    summed_axes = g.constant(Tensor(std::vector<int32_t>(axes.begin(), axes.end())), "axes");
-    Output positive = summed_axes >= 0;
-    summed_axes = where(positive, summed_axes, summed_axes + ranks);
-    free_axes = setdiff1d(range(0, ranks, 1), summed_axes).out;
+    Output summed_axes = g.constant(Tensor(summed), "axes"), free_axes = g.constant(Tensor(free), "free");
+    Flattened moved = flatten(x, weir::shape(x), summed_axes, free_axes, summed_first);
+    moved.static_shape = result.static_shape;
+    return moved;
   }
-  result.free_shape = gather(sizes, free_axes);
-  Output summed_shape = gather(sizes, summed_axes);
-  Output rows = reduce_prod(result.free_shape), columns = reduce_prod(summed_shape);
-  Output perm = summed_first ? concat({summed_axes, free_axes}, 0) : concat({free_axes, summed_axes}, 0);
-  Output flat = summed_first ? stack({columns, rows}) : stack({rows, columns});
-  result.matrix = reshape(transpose(x, perm), flat);
+  return flatten(x, g.constant(Tensor(std::vector<int32_t>(axes.begin(), axes.end())), "axes"), summed_first);
+}
+
+// The product of the matrices in the shape of what is left of both operands.
+Output contracted(Graph& g, Flattened& x, const Flattened& y, std::string_view name) {
+  Output product = matmul(x.matrix, y.matrix);
+  if (!x.free_shape && !y.free_shape) {
+    std::vector<int32_t> sizes(x.free_sizes.begin(), x.free_sizes.end());
+    sizes.insert(sizes.end(), y.free_sizes.begin(), y.free_sizes.end());
+    return reshape(product, sizes, name);
+  }
+  auto known_or = [&](const Flattened& f) {
+    std::vector<int32_t> sizes(f.free_sizes.begin(), f.free_sizes.end());
+    return f.free_shape ? f.free_shape : g.constant(Tensor(sizes));
+  };
+  Output first = known_or(x), second = known_or(y);
+  Output result = reshape(product, concat({first, second}, 0), name);
+  if (x.static_shape.has_rank() && y.static_shape.has_rank()) {
+    for (int64_t dim : y.static_shape.dims()) x.static_shape.append(dim);
+    result.set_shape(x.static_shape);
+  }
   return result;
 }
 
@@ -133,23 +160,17 @@ Output tensordot(const In& a, const In& b, const std::vector<int64_t>& a_axes, c
   Scope scope = g.name_scope(name.empty() ? "Tensordot" : name);
   Output left = as_output(g, a, nn::type_of(b), "a"), right = as_output(g, b, left.dtype(), "b");
   Flattened x = flatten(g, left, a_axes, false), y = flatten(g, right, b_axes, true);
-  Output product = matmul(x.matrix, y.matrix);
-  if (!x.free_shape && !y.free_shape) {
-    std::vector<int32_t> sizes(x.free_sizes.begin(), x.free_sizes.end());
-    sizes.insert(sizes.end(), y.free_sizes.begin(), y.free_sizes.end());
-    return reshape(product, sizes, scope.name());
-  }
-  auto known_or = [&](const Flattened& f) {
-    std::vector<int32_t> sizes(f.free_sizes.begin(), f.free_sizes.end());
-    return f.free_shape ? f.free_shape : g.constant(Tensor(sizes));
-  };
-  Output first = known_or(x), second = known_or(y);
-  Output result = reshape(product, concat({first, second}, 0), scope.name());
-  if (x.static_shape.has_rank() && y.static_shape.has_rank()) {
-    for (int64_t dim : y.static_shape.dims()) x.static_shape.append(dim);
-    result.set_shape(x.static_shape);
-  }
-  return result;
+  return contracted(g, x, y, scope.name());
+}
+
+Output tensordot_along(const In& a, const In& b, const In& axes, std::string_view name) {
+  Graph& g = graph_of(a, b, axes);
+  LineScope line(g, source_line(a.where()));
+  Scope scope = g.name_scope(name.empty() ? "Tensordot" : name);
+  Output left = as_output(g, a, nn::type_of(b), "a"), right = as_output(g, b, left.dtype(), "b");
+  Output pairs = as_output(g, axes, int32, "axes");
+  Flattened x = flatten(left, subscript(pairs, {0}), false), y = flatten(right, subscript(pairs, {1}), true);
+  return contracted(g, x, y, scope.name());
 }
 
 Output tensordot(const In& a, const In& b, int axes, std::string_view name) {
@@ -163,39 +184,6 @@ Output tensordot(const In& a, const In& b, int axes, std::string_view name) {
     first.push_back(i);
   }
   return tensordot(a, b, last, first, name);
-}
-
-Output norm(const In& tensor, const NormOptions& options, std::string_view name) {
-  if (!(options.ord > 0)) throw invalid_argument("the order of a norm must be positive; it is {}", options.ord);
-  Graph& g = graph_of(tensor);
-  LineScope line(g, source_line(tensor.where()));
-  Scope scope = g.name_scope(name.empty() ? "norm" : name);
-  const ReduceOptions reduce{options.axes, true};
-  Output result;
-  if (options.ord == 2) {
-    result = sqrt(reduce_sum(tensor * (is_complex(tensor.output().dtype()) ? conj(tensor) : tensor.output()), reduce));
-  } else {
-    result = abs(tensor);
-    if (options.ord == 1) {
-      result = reduce_sum(result, reduce);
-    } else if (std::isinf(options.ord)) {
-      result = reduce_max(result, reduce);
-    } else {
-      result = pow(reduce_sum(pow(result, options.ord), reduce), 1.0 / options.ord);
-    }
-  }
-  if (options.keep_dims) return result;
-  std::vector<int64_t> axes;
-  if (options.axes.in()) {
-    const In& given = *options.axes.in();
-    const Tensor numbers = given.weak() ? convert_literal(given.value(), int32) : given.value();
-    if (numbers.dtype() == int64) {
-      axes.assign(numbers.data<int64_t>().begin(), numbers.data<int64_t>().end());
-    } else {
-      axes.assign(numbers.data<int32_t>().begin(), numbers.data<int32_t>().end());
-    }
-  }
-  return squeeze(result, axes);
 }
 
 }  // namespace weir

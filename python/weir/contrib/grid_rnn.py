@@ -52,8 +52,9 @@ class GridRNNCell(tf.nn.rnn_cell.RNNCell):
         output, new_state = [None] * dims, [None] * dims
         with tf.variable_scope(scope or type(self).__name__):
             self._project_input(inputs, memory, hidden)
-            self._propagate(self._first, memory, hidden, output, new_state, True)
-            self._propagate(self._last, memory, hidden, output, new_state, False)
+            shared = set()
+            self._propagate(self._first, memory, hidden, output, new_state, shared)
+            self._propagate(self._last, memory, hidden, output, new_state, shared)
             outputs = tuple(output[i] for i in self._outputs)
             states = tuple(new_state[i] for i in self._recurrent)
             if not self._output_is_tuple:
@@ -93,8 +94,9 @@ class GridRNNCell(tf.nn.rnn_cell.RNNCell):
             if self._inner_size > self._units:
                 memory[i] = tf.matmul(part, tf.get_variable(f"project_c_{i}", shape, dtype=inputs.dtype))
 
-    def _propagate(self, dims, memory, hidden, output, new_state, is_first):
-        """A step along some dimensions. The last dimension is the state of the cells, the others are their input."""
+    def _propagate(self, dims, memory, hidden, output, new_state, shared):
+        """A step along some dimensions. The last dimension is the state of the cells, the others are their input.
+        ``shared`` has the kinds of weights that tied dimensions have made already."""
         if not dims:
             return
         now = [h if o is None else o for h, o in zip(hidden, output)]
@@ -103,8 +105,9 @@ class GridRNNCell(tf.nn.rnn_cell.RNNCell):
         for i in dims:
             kind = "recurrent" if i in self._recurrent else "non_recurrent"
             with tf.variable_scope(kind if self._tied else f"{kind}/cell_{i}") as here:
-                if self._tied and not (is_first and i == dims[0]):
+                if self._tied and kind in shared:
                     here.reuse_variables()
+                shared.add(kind)
                 if i in self._recurrent:
                     output[i], new_state[i] = self._cells[i](around, last if memory[i] is None else (memory[i], last))
                 else:

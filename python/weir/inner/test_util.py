@@ -10,8 +10,10 @@ import gc
 import unittest
 
 from weir.core import stack
+from weir.core.graph import import_graph_def
 from weir.core.tensor import Tensor
 from weir.ops import array_ops
+from weir.protos import GraphDef
 from weir.test import (TestCase as TensorFlowTestCase, assert_equal_graph_def, gpu_device_name,  # noqa: F401
                        is_gpu_available)
 
@@ -114,6 +116,14 @@ def skip_if(condition):
         return decorated
 
     return decorator
+
+
+def set_producer_version(graph, producer_version):
+    """A graph that counts as made by the release of this number."""
+    graph_def = GraphDef()
+    graph_def.versions.producer = producer_version
+    with graph.as_default():
+        import_graph_def(graph_def)
 
 
 @contextlib.contextmanager

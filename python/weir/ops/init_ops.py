@@ -3,8 +3,7 @@
 import math
 
 from weir.core import dtypes
-from weir.core.graph import get_seed
-from weir.ops import array_ops, random_ops
+from weir.ops import array_ops, linalg_ops, math_ops, random_ops
 
 
 class Initializer:
@@ -180,19 +179,22 @@ class Orthogonal(Initializer):
         self.gain, self.seed = gain, seed
 
     def __call__(self, shape, dtype=None, partition_info=None):
-        """Orthogonal rows or columns. They are computed when the graph is built, from a seeded stream of numpy."""
-        numpy = dtypes._numpy()
+        """Orthogonal rows or columns."""
+        dtype = self.dtype if dtype is None else dtype
         if len(shape) < 2:
             raise ValueError("The tensor to initialize must be at least two-dimensional")
-        rows = int(numpy.prod([int(size) for size in shape[:-1]]))
-        columns = int(shape[-1])
-        seed, seed2 = get_seed(self.seed)
-        random = numpy.random.RandomState(None if seed is None else (seed * 7919 + seed2) % (1 << 32))
-        draws = random.normal(size=(max(rows, columns), min(rows, columns)))
-        q, r = numpy.linalg.qr(draws)
-        q *= numpy.sign(numpy.diag(r))
-        matrix = (q if rows >= columns else q.T) * self.gain
-        return array_ops.constant(matrix.reshape([int(s) for s in shape]), self.dtype if dtype is None else dtype)
+        rows, columns = math.prod(int(size) for size in shape[:-1]), int(shape[-1])
+        q = _orthogonal_columns(max(rows, columns), min(rows, columns), dtype, self.seed)
+        if rows < columns:
+            q = array_ops.transpose(q)
+        return self.gain * array_ops.reshape(q, [int(size) for size in shape])
+
+
+def _orthogonal_columns(rows, columns, dtype, seed):
+    """A matrix drawn uniformly from those with orthogonal columns of length 1."""
+    draws = random_ops.random_normal([rows, columns], dtype=dtype, seed=seed)
+    q, r = linalg_ops.qr(draws, full_matrices=False)
+    return q * math_ops.sign(array_ops.diag_part(r))
 
 
 class Identity(Initializer):

@@ -22,6 +22,7 @@ _SLogDet = collections.namedtuple("LogMatrixDeterminant", ["sign", "log_abs_dete
 def svd(tensor, full_matrices=False, compute_uv=True, name=None):
     """Singular values s, and u and v of tensor = u diag(s) adjoint(v) unless ``compute_uv`` is false."""
     s, u, v = apply("Svd", (tensor,), {"compute_uv": compute_uv, "full_matrices": full_matrices}, name)
+    s = math_ops.real(s)
     return (s, u, v) if compute_uv else s
 
 

@@ -281,8 +281,19 @@ def _axis_list(axis):
 
 def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_dims=None):
     keep = bool(keep_dims if keepdims is None else keepdims)
-    if isinstance(ord, str) and ord not in ("fro", "euclidean"):
-        raise ValueError(f"'ord' must be a supported vector norm, got {ord}")
+    wrong_axis = "'axis' must be None, an integer, or a tuple of 2 unique integers"
+    if isinstance(axis, (list, tuple)) and len(axis) == 2:
+        if not all(isinstance(i, int) for i in axis) or axis[0] == axis[1]:
+            raise ValueError(wrong_axis)
+        if ord not in ("euclidean", "fro", 1, 2, float("inf")):
+            raise ValueError(f"'ord' must be a supported matrix norm in ['euclidean', 'fro', 1, 2, inf], got {ord}")
+        if not isinstance(ord, str):
+            return _weir.matrix_norm(_graph(), tensor, ord, *axis, keep, name)
+    else:
+        if not (axis is None or isinstance(axis, int)):
+            raise ValueError(wrong_axis)
+        if ord != "euclidean" and (isinstance(ord, str) or not ord > 0):
+            raise ValueError(f"'ord' must be a supported vector norm, got {ord}")
     return _weir.norm(_graph(), tensor, 2.0 if isinstance(ord, str) else ord, _axis_list(axis), keep, name)
 
 

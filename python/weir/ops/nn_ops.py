@@ -2,7 +2,7 @@
 
 from weir import _weir, errors
 from weir.core import dtypes
-from weir.core.graph import Tensor, convert_to_tensor, name_scope
+from weir.core.graph import Tensor, convert_to_tensor, get_seed, name_scope
 from weir.core.op_functions import apply
 from weir.core.stack import get_default_graph as _graph
 from weir.ops import array_ops, math_ops, simple
@@ -36,6 +36,25 @@ def _fractional(op):
 
 
 fractional_avg_pool, fractional_max_pool = _fractional("FractionalAvgPool"), _fractional("FractionalMaxPool")
+
+
+def _fractional_v2(pool):
+    """A pooling ratio for rows and columns, or one for both; a seed of zero is another one each time."""
+    def pool_v2(value, pooling_ratio, pseudo_random=False, overlapping=False, seed=0, name=None):
+        if not isinstance(pooling_ratio, (list, tuple)):
+            pooling_ratio = [pooling_ratio]
+        if len(pooling_ratio) not in (1, 2, 4):
+            raise ValueError(f"pooling_ratio should be of length 1, 2 or 4 but was {len(pooling_ratio)}")
+        if len(pooling_ratio) < 4:
+            pooling_ratio = [1.0, *pooling_ratio * (2 // len(pooling_ratio)), 1.0]
+        seeds = {"deterministic": False} if seed == 0 else dict(
+            zip(("deterministic", "seed", "seed2"), (True, *get_seed(seed))))
+        return pool(value, pooling_ratio, pseudo_random, overlapping, name=name, **seeds)
+
+    return pool_v2
+
+
+fractional_avg_pool_v2, fractional_max_pool_v2 = _fractional_v2(fractional_avg_pool), _fractional_v2(fractional_max_pool)
 
 
 def leaky_relu(features, alpha=0.2, name=None):
@@ -289,6 +308,11 @@ def safe_embedding_lookup_sparse(embedding_weights, sparse_ids, sparse_weights=N
     """embedding_lookup_sparse that passes over negative ids and, unless summing, weights that are not positive. Rows
     without an id give the embedding of ``default_id``, or zeros."""
     params, _ = _parts(embedding_weights, partition_strategy)
+    if sparse_weights is not None:
+        for table in params:
+            if dtypes.as_dtype(table.dtype).base_dtype != sparse_weights.dtype:
+                raise ValueError(f"The weights have type {sparse_weights.dtype.name}, the embeddings "
+                                 f"{dtypes.as_dtype(table.dtype).base_dtype.name}.")
     with name_scope(name, "embedding_lookup", params):
         sizes = math_ops.cast(sparse_ids.dense_shape, dtypes.int64)
         rank = array_ops.shape(sizes)[0]
@@ -325,6 +349,12 @@ def safe_embedding_lookup_sparse(embedding_weights, sparse_ids, sparse_weights=N
         if known[0] is not None and result.shape.ndims is not None:
             final.set_shape([None] * (known[0] - 1) + result.shape.as_list()[1:])
         return final
+
+
+def safe_embedding_lookup_sparse_v2(embedding_weights, sparse_ids, sparse_weights=None, combiner="mean", default_id=None,
+                                    max_norm=None, name=None):
+    return safe_embedding_lookup_sparse(embedding_weights, sparse_ids, sparse_weights, combiner, default_id, name, "div",
+                                        max_norm)
 
 
 def fused_batch_norm(x, scale, offset, mean=None, variance=None, epsilon=0.001, data_format="NHWC", is_training=True,

@@ -17,8 +17,8 @@ void infer_pad(InferContext& c) {
                              paddings.str());
     }
     if (rank >= 0 && paddings[0] != kUnknown && paddings[0] != rank) {
-      throw invalid_argument("The first dimension of paddings must be the rank of inputs: {} for shape {}", paddings.str(),
-                             from.str());
+      throw invalid_argument("The first dimension of paddings must be the rank of inputs: {} for shape {}",
+                             paddings.str(), from.str());
     }
     if (rank < 0) rank = paddings[0];
   }

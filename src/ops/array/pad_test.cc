@@ -13,12 +13,13 @@ TEST(Pad, PutsZerosAround) {
   check_op({.op = "Pad", .inputs = {ramp({2}), {{0, 0}}}, .outputs = {ramp({2})}});
   check_op({.op = "Pad", .inputs = {zeros({0}), {{1, 1}}}, .outputs = {{0, 0}}});
   check_op({.op = "Pad", .inputs = {{"a"}, {{1, 1}}}, .outputs = {{"", "a", ""}}});
-  check_op({.op = "Pad",
-            .inputs = {7, Tensor(int32, Shape{0, 2})},
-            .outputs = {7},
-            .bad = {{.inputs = {{1, 2}, {{-1, 0}}}, .message = "non-negative"},
-                    {.inputs = {{1, 2}, {{1, 0}, {1, 0}}}, .message = "must be the rank of inputs: [2,2] for shape [2]"},
-                    {.inputs = {{1, 2}, {{1, 0, 1}}}, .message = "must have shape [1,2]"}}});
+  check_op(
+      {.op = "Pad",
+       .inputs = {7, Tensor(int32, Shape{0, 2})},
+       .outputs = {7},
+       .bad = {{.inputs = {{1, 2}, {{-1, 0}}}, .message = "non-negative"},
+               {.inputs = {{1, 2}, {{1, 0}, {1, 0}}}, .message = "must be the rank of inputs: [2,2] for shape [2]"},
+               {.inputs = {{1, 2}, {{1, 0, 1}}}, .message = "must have shape [1,2]"}}});
 }
 
 TEST(PadV2, PutsAValueAround) {

@@ -10,8 +10,8 @@ namespace weir::ops {
 void infer_reshape(InferContext& c) {
   const Shape& from = c.input(0);
   if (c.input(1).has_rank() && c.input(1).rank() != 1) {
-    throw invalid_argument("Shape must be rank 1 but is rank {}: sizes input must be 1-D, not shape {}", c.input(1).rank(),
-                           c.input(1).str());
+    throw invalid_argument("Shape must be rank 1 but is rank {}: sizes input must be 1-D, not shape {}",
+                           c.input(1).rank(), c.input(1).str());
   }
   Shape to;
   if (std::optional<std::vector<int64_t>> sizes = c.value_as_ints(1)) {
@@ -40,13 +40,14 @@ void infer_reshape(InferContext& c) {
   }
   if (open == 1) {
     if (known == 0 ? elements != 0 : elements % known != 0) {
-      throw invalid_argument("Dimension size must be evenly divisible by {} but is {}: shape {} does not fill {}", known,
-                             elements, from.str(), to.str());
+      throw invalid_argument("Dimension size must be evenly divisible by {} but is {}: shape {} does not fill {}",
+                             known, elements, from.str(), to.str());
     }
     to.set_dim(last_open, known == 0 ? 0 : elements / known);
   } else if (open == 0 && known != elements) {
     throw invalid_argument(
-        "Cannot reshape a tensor with {} elements, shape {}, to shape {} ({} elements). Input to reshape is a tensor with {} "
+        "Cannot reshape a tensor with {} elements, shape {}, to shape {} ({} elements). Input to reshape is a tensor "
+        "with {} "
         "values, but the requested shape has {}",
         elements, from.str(), to.str(), known, elements, known);
   }

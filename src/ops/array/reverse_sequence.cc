@@ -21,7 +21,9 @@ int axis_of(const AttrMap& attrs, const char* name, int rank) {
   return static_cast<int>(axis);
 }
 
-State axes(const AttrMap& attrs, int rank) { return {axis_of(attrs, "batch_dim", rank), axis_of(attrs, "seq_dim", rank)}; }
+State axes(const AttrMap& attrs, int rank) {
+  return {axis_of(attrs, "batch_dim", rank), axis_of(attrs, "seq_dim", rank)};
+}
 
 void check_length(int64_t i, int64_t length, int64_t steps) {
   if (length < 0) throw invalid_argument("seq_lens({}) < 0", i);

@@ -16,8 +16,8 @@ namespace {
 void infer(InferContext& c) {
   const Shape &indices = c.input(0), &to = c.input(1), &values = c.input(2), &default_value = c.input(3);
   if (to.has_rank() && to.rank() != 1) {
-    throw invalid_argument("Shape must be rank 1 but is rank {}: output_shape should be a vector, got shape {}", to.rank(),
-                           to.str());
+    throw invalid_argument("Shape must be rank 1 but is rank {}: output_shape should be a vector, got shape {}",
+                           to.rank(), to.str());
   }
   c.set_output(0, shape_argument(c, 1));
   if (indices.has_rank() && indices.rank() > 2) {

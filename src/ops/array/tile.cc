@@ -11,14 +11,14 @@ void infer(InferContext& c) {
   const Shape& from = c.input(0);
   const Shape& length = c.input(1);
   if (length.has_rank() && length.rank() != 1) {
-    throw invalid_argument("Shape must be rank 1 but is rank {}: Expected multiples to be 1-D, but got shape {}", length.rank(),
-                           length.str());
+    throw invalid_argument("Shape must be rank 1 but is rank {}: Expected multiples to be 1-D, but got shape {}",
+                           length.rank(), length.str());
   }
   Shape multiples = shape_argument(c, 1);
   int64_t rank = multiples.has_rank() ? multiples.rank() : length.has_rank() ? length[0] : kUnknown;
   if (from.has_rank() && rank != kUnknown && rank != from.rank()) {
-    throw invalid_argument("Expected multiples argument to be a vector of length {} but got length {}: {}", from.rank(), rank,
-                           from.str());
+    throw invalid_argument("Expected multiples argument to be a vector of length {} but got length {}: {}", from.rank(),
+                           rank, from.str());
   }
   if (!from.has_rank() || !multiples.has_rank()) {
     if (from.has_rank()) rank = from.rank();

@@ -19,7 +19,8 @@ TEST(Tile, RepeatsInEveryDimension) {
   check_op({.op = "Tile",
             .inputs = {7, Tensor(int32, Shape{0})},
             .outputs = {7},
-            .bad = {{.inputs = {{1, 2}, {1, 2}}, .message = "Expected multiples argument to be a vector of length 1 but got length 2"},
+            .bad = {{.inputs = {{1, 2}, {1, 2}},
+                     .message = "Expected multiples argument to be a vector of length 1 but got length 2"},
                     {.inputs = {{1, 2}, {-1}}, .message = "negative"}}});
 }
 

@@ -127,6 +127,24 @@ TEST(Linalg, ComposedFunctionsHaveTensorFlowsNodes) {
   EXPECT_EQ(nodes(three), "Trace/diag_part:MatrixDiagPart Trace/reduction_indices:Const Trace:Sum");
 }
 
+TEST(Linalg, NormsOfMatrices) {
+  Graph g;
+  Output x = g.constant({{3, -4}, {0, 1}}, float32), many = stack({x, 2 * x}, 1);  // matrices along axes 0 and 2
+  Session session(g);
+  auto value = [&](double ord) { return session.run(matrix_norm(x, {.ord = ord})).scalar<float>(); };
+  const double infinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(value(1), 5);
+  EXPECT_EQ(value(infinity), 7);
+  EXPECT_NEAR(value(2), 5.0645, 1e-3);  // numpy.linalg.norm
+  expect_near(session.run(matrix_norm(many, {.ord = infinity, .rows = 0, .columns = -1})),
+              Tensor(std::vector<float>{7, 14}), 1e-6);
+  Tensor kept = session.run(matrix_norm(many, {.rows = 0, .columns = 2, .keep_dims = true}));
+  EXPECT_EQ(kept.shape(), (Shape{1, 2, 1}));
+  EXPECT_NEAR(kept.data<float>()[1], 10.129, 1e-2);
+  EXPECT_THROW(matrix_norm(x, {.ord = 3}), Error);
+  EXPECT_THROW(matrix_norm(x, {.rows = 1, .columns = 1}), Error);
+}
+
 TEST(Linalg, NormsAndTensordot) {
   Graph g;
   Output x = g.constant({{3, -4}, {0, 1}}, float32);
@@ -144,6 +162,13 @@ TEST(Linalg, NormsAndTensordot) {
   Output fed = g.placeholder(float32, {kUnknown, 3, 4});
   Tensor unknown = session.run(tensordot(fed, b, {1, 2}, {1, 0}), {{fed, converted(ramp({2, 3, 4}), float32)}});
   expect_same(unknown, known);
+  Output axes = g.placeholder(int32), any = g.placeholder(float32);
+  expect_same(session.run(tensordot_along(any, b, axes), {{any, converted(ramp({2, 3, 4}), float32)},
+                                                          {axes, Tensor::from<int32_t>({1, -1, 1, 0}, {2, 2})}}),
+              known);
+  EXPECT_THROW(
+      session.run(tensordot_along(any, b, axes), {{any, converted(ramp({2, 3, 4}), float32)}, {axes, Tensor(1)}}),
+      Error);
   expect_near(session.run(tensordot(x, x, 1)), Tensor::from<float>({9, -16, 0, 1}, {2, 2}), 1e-6);
 }
 

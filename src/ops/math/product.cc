@@ -83,8 +83,10 @@ MatrixDims product_dims(const Shape& a, const Shape& b, const ProductFlags& flag
   const int64_t columns = b[flags.transpose_b ? -2 : -1], inner_b = b[flags.transpose_b ? -1 : -2];
   if (inner_a != inner_b && inner_a != kUnknown && inner_b != kUnknown) {
     throw invalid_argument(
-        "Dimensions must be equal, but are {} and {}: inner dimensions differ: {}{} x {}{} (In[0] x In[1])", inner_a,
-        inner_b, a.str(), flags.transpose_a ? " transposed" : "", b.str(), flags.transpose_b ? " transposed" : "");
+        "Dimensions must be equal, but are {} and {}: Matrix size-incompatible, inner dimensions differ: {}{} x {}{} "
+        "(In[0] x In[1])",
+        inner_a, inner_b, a.str(), flags.transpose_a ? " transposed" : "", b.str(),
+        flags.transpose_b ? " transposed" : "");
   }
   return {rows, columns};
 }

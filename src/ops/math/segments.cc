@@ -16,7 +16,8 @@ void infer_segments(InferContext& c) {
   to.set_dim(0, kUnknown);
   c.set_output(0, to);
   if (!Shape{data[0]}.compatible(c.input(1))) {
-    throw run_check("segment_ids should be the same size as dimension 0 of input: {} and {}", c.input(1).str(), data.str());
+    throw run_check("segment_ids should be the same size as dimension 0 of input: {} and {}", c.input(1).str(),
+                    data.str());
   }
   if (auto ids = c.value_as_ints(1)) {
     const int64_t rows = ids->empty() ? 0 : checked_add(ids->back(), 1);
@@ -47,8 +48,8 @@ void infer_unsorted_segments(InferContext& c) {
 
 void check_sorted_id(int64_t id, int64_t previous, int64_t segments) {
   if (id < 0 || id >= segments) {
-    throw invalid_argument("Segment id {} out of range [0, {}), possibly because 'segment_ids' input is not sorted.", id,
-                           segments);
+    throw invalid_argument("Segment id {} out of range [0, {}), possibly because 'segment_ids' input is not sorted.",
+                           id, segments);
   }
   if (id < previous) throw invalid_argument("segment ids are not increasing");
 }
@@ -61,8 +62,8 @@ int64_t sorted_id(const KernelContext& c, int64_t i, int64_t segments) {
 
 int64_t unsorted_id(const KernelContext& c, int64_t i, int64_t segments) {
   const int64_t id = int_at(c, 1, i);
-  if (id >= segments) throw invalid_argument("segment_ids{} = {} is out of range [0, {})", subscript_of(c.shape(1), i), id,
-                                           segments);
+  if (id >= segments)
+    throw invalid_argument("segment_ids{} = {} is out of range [0, {})", subscript_of(c.shape(1), i), id, segments);
   return id;
 }
 

@@ -109,7 +109,8 @@ TEST(SparseSegmentOps, GiveAsManySegmentsAsTheyAreTold) {
             .inputs = {data, {2, 0, 0}, {0, 0, 2}, 4},
             .outputs = {{{6, 8}, {0, 0}, {1, 2}, {0, 0}}},
             .bad = {{.inputs = {ramp({2, 2}), {1}, {3}, 3}, .message = "segment ids must be < num_segments"},
-                    {.inputs = {ramp({2, 2}), {1}, {0}, -1}, .message = "Cannot specify a negative value for num_segments"}}});
+                    {.inputs = {ramp({2, 2}), {1}, {0}, -1},
+                     .message = "Cannot specify a negative value for num_segments"}}});
   check_op({.op = "SparseSegmentMeanWithNumSegments",
             .inputs = {data, {2, 0, 0}, {1, 1, 2}, 3},
             .outputs = {{{0, 0}, {3, 4}, {1, 2}}}});

@@ -23,7 +23,8 @@ void infer_sparse_segments(InferContext& c) {
   int64_t rows = kUnknown;
   if (c.inputs() == 4) {
     const std::optional<int64_t> segments = scalar_argument(c, 3);
-    if (segments && *segments < 0) throw invalid_argument("Cannot specify a negative value for num_segments: {}", *segments);
+    if (segments && *segments < 0)
+      throw invalid_argument("Cannot specify a negative value for num_segments: {}", *segments);
     rows = segments.value_or(kUnknown);
   }
   const std::optional<std::vector<int64_t>> ids = c.value_as_ints(2);
@@ -61,7 +62,8 @@ int64_t sparse_grad_row(const KernelContext& c, int64_t i, int64_t rows) {
 void check_last_segment(const KernelContext& c, int64_t segments) {
   const int64_t count = c.elements(2);
   if (count > 0 && int_at(c, 2, count - 1) >= segments) {
-    throw invalid_argument("Invalid number of segments: the last id is {} and there are {}", int_at(c, 2, count - 1), segments);
+    throw invalid_argument("Invalid number of segments: the last id is {} and there are {}", int_at(c, 2, count - 1),
+                           segments);
   }
 }
 
@@ -71,8 +73,8 @@ int64_t segment_end(const KernelContext& c, int64_t begin, int64_t segments) {
   while (end < c.elements(2) && int_at(c, 2, end) == id) ++end;
   if (end < c.elements(2) && int_at(c, 2, end) < id) throw invalid_argument("segment ids are not increasing");
   if (id < 0 || id >= segments) {
-    throw invalid_argument("Segment id {} out of range [0, {}), possibly because 'segment_ids' input is not sorted.", id,
-                           segments);
+    throw invalid_argument("Segment id {} out of range [0, {}), possibly because 'segment_ids' input is not sorted.",
+                           id, segments);
   }
   return end;
 }

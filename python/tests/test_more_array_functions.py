@@ -1,0 +1,105 @@
+"""Functions of arrays in their later forms: batches of indices, bands of diagonals, norms of matrices, claims of shapes."""
+
+import numpy as np
+import pytest
+
+import weir as tf
+
+
+def _value(tensor, feeds=None):
+    with tf.Session() as session:
+        return session.run(tensor, feeds)
+
+
+def test_gather_along_an_axis_behind_the_batch():
+    x, places = np.arange(2 * 3 * 4 * 5).reshape(2, 3, 4, 5), np.array([[1, 0], [3, 3]])
+    expected = np.stack([x[i][:, places[i]] for i in range(2)])
+    np.testing.assert_array_equal(_value(tf.gather(x, places, axis=2, batch_dims=1)), expected)
+    np.testing.assert_array_equal(_value(tf.gather(x, places, axis=-2, batch_dims=1)), expected)
+
+
+def test_gather_nd_by_batch():
+    x, places = np.arange(24).reshape(2, 3, 4), np.array([[[0, 1]], [[2, 3]]])
+    np.testing.assert_array_equal(_value(tf.gather_nd(x, places, batch_dims=1)), [[1], [23]])
+    with pytest.raises(ValueError, match=r"less than rank\(indices\)"):
+        tf.gather_nd(x, places, batch_dims=3)
+
+
+def test_batch_scatter_update():
+    variable = tf.Variable(np.zeros((2, 3), np.float32))
+    update = tf.batch_scatter_update(variable, [[1], [2]], [[5.], [7.]])
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        np.testing.assert_array_equal(session.run(update), [[0, 5, 0], [0, 0, 7]])
+
+
+def test_bands_of_diagonals():
+    band = _value(tf.matrix_diag_part([[1, 2, 3], [4, 5, 6]], k=(-1, 1), padding_value=9))
+    np.testing.assert_array_equal(band, [[2, 6], [1, 5], [4, 9]])
+    np.testing.assert_array_equal(_value(tf.linalg.diag([1, 2], k=1)), [[0, 1, 0], [0, 0, 2], [0, 0, 0]])
+    np.testing.assert_array_equal(_value(tf.linalg.set_diag([[1, 2], [3, 4]], [7], k=-1)), [[1, 2], [7, 4]])
+    assert tf.matrix_diag([1, 2]).op.type == "MatrixDiag"
+
+
+def test_bincount():
+    np.testing.assert_array_equal(_value(tf.bincount([1, 1, 3], minlength=6)), [0, 2, 0, 1, 0, 0])
+    np.testing.assert_array_equal(_value(tf.bincount([1, 1, 3], maxlength=2)), [0, 2])
+    np.testing.assert_array_equal(_value(tf.bincount([1, 1, 3], weights=[.5, 1., 2.])), [0, 1.5, 0, 2])
+    assert _value(tf.bincount(tf.zeros([0], tf.int32))).shape == (0,)
+
+
+@pytest.mark.parametrize("order", [1, 2, np.inf, "fro"])
+@pytest.mark.parametrize("keep", [False, True])
+def test_norms_of_matrices(order, keep):
+    x = np.random.RandomState(0).randn(2, 3, 4).astype(np.float32)
+    for axis in [(1, 2), (-1, 0)]:
+        expected = np.linalg.norm(x, ord=order, axis=axis, keepdims=keep)
+        np.testing.assert_allclose(_value(tf.norm(x, ord=order, axis=axis, keepdims=keep)), expected, rtol=1e-5)
+        fed = tf.placeholder(tf.float32)
+        np.testing.assert_allclose(_value(tf.norm(fed, ord=order, axis=axis, keepdims=keep), {fed: x}), expected, rtol=1e-5)
+
+
+def test_norms_that_there_are_not():
+    with pytest.raises(ValueError, match="supported matrix norm"):
+        tf.norm([[1., 2.]], ord=3, axis=(0, 1))
+    with pytest.raises(ValueError, match="supported vector norm"):
+        tf.norm([1., 2.], ord=-1)
+    with pytest.raises(ValueError, match="'axis' must be None"):
+        tf.norm([1., 2.], axis=[0])
+
+
+def test_tensordot_over_axes_of_the_run():
+    a, b = np.random.RandomState(1).rand(2, 3, 4), np.random.RandomState(2).rand(4, 3, 5)
+    axes = tf.placeholder(tf.int32)
+    np.testing.assert_allclose(_value(tf.tensordot(a, b, axes), {axes: [[1, 2], [1, 0]]}),
+                               np.tensordot(a, b, [[1, 2], [1, 0]]))
+
+
+def test_claims_of_shapes():
+    x, y = tf.zeros([2, 3]), tf.placeholder(tf.float32, [None, 3])
+    tf.debugging.assert_shapes([(x, ("N", "D")), (x, "2."), (x, ("*", 3))])
+    with pytest.raises(ValueError, match="Specified by tensor .* dimension 0.  Tensor .* dimension 1 must have size 2"):
+        tf.debugging.assert_shapes([(x, ("N", "N"))])
+    check = tf.debugging.assert_shapes([(x, ("N", "D")), (y, ("N", "D"))])
+    _value(check, {y: np.zeros((2, 3))})
+    with pytest.raises(tf.errors.InvalidArgumentError, match="must have size"):
+        _value(check, {y: np.zeros((4, 3))})
+
+
+def test_kernels_that_keep_norms():
+    kernel = _value(tf.contrib.framework.convolutional_orthogonal_2d(gain=2.0)([3, 3, 4, 4]))
+    x = np.random.RandomState(3).randn(1, 8, 8, 4).astype(np.float32)
+    around = np.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)), "wrap")  # norms are kept on a ring
+    y = _value(tf.nn.conv2d(around, kernel, [1, 1, 1, 1], "VALID"))
+    np.testing.assert_allclose(np.linalg.norm(y), 2 * np.linalg.norm(x), rtol=1e-4)
+    delta = _value(tf.contrib.framework.convolutional_delta_orthogonal()([3, 3, 2, 4]))
+    np.testing.assert_allclose(delta[1, 1] @ delta[1, 1].T, np.eye(2), atol=1e-5)
+    assert np.count_nonzero(delta) == 8
+
+
+def test_orthogonal_values_differ_from_run_to_run():
+    value = tf.orthogonal_initializer()([5, 3])
+    with tf.Session() as session:
+        first, second = session.run(value), session.run(value)
+    np.testing.assert_allclose(first.T @ first, np.eye(3), atol=1e-5)
+    assert not np.allclose(first, second)
