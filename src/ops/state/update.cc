@@ -93,7 +93,11 @@ void update_rows(KernelContext& c, DType dtype, int count, int grad, int indices
   for (int i = 0; i < count; ++i) variables[static_cast<size_t>(i)] = &variable_of(c, i, dtype);
   std::span<VariableState* const> all(variables.data(), static_cast<size_t>(count));
   const bool wide = c.dtype(indices) == DType::Int64;
-  auto index = [&](int64_t i) { return wide ? c.input<int64_t>(indices)[i] : c.input<int32_t>(indices)[i]; };
+  const void* const listed = c.raw_input(indices);
+  auto index = [=](int64_t i) {
+    return wide ? static_cast<const int64_t*>(listed)[i] : int64_t{static_cast<const int32_t*>(listed)[i]};
+  };
+  const char* const grads = static_cast<const char*>(c.raw_input(grad));
   const UpdateMode mode = c.node().use_locking().value_or(false) ? UpdateMode::InPlace : UpdateMode::Unlocked;
   VariableState::update_together(all, mode, [&](std::span<Tensor* const> values) {
     for (size_t i = 0; i < values.size(); ++i) {
@@ -120,10 +124,9 @@ void update_rows(KernelContext& c, DType dtype, int count, int grad, int indices
       [[maybe_unused]] RacingWrites racing;
       auto is_own = [&](int64_t i) { return (index(i) & (parts - 1)) == part; };
       auto fetch = [&](int64_t i) {  // rows lie anywhere: the processor cannot guess the next one
-        const size_t end = std::min<size_t>(bytes, 512);
+        const size_t end = std::min<size_t>(bytes, 512), row_at = static_cast<size_t>(index(i)) * bytes;
         for (size_t v = 0; v < values.size(); ++v) {
-          for (size_t at = 0; at < end; at += 64)
-            __builtin_prefetch(base[v] + static_cast<size_t>(index(i)) * bytes + at, 1);
+          for (size_t at = 0; at < end; at += 64) __builtin_prefetch(base[v] + row_at + at, 1);
         }
       };
       constexpr int64_t kAhead = 8;
@@ -131,8 +134,9 @@ void update_rows(KernelContext& c, DType dtype, int count, int grad, int indices
       for (int64_t i = 0; i < n; ++i) {
         if (i + kAhead < n && is_own(i + kAhead)) fetch(i + kAhead);
         if (!is_own(i)) continue;
-        for (size_t v = 0; v < values.size(); ++v) data[v] = base[v] + static_cast<size_t>(index(i)) * bytes;
-        body(data.data(), static_cast<const char*>(c.raw_input(grad)) + static_cast<size_t>(i) * bytes, row);
+        const size_t row_at = static_cast<size_t>(index(i)) * bytes;
+        for (size_t v = 0; v < values.size(); ++v) data[v] = base[v] + row_at;
+        body(data.data(), grads + static_cast<size_t>(i) * bytes, row);
       }
     });
   });
