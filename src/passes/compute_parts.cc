@@ -21,6 +21,7 @@ class Mover {
 
   void run() {
     if (!has_slices()) return;
+    programs_ = ir_.size();
     for (int id : ir_.topological_order()) push_down(id);
     ir_.sweep();
     uses_ = ir_.use_counts();
@@ -46,23 +47,54 @@ class Mover {
     });
   }
 
-  // Shapes must be the same in every run: begins and sizes are constants here. And nodes must compute in the host's
-  // memory, where these are.
+  // Nodes must compute in the host's memory, where begins and sizes are.
   bool is_simple(const IrNode& node) const {
     if (node.dead || node.is_feed() || node.is_constant() || node.flow || node.types.size() != 1) return false;
-    if (!node.op->pure() || node.op->effect != Effect::None || !node.control.empty() || node.varies) return false;
+    if (!node.op->pure() || node.op->effect != Effect::None || !node.control.empty()) return false;
     if (!node.shapes[0].is_known() || node.shapes[0].elements() == 0) return false;
     if (context_.devices && (*context_.devices)[node.device].memory()) return false;
     return std::all_of(node.inputs.begin(), node.inputs.end(), [&](const IrEdge& input) {
-      return !ir_[input.node].varies && ir_.shape(input).is_known() && ir_.shape(input).elements() > 0;
+      return ir_.shape(input).is_known() && ir_.shape(input).elements() > 0;
     });
   }
 
   std::optional<Part> small_part(const IrNode& node) const {
     const std::optional<Part> part = part_of_slice(ir_, node);
     if (!part) return std::nullopt;
-    const Shape& whole = source_of(*node.op) == Source::Slice ? ir_.shape(node.inputs[0]) : node.shapes[0];
+    const bool takes = source_of(*node.op) == Source::Slice;
+    const Shape& whole = takes ? ir_.shape(node.inputs[0]) : node.shapes[0];
     return part->count * kLeastShare <= whole[part->axis] ? part : std::nullopt;
+  }
+
+  // The part of a slice of the program. Begins and sizes become constants: whatever else varies with the feeds, the size
+  // of that dimension may not.
+  std::optional<Part> fixed_part(const IrNode& node) const {
+    const std::optional<Part> part = small_part(node);
+    if (!part || !node.varies) return part;
+    const bool takes = source_of(*node.op) == Source::Slice;
+    if (!node.origin || node.origin->op != node.op) return std::nullopt;
+    const Shape& declared = takes ? node.origin->inputs[0].shape() : node.origin->output_shapes[0];
+    const Shape& whole = takes ? ir_.shape(node.inputs[0]) : node.shapes[0];
+    if (declared.rank() != whole.rank() || declared[part->axis] != whole[part->axis]) return std::nullopt;
+    return part->begin + part->count <= whole[part->axis] ? part : std::nullopt;
+  }
+
+  // What was at a node's place, kept for the shape that it has with other feeds; and a part of that.
+  std::optional<IrEdge> left_behind(const IrNode& node) {
+    if (!node.varies) return std::nullopt;
+    IrNode copy = node;
+    copy.dead = true;
+    return IrEdge{ir_.add(std::move(copy)), 0};
+  }
+  std::optional<IrEdge> part_left_behind(const IrNode& node, const Part& part) {
+    const std::optional<IrEdge> whole = left_behind(node);
+    if (!whole) return std::nullopt;
+    const IrEdge slice{ir_.add(slice_of(node, *whole, part)), 0};
+    ir_[slice.node].dead = true;
+    return slice;
+  }
+  void expect_shape(const std::optional<IrEdge>& of, const IrEdge& edge) {
+    if (of) ir_.equal_shapes.push_back({*of, edge});
   }
 
   // A new node at the place of another, whose inputs and attributes are yet to be set.
@@ -85,6 +117,19 @@ class Mover {
     made.values = {std::move(value)};
     return {ir_.add(std::move(made)), 0};
   }
+  // A shape as an input: that of what is left behind, with other feeds.
+  IrEdge shape_input(const IrNode& node, const Shape& shape, const std::optional<IrEdge>& like) {
+    const IrEdge made = constant(node, dims(shape));
+    if (!like) return made;
+    IrNode& number = ir_[made.node];
+    number.op = find_op("Shape");
+    number.attrs = {};
+    number.attrs.set("T", ir_.type(*like));
+    number.attrs.set("out_type", DType::Int64);
+    number.varies = true;
+    number.recipe = {*like};
+    return made;
+  }
   static std::vector<int64_t> dims(const Shape& shape) { return {shape.dims().begin(), shape.dims().end()}; }
 
   // Fills in the shape of a node whose inputs are known; false: its shape function has something against it.
@@ -100,22 +145,25 @@ class Mover {
       return false;
     }
     node.values.assign(node.types.size(), Tensor());
+    note_varying(node);
     return true;
   }
 
-  IrNode view(const IrNode& node, const IrEdge& edge, const Shape& shape) {
+  void note_varying(IrNode& node) const {
+    node.varies = std::any_of(node.inputs.begin(), node.inputs.end(),
+                              [&](const IrEdge& input) { return ir_[input.node].varies; });
+  }
+
+  IrNode view(const IrNode& node, const IrEdge& edge, const Shape& shape, const std::optional<IrEdge>& like) {
     IrNode made = beside(node, "Reshape");
     made.attrs.set("T", ir_.type(edge));
     made.attrs.set("Tshape", DType::Int64);
-    made.inputs = {edge, constant(node, dims(shape))};
+    made.inputs = {edge, shape_input(node, shape, like)};
     made.types = {ir_.type(edge)};
     made.shapes = {shape};
     made.values.resize(1);
+    note_varying(made);
     return made;
-  }
-  IrEdge viewed(const IrNode& node, const IrEdge& edge, const Shape& shape) {
-    if (ir_.shape(edge) == shape) return edge;
-    return {ir_.add(view(node, edge, shape)), 0};
   }
 
   // Begin, end and strides of a part as inputs, the masks for all of the other dimensions as attributes.
@@ -125,13 +173,14 @@ class Mover {
     begin[axis] = part.begin;
     end[axis] = part.begin + (part.count - 1) * part.stride + 1;
     strides[axis] = part.stride;
-    const int64_t others = ((int64_t{1} << rank) - 1) & ~(int64_t{1} << axis);
+    const int64_t here = int64_t{1} << axis, others = ((int64_t{1} << rank) - 1) & ~here;
+    const bool open = part.stride > 1 && part.begin + part.count * part.stride >= whole[part.axis];
     made.inputs.push_back(constant(node, begin));
     made.inputs.push_back(constant(node, end));
     made.inputs.push_back(constant(node, strides));
     made.attrs.set("Index", DType::Int64);
     made.attrs.set("begin_mask", others);
-    made.attrs.set("end_mask", others);
+    made.attrs.set("end_mask", open ? others | here : others);  // there may be more of them with other feeds
     for (const char* mask : {"ellipsis_mask", "new_axis_mask", "shrink_axis_mask"}) made.attrs.set(mask, int64_t{0});
   }
 
@@ -141,36 +190,41 @@ class Mover {
       return padded->second.inner;
     }
     if (auto known = taken_.find({edge, part}); known != taken_.end()) return known->second;
+    const IrEdge slice{ir_.add(slice_of(node, edge, part)), 0};
+    taken_[{edge, part}] = slice;
+    return slice;
+  }
+  IrNode slice_of(const IrNode& node, const IrEdge& edge, const Part& part) {
     IrNode made = beside(node, "StridedSlice");
     made.attrs.set("T", ir_.type(edge));
     made.inputs = {edge};
     set_slice(made, node, ir_.shape(edge), part);
     made.types = {ir_.type(edge)};
     made.shapes = {part.shape(ir_.shape(edge))};
-    const IrEdge slice{ir_.add(std::move(made)), 0};
-    taken_[{edge, part}] = slice;
-    return slice;
+    made.varies = ir_[edge.node].varies;
+    return made;
   }
 
   // A value of zeros but for a part.
   IrNode put_back(const IrNode& node, const Padded& padded) {
     IrNode made = beside(node, "StridedSliceGrad");
     made.attrs.set("T", node.types[0]);
-    made.inputs = {constant(node, dims(node.shapes[0]))};
+    made.inputs = {shape_input(node, node.shapes[0], left_behind(node))};
     set_slice(made, node, node.shapes[0], padded.part);
     made.inputs.push_back(padded.inner);
     made.types = node.types;
     made.shapes = node.shapes;
     made.values.resize(1);
+    note_varying(made);
     return made;
   }
 
-  // The node, computing a part of its result from parts of its inputs; nothing: it cannot.
+  // The node, computing a part of its result from parts of its inputs, in the shape of `like`; nothing: it cannot.
   std::optional<IrNode> computing(const IrNode& node, const std::vector<std::optional<Part>>& needed,
-                                  const Shape& shape) {
+                                  const Shape& shape, const std::optional<IrEdge>& like) {
     if (const int alias = node.op->def->alias; alias >= 0) {
       const auto at = static_cast<size_t>(alias);
-      return view(node, take(node, node.inputs[at], *needed[at]), shape);
+      return view(node, take(node, node.inputs[at], *needed[at]), shape, like);
     }
     IrNode made = node;
     for (size_t i = 0; i < needed.size(); ++i) {
@@ -189,8 +243,12 @@ class Mover {
     if (!is_simple(ir_[id])) return;
     const IrNode node = ir_[id];
     if (source_of(*node.op) == Source::Unslice) {
-      if (const auto part = small_part(node)) {
-        padded_[{id, 0}] = {*part, viewed(node, node.inputs[4], part->shape(node.shapes[0]))};
+      if (const auto part = fixed_part(node)) {
+        IrEdge inner = node.inputs[4];
+        if (const Shape shape = part->shape(node.shapes[0]); ir_.shape(inner) != shape) {
+          inner = {ir_.add(view(node, inner, shape, part_left_behind(node, *part))), 0};
+        }
+        padded_[{id, 0}] = {*part, inner};
       }
       return;
     }
@@ -216,9 +274,11 @@ class Mover {
       zero[i] = padded && (*needed)[i] && padded->part == *(*needed)[i];
     }
     if (!parts.stays_zero(zero)) return;
-    auto made = computing(node, *needed, part.shape(node.shapes[0]));
+    const std::optional<IrEdge> like = part_left_behind(node, part);
+    auto made = computing(node, *needed, part.shape(node.shapes[0]), like);
     if (!made) return;
     const Padded padded{part, {ir_.add(std::move(*made)), 0}};
+    expect_shape(like, padded.inner);
     padded_[{id, 0}] = padded;
     ir_[id] = put_back(node, padded);  // for those that read all of it
   }
@@ -242,13 +302,17 @@ class Mover {
       if (other[there.axis] != from[part.axis]) return;
       needed[static_cast<size_t>(1 - input)] = there;
     }
-    if (auto made = computing(node, needed, node.shapes[0])) ir_[id] = std::move(*made);
+    const std::optional<IrEdge> like = left_behind(node);
+    if (auto made = computing(node, needed, node.shapes[0], like)) {
+      ir_[id] = std::move(*made);
+      expect_shape(like, {id, 0});
+    }
   }
 
   void note_slice(int id) {
     const IrNode& node = ir_[id];
     if (!is_simple(node) || source_of(*node.op) != Source::Slice) return;
-    if (const auto part = small_part(node)) slices_[node.inputs[0].node].push_back({id, *part});
+    if (const auto part = id < programs_ ? fixed_part(node) : small_part(node)) slices_[node.inputs[0].node].push_back({id, *part});
   }
 
   // Whether all that is read of a node is one part of its output.
@@ -269,10 +333,15 @@ class Mover {
     const auto needed = PartsOfNode(ir_, node).needed_for(part);
     if (!needed) return;
     const int before = ir_.size();
-    auto made = computing(node, *needed, part.shape(node.shapes[0]));
+    const std::optional<IrEdge> like = part_left_behind(node, part);
+    auto made = computing(node, *needed, part.shape(node.shapes[0]), like);
     if (!made) return;
     const IrEdge inner{ir_.add(std::move(*made)), 0};
-    for (const auto& [slice, same] : slices) ir_[slice] = view(ir_[slice], inner, ir_[slice].shapes[0]);
+    expect_shape(like, inner);
+    for (const auto& [slice, same] : slices) {
+      const IrNode gone = ir_[slice];
+      ir_[slice] = view(gone, inner, gone.shapes[0], left_behind(gone));
+    }
     slices_.erase(id);
     ir_[id].dead = true;
     count_again(before, id, slices);
@@ -284,6 +353,7 @@ class Mover {
     controlled_.resize(ir_.nodes.size(), false);
     for (const IrEdge& input : ir_[gone].inputs) --uses_[static_cast<size_t>(input.node)];
     for (int id = first_new; id < ir_.size(); ++id) {
+      if (ir_[id].dead) continue;
       for (const IrEdge& input : ir_[id].inputs) ++uses_[static_cast<size_t>(input.node)];
       note_slice(id);
     }
@@ -292,6 +362,7 @@ class Mover {
 
   Ir& ir_;
   const PassContext& context_;
+  int programs_ = 0;  // nodes of the program; what comes behind them is this pass's
   std::map<IrEdge, Padded> padded_;
   std::map<std::pair<IrEdge, Part>, IrEdge> taken_;
   std::map<int, std::vector<std::pair<int, Part>>> slices_;  // of a node's output, and what they take

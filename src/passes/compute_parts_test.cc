@@ -96,6 +96,13 @@ TEST_F(ComputeParts, ComputesOnlyTheRowsOfAProductThatAreRead) {
   expect_same({z, y});
 }
 
+TEST_F(ComputeParts, ComputesPartsOfBatchesOfAnySize) {
+  Output x = g.placeholder(float32, {kUnknown, 8, 5}, "x"), w = input("w", {5, 7});
+  feeds_["x"] = numbers({3, 8, 5});
+  Output y = reshape(tanh(matmul(reshape(x, {-1, 5}), w)), {-1, 8, 7});
+  EXPECT_EQ(computed(gradients_of(reduce_sum(square(first(y))), {x, w})), 3 * 2 * 3 * 5 * 7);
+}
+
 TEST_F(ComputeParts, ComputesGradientsForTheRowsThatHaveOne) {
   Output x = input("x", {3, 8, 5}), w = input("w", {5, 7}), scale = input("scale", {7});
   Output y = reshape(matmul(reshape(x, {24, 5}), w), {3, 8, 7});
@@ -125,6 +132,47 @@ TEST_F(ComputeParts, FollowsAttention) {
   constexpr int64_t kDense = 2 * kBatch * kWords * kWidth * kWidth, kScores = 2 * kBatch * kHeads * kWords * kSize;
   EXPECT_EQ(computed(all), 6 * kDense + 6 * kDense / kWords + 6 * kScores);
   expect_same(all);
+}
+
+TEST_F(ComputeParts, TakesOtherSizesOfTheBatch) {
+  for (int64_t first_batch : {3, 1}) {
+    Graph g;
+    Output x = g.placeholder(float32, {kUnknown, 8, 5}, "x"), w = g.placeholder(float32, {5, 7}, "w");
+    Output y = tanh(reshape(matmul(reshape(x, {-1, 5}), w), {-1, 8, 7}));
+    Output z = strided_slice(y, {0, 2}, {0, 3}, {1, 1}, {.begin_mask = 1, .end_mask = 1, .shrink_axis_mask = 2});
+    Output loss = reduce_sum(z * z);
+    std::vector<Output> fetches = {z, loss};
+    for (const auto& grad : gradients({loss}, {x, w})) fetches.push_back(grad.dense());
+    Session session(g), plain(g, {.passes = PassOptions::none()});
+    for (int64_t batch : {first_batch, int64_t{4}, int64_t{1}, int64_t{9}, int64_t{2}, int64_t{0}, int64_t{3}}) {
+      const std::vector<Feed> fed = {{x, numbers({batch, 8, 5})}, {w, numbers({5, 7}, 1)}};
+      auto a = session.run(fetches, fed), b = plain.run(fetches, fed);
+      for (size_t i = 0; i < fetches.size(); ++i) {
+        ASSERT_EQ(a[i].shape(), b[i].shape());
+        for (size_t k = 0; k < static_cast<size_t>(a[i].elements()); ++k) {
+          ASSERT_NEAR(a[i].data<float>()[k], b[i].data<float>()[k], 1e-4) << batch << ": " << i << " at " << k;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(ComputeParts, TakesOtherLengthsOfTheDimensionThatIsSliced) {
+  Output x = g.placeholder(float32, {2, kUnknown, 5}, "x"), w = g.placeholder(float32, {5, 7}, "w");
+  Output y = reshape(matmul(reshape(x, {-1, 5}), w), {2, -1, 7});
+  Output last = strided_slice(y, {0, -1}, {0, 0}, {1, 1}, {.begin_mask = 1, .end_mask = 3, .shrink_axis_mask = 2});
+  Output grad = gradients({reduce_sum(last * last)}, {x})[0].dense();
+  Session session(g), plain(g, {.passes = PassOptions::none()});
+  for (int64_t length : {8, 5, 12, 1, 8}) {
+    const std::vector<Feed> fed = {{x, numbers({2, length, 5})}, {w, numbers({5, 7}, 1)}};
+    auto a = session.run({last, grad}, fed), b = plain.run({last, grad}, fed);
+    for (size_t i = 0; i < 2; ++i) {
+      ASSERT_EQ(a[i].shape(), b[i].shape());
+      for (size_t k = 0; k < static_cast<size_t>(a[i].elements()); ++k) {
+        ASSERT_NEAR(a[i].data<float>()[k], b[i].data<float>()[k], 1e-4) << length << ": " << i << " at " << k;
+      }
+    }
+  }
 }
 
 TEST_F(ComputeParts, LeavesPartsThatDifferOrAreNearlyEverything) {
