@@ -5,6 +5,7 @@ A name that is to be imported late, to keep `import weir` quick, is asked of the
 """
 
 import ast
+import importlib
 import os
 
 import weir
@@ -89,3 +90,32 @@ def test_no_function_imports_a_module_of_the_package():
     hidden = [f"{module}:{line} imports {target}" for module, target, line, inside, by_table in _edges()
               if inside and not by_table]
     assert not hidden, hidden
+
+
+def _lacking(tree, modules):
+    """(line, what is asked of a module of the package that does not have it)."""
+    there = {}
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "weir":
+            for alias in node.names:
+                name = f"{node.module}.{alias.name}"
+                if name in modules:
+                    there[alias.asname or alias.name] = importlib.import_module(name)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in there:
+            if not hasattr(there[node.value.id], node.attr):
+                yield node.lineno, f"{node.value.id}.{node.attr}"
+
+
+def test_modules_have_what_others_ask_of_them():
+    """Names that functions use are looked up when these run, which a test may never do."""
+    modules, wrong = _modules(), []
+    for path in modules.values():
+        with open(path, encoding="utf-8") as file:
+            wrong += [f"{path}:{line}: {what}" for line, what in _lacking(ast.parse(file.read()), modules)]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_what_a_module_lacks_is_found():
+    tree = ast.parse("from weir.ops import array_ops\n\ndef f():\n    return array_ops.shape, array_ops.no_such_thing\n")
+    assert list(_lacking(tree, _modules())) == [(4, "array_ops.no_such_thing")]

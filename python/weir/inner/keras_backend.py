@@ -178,7 +178,7 @@ def placeholder(shape=None, ndim=None, dtype=None, sparse=False, name=None, ragg
     dtype = floatx() if dtype is None else dtype
     if shape is None and ndim:
         shape = (None,) * ndim
-    made = (array_ops.sparse_placeholder if sparse else array_ops.placeholder)(dtype, shape=shape, name=name)
+    made = (sparse_ops.sparse_placeholder if sparse else array_ops.placeholder)(dtype, shape=shape, name=name)
     return made
 
 

@@ -60,6 +60,11 @@ def _for_all_tests(decorator):
     return decorate
 
 
+def for_all_test_methods(decorator, *args, **kwargs):
+    """The decorator of a class that decorates each of its tests with ``decorator(*args, **kwargs)``."""
+    return _for_all_tests(decorator(*args, **kwargs))
+
+
 run_all_in_graph_and_eager_modes = _for_all_tests(run_in_graph_and_eager_modes)
 run_in_eager_and_graph_modes = run_in_graph_and_eager_modes
 

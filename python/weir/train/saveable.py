@@ -61,6 +61,7 @@ class BaseSaverBuilder:
     """Where TensorFlow keeps these classes."""
 
     SaveSpec, SaveableObject, VariableSaveable = SaveSpec, SaveableObject, VariableSaveable
+    ResourceVariableSaveable = VariableSaveable
     OpListToDict = None  # set below
 
     def __init__(self, write_version=2):

@@ -2,6 +2,7 @@
 
 from weir.contrib.framework.variables import model_variable
 from weir.contrib.layers.embedding_ops import embedding_lookup_unique, safe_embedding_lookup_sparse
+from weir.contrib.layers.sparse_ops import dense_to_sparse_tensor
 from weir.core.variable_scope import variable_scope
 from weir.ops import math_ops, nn_ops, sparse_ops
 
@@ -16,7 +17,7 @@ def bow_encoder(ids, vocab_size, embed_dim, sparse_lookup=True, initializer=None
                                     regularizer=regularizer, trainable=trainable)
         is_sparse = isinstance(ids, sparse_ops.SparseTensor)
         if sparse_lookup:
-            ids = ids if is_sparse else sparse_ops.dense_to_sparse_tensor(ids)
+            ids = ids if is_sparse else dense_to_sparse_tensor(ids)
             return safe_embedding_lookup_sparse([embeddings], ids, combiner="mean", default_id=0)
         if is_sparse:
             raise TypeError("ids are expected to be dense Tensor, got: %s", ids)

@@ -5,7 +5,7 @@ import abc
 from weir import names
 from weir.contrib.slim.data import data_decoder
 from weir.core import dtypes
-from weir.ops import array_ops, control_flow_ops, functional_ops, math_ops, sparse_ops
+from weir.ops import array_ops, control_flow_ops, functional_ops, math_ops, sparse_functions, sparse_ops
 
 
 class ItemHandler(abc.ABC):
@@ -71,7 +71,7 @@ class Tensor(ItemHandler):
             sizes = [_dense(keys_to_tensors[key]) for key in self._shape_keys]
             shape = array_ops.reshape(array_ops.stack(sizes), [-1])
         if isinstance(tensor, sparse_ops.SparseTensor):
-            tensor = tensor if shape is None else sparse_ops.sparse_reshape(tensor, shape)
+            tensor = tensor if shape is None else sparse_functions.sparse_reshape(tensor, shape)
             return sparse_ops.sparse_tensor_to_dense(tensor, self._default_value)
         return tensor if shape is None else array_ops.reshape(tensor, shape)
 
