@@ -39,6 +39,7 @@ class Panel:
     """One diagram of lines over a common range, as SVG."""
 
     WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 400, 260, 46, 40, 34
+    HIGHEST = 0.9
 
     def __init__(self, x, label, curves):
         self.x, self.label, self.curves = x, label, curves
@@ -46,7 +47,7 @@ class Panel:
 
     def place(self, x, y):
         width, height = self.WIDTH - self.LEFT - 14, self.HEIGHT - self.BOTTOM - self.TOP
-        return self.x + self.LEFT + width * x / self.most, self.TOP + height * (1 - y / 0.8)
+        return self.x + self.LEFT + width * x / self.most, self.TOP + height * (1 - y / self.HIGHEST)
 
     def svg(self):
         parts = []
@@ -72,13 +73,17 @@ def ticks(most):
     return [round(i * step, 6) for i in range(int(most / step + 1e-9) + 1)]
 
 
-def picture(curves):
-    """Accuracy over steps and over minutes of training, side by side."""
+def picture(curves, axes):
+    """Accuracy over steps, over minutes of training, or both side by side."""
     names = "".join(f'<text x="{52 + 150 * i}" y="18" fill="{colour}" font-weight="bold">{escape(name)}</text>'
                     for i, (colour, name) in enumerate(zip(COLOURS, curves)))
-    panels = [Panel(0, "steps", {name: [(step, a) for step, a, _ in curve] for name, curve in curves.items()}),
-              Panel(Panel.WIDTH, "minutes of training", {name: [(m, a) for _, a, m in curve] for name, curve in curves.items()})]
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{2 * Panel.WIDTH}" height="{Panel.HEIGHT}" '
+    labels = {"steps": ("steps", 0), "minutes": ("minutes of training", 2)}
+    panels = []
+    for axis in axes:
+        label, column = labels[axis]
+        points_of = {name: [(p[column], p[1]) for p in curve] for name, curve in curves.items()}
+        panels.append(Panel(len(panels) * Panel.WIDTH, label, points_of))
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{len(panels) * Panel.WIDTH}" height="{Panel.HEIGHT}" '
             f'font-family="sans-serif" font-size="12" fill="#333">\n<rect width="100%" height="100%" fill="#fff"/>\n'
             f"{names}\n" + "\n".join(panel.svg() for panel in panels) + "\n</svg>\n")
 
@@ -89,6 +94,7 @@ def main():
     parser.add_argument("--data_dir", required=True)
     parser.add_argument("--steps", type=int, default=3000)
     parser.add_argument("--eval_every", type=int, default=300)
+    parser.add_argument("--axes", nargs="+", choices=("steps", "minutes"), default=("steps", "minutes"))
     parser.add_argument("--logs", default="runs/cifar10_curve")
     parser.add_argument("-o", "--output", default=os.path.join(ROOT, "docs", "images", "cifar10.svg"))
     flags = parser.parse_args()
@@ -101,7 +107,7 @@ def main():
             run(command, log, flags)
         curves[name] = points(log)
     with open(flags.output, "w", encoding="utf-8") as file:
-        file.write(picture(curves))
+        file.write(picture(curves, flags.axes))
     for row in zip(*curves.values()):
         print("| %d | %s |" % (row[0][0], " | ".join("%.3f, %.1f min" % p[1:] for p in row)))
 

@@ -144,10 +144,11 @@ def pictures(folder, part):
 
 
 def distort(picture, label, seed):
+    seed *= 4  # a seed for each: with one for all the same numbers would decide where, whether and how much
     x = tf.random_crop(tf.cast(picture, tf.float32), [IMAGE_SIZE, IMAGE_SIZE, 3], seed=seed)
-    x = tf.image.random_flip_left_right(x, seed=seed)
-    x = tf.image.random_brightness(x, max_delta=63, seed=seed)
-    x = tf.image.random_contrast(x, lower=0.2, upper=1.8, seed=seed)
+    x = tf.image.random_flip_left_right(x, seed=seed + 1)
+    x = tf.image.random_brightness(x, max_delta=63, seed=seed + 2)
+    x = tf.image.random_contrast(x, lower=0.2, upper=1.8, seed=seed + 3)
     return tf.image.per_image_standardization(x), label
 
 

@@ -420,3 +420,46 @@ def test_memory_stays_flat():
         for _ in range(200):
             step()
         assert resident() - before < 16 << 20
+
+
+def test_statistics_of_pipelines():
+    aggregator = tf.data.experimental.StatsAggregator()
+    dataset = tf.data.Dataset.range(10).map(lambda x: tf.tile([x], [x]))
+    dataset = dataset.apply(tf.data.experimental.bytes_produced_stats("bytes"))
+    dataset = dataset.apply(tf.data.experimental.latency_stats("latency"))
+    options = tf.data.Options()
+    options.experimental_stats.aggregator = aggregator
+    options.experimental_stats.prefix = "input"
+    iterator = dataset.with_options(options).make_initializable_iterator()
+    element, summary = iterator.get_next(), aggregator.get_summary()
+    with tf.Session() as sess:
+        for epoch in (1, 2):
+            sess.run(iterator.initializer)
+            for _ in range(10):
+                sess.run(element)
+            with pytest.raises(tf.errors.OutOfRangeError):
+                sess.run(element)
+            message = tf.Summary.FromString(sess.run(summary))
+            values = {value.tag: value.histo for value in message.value}
+            assert sorted(values) == ["input::bytes", "input::latency"]
+            assert values["input::bytes"].num == values["input::latency"].num == 10 * epoch
+            assert values["input::bytes"].sum == 8 * 45 * epoch and values["input::bytes"].max == 72
+            assert values["input::latency"].sum > 0
+
+
+def test_statistics_go_to_the_nearest_aggregator():
+    def measured(aggregator, count):
+        options = tf.data.Options()
+        options.experimental_stats.aggregator = aggregator
+        dataset = tf.data.Dataset.range(count).apply(tf.data.experimental.latency_stats("latency"))
+        return dataset.with_options(options)._apply_options()
+
+    first, second = tf.data.experimental.StatsAggregator(), tf.data.experimental.StatsAggregator()
+    plain = tf.data.Dataset.range(4).apply(tf.data.experimental.latency_stats("nowhere"))
+    element = tf.data.Dataset.zip((measured(first, 4), measured(second, 4), plain)).make_one_shot_iterator().get_next()
+    summaries = [first.get_summary(), second.get_summary()]
+    with tf.Session() as sess:
+        sess.run(element), sess.run(element)
+        for summary in sess.run(summaries):
+            (value,) = tf.Summary.FromString(summary).value
+            assert value.tag == "latency" and value.histo.num == 2

@@ -37,11 +37,11 @@ std::vector<std::string> binary_files(const std::filesystem::path& folder, Cifar
 }
 
 Picture distort(const Output& picture, const Output& label, int64_t seed) {
-  const image::RandomOptions random{.seed = seed};
-  Output x = image::random_crop(cast(picture, float32), {kCropped, kCropped, int64_t{3}}, random);
-  x = image::random_flip_left_right(x, random);
-  x = image::random_brightness(x, 63, random);
-  x = image::random_contrast(x, 0.2f, 1.8f, random);
+  seed *= 4;  // a seed for each: with one for all the same numbers would decide where, whether and how much
+  Output x = image::random_crop(cast(picture, float32), {kCropped, kCropped, int64_t{3}}, {.seed = seed});
+  x = image::random_flip_left_right(x, {.seed = seed + 1});
+  x = image::random_brightness(x, 63, {.seed = seed + 2});
+  x = image::random_contrast(x, 0.2f, 1.8f, {.seed = seed + 3});
   return {image::per_image_standardization(ensure_shape(x, {kCropped, kCropped, 3})), label};
 }
 

@@ -111,6 +111,12 @@ class Dataset:
         if advice.autotune is not False:
             dataset = dataset._unary("ModelDataset", [], algorithm=advice.autotune_algorithm or 0,
                                      cpu_budget=advice.autotune_cpu_budget or 0)
+        stats = options.experimental_stats
+        if stats.aggregator is not None:
+            if stats.latency_all_edges:
+                raise NotImplementedError("StatsOptions.latency_all_edges: put latency_stats(tag) where it is wanted")
+            dataset = dataset._unary("SetStatsAggregatorDataset", [
+                stats.aggregator._resource, stats.prefix or "", stats.counter_prefix or ""])
         return dataset
 
     def make_one_shot_iterator(self):

@@ -105,6 +105,17 @@ class Pipeline {
     if (!found) found = make();
     return std::static_pointer_cast<S>(found);
   }
+  // The state of the nearest place around this one that has such a state; null: none has.
+  template <class S>
+  std::shared_ptr<S> state_around(std::string place) {
+    std::lock_guard lock(mutex_);
+    while (true) {
+      const auto found = states_.find(place + typeid(S).name());
+      if (found != states_.end()) return std::static_pointer_cast<S>(found->second);
+      if (place.empty()) return nullptr;
+      place.pop_back();
+    }
+  }
 
  private:
   std::shared_ptr<GraphFunctions> functions_;

@@ -30,6 +30,9 @@ namespace weir::ops {
   row(random_dataset, "ExperimentalRandomDataset") \
   row(rebatch_dataset, "ExperimentalRebatchDataset") \
   row(scan_dataset, "ExperimentalScanDataset") \
+  row(set_stats_aggregator_dataset, "ExperimentalSetStatsAggregatorDataset") \
+  row(stats_aggregator_handle, "ExperimentalStatsAggregatorHandle") \
+  row(stats_aggregator_summary, "ExperimentalStatsAggregatorSummary") \
   row(sleep_dataset, "ExperimentalSleepDataset") \
   row(sliding_window_dataset, "ExperimentalSlidingWindowDataset") \
   row(take_while_dataset, "ExperimentalTakeWhileDataset") \

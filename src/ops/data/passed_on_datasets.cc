@@ -52,11 +52,5 @@ OpDef assert_next_dataset_op() {
   return row("AssertNextDataset", "input_dataset:variant; transformations:string", kSpecAttrs,
              "input_dataset, transformations, handle");
 }
-OpDef latency_stats_dataset_op() {
-  return row("LatencyStatsDataset", "input_dataset:variant; tag:string", kSpecAttrs, "input_dataset, tag, handle");
-}
-OpDef bytes_produced_stats_dataset_op() {
-  return row("BytesProducedStatsDataset", "input_dataset:variant; tag:string", kSpecAttrs, "input_dataset, tag, handle");
-}
 
 }  // namespace weir::ops

@@ -17,6 +17,8 @@
   row(group_by_window_dataset) row(group_by_reducer_dataset) \
   row(optimize_dataset) row(model_dataset) row(max_intra_op_parallelism_dataset) row(private_thread_pool_dataset) \
   row(non_serializable_dataset) row(assert_next_dataset) row(latency_stats_dataset) row(bytes_produced_stats_dataset) \
+  row(set_stats_aggregator_dataset) row(stats_aggregator_handle) row(stats_aggregator_handle_v2) \
+  row(stats_aggregator_summary) \
   row(iterator) row(iterator_v2) row(one_shot_iterator) row(make_iterator) row(iterator_get_next) \
   row(iterator_get_next_sync) row(iterator_get_next_as_optional) row(iterator_to_string_handle) \
   row(iterator_from_string_handle) row(iterator_from_string_handle_v2) row(iterator_get_device) \
@@ -44,6 +46,8 @@
   row(experimental_parallel_interleave_dataset) row(experimental_parse_example_dataset) \
   row(experimental_private_thread_pool_dataset) \
   row(experimental_random_dataset) row(experimental_rebatch_dataset) row(experimental_scan_dataset) \
+  row(experimental_set_stats_aggregator_dataset) row(experimental_stats_aggregator_handle) \
+  row(experimental_stats_aggregator_summary) \
   row(experimental_sleep_dataset) row(experimental_sliding_window_dataset) row(experimental_take_while_dataset) \
   row(experimental_thread_pool_dataset) row(experimental_thread_pool_handle) row(experimental_unbatch_dataset) \
   row(experimental_unique_dataset)

@@ -11,11 +11,3 @@ def prefetch_to_device(device, buffer_size=None):
 def copy_to_device(target_device, source_device="/cpu:0"):
     """The elements, for steps on another device."""
     return lambda dataset: Dataset._make(dataset._variant_tensor, dataset.element_spec, [dataset])
-
-
-def latency_stats(tag):
-    return lambda dataset: dataset._unary("LatencyStatsDataset", [tag])
-
-
-def bytes_produced_stats(tag):
-    return lambda dataset: dataset._unary("BytesProducedStatsDataset", [tag])
