@@ -449,16 +449,16 @@ def test_statistics_of_pipelines():
 
 def test_statistics_go_to_the_nearest_aggregator():
     def measured(aggregator, count):
-        options = tf.data.Options()
-        options.experimental_stats.aggregator = aggregator
         dataset = tf.data.Dataset.range(count).apply(tf.data.experimental.latency_stats("latency"))
-        return dataset.with_options(options)._apply_options()
+        return dataset._unary("SetStatsAggregatorDataset", [aggregator._resource, "", ""])
 
     first, second = tf.data.experimental.StatsAggregator(), tf.data.experimental.StatsAggregator()
     plain = tf.data.Dataset.range(4).apply(tf.data.experimental.latency_stats("nowhere"))
-    element = tf.data.Dataset.zip((measured(first, 4), measured(second, 4), plain)).make_one_shot_iterator().get_next()
+    iterator = tf.data.Dataset.zip((measured(first, 4), measured(second, 4), plain)).make_initializable_iterator()
+    element = iterator.get_next()
     summaries = [first.get_summary(), second.get_summary()]
     with tf.Session() as sess:
+        sess.run(iterator.initializer)
         sess.run(element), sess.run(element)
         for summary in sess.run(summaries):
             (value,) = tf.Summary.FromString(summary).value
