@@ -64,6 +64,7 @@ bench: build  ## measure the workloads and the kernels
 cluster-test: build  ## try clusters with faults, under load and on MNIST; the namespaces need root
 	@WEIR_FAULT_RUNS=3000 $(BIN)/test_distributed --gtest_filter='Faults.*'
 	@PYTHONPATH=python $(VENV)/bin/python tests/cluster/network.py 20
+	@PYTHONPATH=python $(VENV)/bin/python tests/cluster/fuzz_services.py 20
 	@PYTHONPATH=python $(VENV)/bin/python tests/cluster/load.py 32 200
 	@PYTHONPATH=python $(VENV)/bin/python tests/cluster/mnist.py
 

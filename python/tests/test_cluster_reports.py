@@ -2,6 +2,7 @@
 of tensorflow/tensorflow. Others are in test_replicas.py: 7767, 6780 (a parameter server that is killed), 13806 (a worker that
 is), 25858 (parameter servers that never end)."""
 
+import contextlib
 import os
 import signal
 import socket
@@ -29,6 +30,17 @@ def free_port():
 def graph():
     with tf.Graph().as_default() as graph:
         yield graph
+
+
+@contextlib.contextmanager
+def local_cluster(workers, servers):
+    """Tasks of this process, that end with the block."""
+    tasks = tf.test.create_local_cluster(workers, servers)
+    try:
+        yield tasks
+    finally:
+        for task in tasks[0] + tasks[1]:
+            task.stop()
 
 
 def join_all(threads, seconds=90):
@@ -107,16 +119,15 @@ def test_queues_behind_each_other_do_not_deadlock():
     assert len(seen) == 300 and sorted(seen) == sorted(list(range(100)) * 3)
 
 
-@pytest.mark.parametrize("where", ["", "tf.train.Server.create_local_server().target"])
-def test_a_wait_that_nobody_ends_can_be_interrupted(where):
-    """7034: without queue runners a dequeue hung, and Ctrl-C did not end it."""
+def check_interrupt(fetch, target):
+    """A program that waits for what does not come ends its run with Ctrl-C."""
     program = f"""
 import weir as tf
-batch = tf.train.batch([tf.train.range_input_producer(10).dequeue()], 2)
-with tf.Session({where}) as session:
+fetch = {fetch}
+with tf.Session({target}) as session:
     print("waiting", flush=True)
     try:
-        session.run(batch)
+        session.run(fetch)
     except KeyboardInterrupt:
         print("interrupted", flush=True)
 """
@@ -126,26 +137,17 @@ with tf.Session({where}) as session:
     time.sleep(0.3)
     process.send_signal(signal.SIGINT)
     assert process.communicate(timeout=60)[0] == "interrupted\n"
+
+
+@pytest.mark.parametrize("where", ["", "tf.train.Server.create_local_server().target"])
+def test_a_wait_that_nobody_ends_can_be_interrupted(where):
+    """7034: without queue runners a dequeue hung, and Ctrl-C did not end it."""
+    check_interrupt("tf.train.batch([tf.train.range_input_producer(10).dequeue()], 2)", where)
 
 
 def test_the_wait_for_a_server_can_be_interrupted():
     """A session with a server that is not there could only be killed."""
-    program = f"""
-import weir as tf
-x = tf.constant(1.0) + 1
-with tf.Session("grpc://localhost:{free_port()}") as session:
-    print("waiting", flush=True)
-    try:
-        session.run(x)
-    except KeyboardInterrupt:
-        print("interrupted", flush=True)
-"""
-    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True,
-                               env=dict(os.environ, PYTHONPATH=PYTHON_PATH))
-    assert process.stdout.readline() == "waiting\n"
-    time.sleep(0.3)
-    process.send_signal(signal.SIGINT)
-    assert process.communicate(timeout=60)[0] == "interrupted\n"
+    check_interrupt("tf.constant(1.0) + 1", f"'grpc://localhost:{free_port()}'")
 
 
 def test_a_worker_that_is_refused_does_not_spin(monkeypatch):
@@ -184,42 +186,33 @@ def test_a_worker_that_is_refused_does_not_spin(monkeypatch):
     assert pauses[-1] == 5.0
 
 
-class Synchronous:
-    """Workers of a cluster in this process, each with its own graph, that train one variable together."""
+def train_synchronously(workers, servers, build):
+    """Workers of a cluster in this process, each with its own graph, train what `build` makes together, and all end."""
+    ended, failed = [], []
 
-    def __init__(self, workers, servers, build):
-        self.workers, self.servers = tf.test.create_local_cluster(workers, servers)
-        self.build, self.ended, self.failed = build, [], []
-
-    def run(self, task):
+    def work(tasks, task):
         try:
             with tf.Graph().as_default():
-                place = tf.train.replica_device_setter(len(self.servers), worker_device=f"/job:worker/task:{task}")
-                with tf.device(place):
+                with tf.device(tf.train.replica_device_setter(servers, worker_device=f"/job:worker/task:{task}")):
                     step = tf.train.get_or_create_global_step()
-                    loss, hooks = self.build(task)
-                    optimizer = tf.train.SyncReplicasOptimizer(tf.train.GradientDescentOptimizer(0.01), len(self.workers))
+                    loss, hooks = build(task)
+                    optimizer = tf.train.SyncReplicasOptimizer(tf.train.GradientDescentOptimizer(0.01), workers)
                     train = optimizer.minimize(loss, global_step=step)
                 hooks = hooks + [optimizer.make_session_run_hook(task == 0)]
-                with tf.train.MonitoredTrainingSession(self.workers[task].target, task == 0, hooks=hooks,
+                with tf.train.MonitoredTrainingSession(tasks[task].target, task == 0, hooks=hooks,
                                                        stop_grace_period_secs=5) as session:
                     while not session.should_stop():
                         session.run(train)
-            self.ended.append(task)
+            ended.append(task)
         except Exception as error:  # pylint: disable=broad-except
-            self.failed.append((task, error))
+            failed.append((task, error))
 
-    def __enter__(self):
-        threads = [threading.Thread(target=self.run, args=(task,), daemon=True) for task in range(len(self.workers))]
+    with local_cluster(workers, servers) as (tasks, _):
+        threads = [threading.Thread(target=work, args=(tasks, task), daemon=True) for task in range(workers)]
         for thread in threads:
             thread.start()
         join_all(threads)
-        assert not self.failed and len(self.ended) == len(self.workers), self.failed
-        return self
-
-    def __exit__(self, *_):
-        for task in self.workers + self.servers:
-            task.stop()
+        assert not failed and len(ended) == workers, failed
 
 
 def test_synchronous_workers_end_together():
@@ -228,8 +221,7 @@ def test_synchronous_workers_end_together():
         v = tf.get_variable("v7970", [3])
         return tf.reduce_sum(v * (task + 1.0)), [tf.train.StopAtStepHook(last_step=15)]
 
-    with Synchronous(3, 1, build):
-        pass
+    train_synchronously(3, 1, build)
 
 
 def test_synchronous_workers_end_with_their_common_input():
@@ -249,8 +241,7 @@ def test_synchronous_workers_end_with_their_common_input():
 
         return x * tf.reduce_sum(tf.get_variable("v5022", [2])), [Fill()]
 
-    with Synchronous(2, 1, build):
-        pass
+    train_synchronously(2, 1, build)
 
 
 def test_many_variables_do_not_make_synchronous_workers_hang():
@@ -259,13 +250,11 @@ def test_many_variables_do_not_make_synchronous_workers_hang():
         loss = tf.add_n([tf.reduce_sum(tf.get_variable(f"v4651_{i}", [5, 7])) for i in range(60)])
         return loss * (task + 1.0), [tf.train.StopAtStepHook(last_step=12)]
 
-    with Synchronous(2, 2, build):
-        pass
+    train_synchronously(2, 2, build)
 
 
 def test_iterators_are_found_by_their_handles_in_a_cluster():
     """14613: in a MonitoredTrainingSession of a cluster, Iterator.from_string_handle failed or the session was made again and again."""
-    workers, servers = tf.test.create_local_cluster(1, 1)
     with tf.device(tf.train.replica_device_setter(1, worker_device="/job:worker/task:0")):
         step = tf.train.get_or_create_global_step()
         train_data, test_data = (tf.data.Dataset.range(n).map(lambda x: x * 10) for n in (5, 3))
@@ -282,10 +271,9 @@ def test_iterators_are_found_by_their_handles_in_a_cluster():
         def after_create_session(self, session, coord):
             sessions.append(session.run(handles))
 
-    with tf.train.MonitoredTrainingSession(workers[0].target, True, hooks=[Handles()]) as session:
+    with local_cluster(1, 1) as (workers, _), \
+            tf.train.MonitoredTrainingSession(workers[0].target, True, hooks=[Handles()]) as session:
         train, test = sessions[0]
         got = [session.run([value, count], {handle: h})[0] for h in (train, train, test, train, test)]
         assert got == [0, 10, 0, 20, 10] and session.run(total, {handle: train}) == 30
     assert len(sessions) == 1
-    for task in workers + servers:
-        task.stop()

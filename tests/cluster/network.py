@@ -161,10 +161,13 @@ class Run:
                 return f"{name} ended with {self.tasks[name].returncode}"
             steps = self.steps(name)
             for (_, before), (when, after) in zip(steps, steps[1:]):
-                # What is done while the chief is away nobody saves; what was saved is never lost. The last one that was begun may
-                # not have been ended.
+                if after >= before:
+                    continue
+                # What was saved is never lost; the last checkpoint that was begun may not have been ended.
                 saved = [step for begun, step in self.numbers(CHIEF, r"Saving checkpoints for (\d+)") if begun < when][:-1]
-                if after < before and (after < max(saved, default=0) or (before - after > INTERVAL + 10 and not self.is_chief_disturbed)):
+                # One interval, and what others do while a checkpoint is written; nobody writes any while the chief is away.
+                is_long = before - after > 2 * INTERVAL and not self.is_chief_disturbed
+                if is_long or after < max(saved, default=0):
                     return f"{name} went back from step {before} to {after}; {saved} were saved"
         reader = tf.train.NewCheckpointReader(tf.train.latest_checkpoint(str(self.folder / "model")))
         w, step = reader.get_tensor("w"), reader.get_tensor("global_step")
