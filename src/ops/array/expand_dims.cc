@@ -9,7 +9,7 @@ namespace {
 void infer(InferContext& c) {
   // A vector of one element is taken too, as TensorFlow does.
   if (c.input(1).has_rank() && c.input(1).is_known() && c.input(1).elements() != 1) {
-    throw invalid_argument("'dim' must be a single number; its shape is {}", c.input(1).str());
+    throw invalid_argument("'dim' input must be a tensor with a single value; its shape is {}", c.input(1).str());
   }
   const Shape& from = c.input(0);
   std::optional<std::vector<int64_t>> value = c.value_as_ints(1);

@@ -17,6 +17,9 @@ int64_t NdIndex::slice_start(int64_t row) const {
   for (int d = 0; d < depth; ++d) {
     int64_t at = int_at(c, input, row * depth + d);
     if (at < 0 || at >= shape.dims()[static_cast<size_t>(d)]) {
+      if (shape.elements() == 0) {
+        throw invalid_argument("Requested more than 0 entries, but params is empty.  Params shape: {}", shape.str());
+      }
       std::string entries;
       for (int e = 0; e < depth; ++e) entries += (e ? ", " : "") + std::to_string(int_at(c, input, row * depth + e));
       throw invalid_argument("flat indices[{}, :] = [{}] does not index into param (shape: {})", row, entries, shape.str());

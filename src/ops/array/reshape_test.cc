@@ -46,7 +46,7 @@ TEST(Squeeze, DropsDimensionsOfSizeOne) {
             .inputs = {ramp({1, 2, 1, 3, 1})},
             .attrs = {{"squeeze_dims", std::vector<int64_t>{0, -1}}},
             .outputs = {ramp({2, 1, 3})},
-            .bad = {{.inputs = {ramp({2, 2, 1, 3, 1})}, .message = "cannot squeeze dimension 0 of shape [2,2,1,3,1]"},
+            .bad = {{.inputs = {ramp({2, 2, 1, 3, 1})}, .message = "Can not squeeze dim[0], expected a dimension of 1, got 2: [2,2,1,3,1]"},
                     {.inputs = {ramp({})}, .message = "axis 0 is out of valid range"}}});
 }
 

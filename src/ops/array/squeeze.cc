@@ -24,7 +24,7 @@ void infer(InferContext& c) {
     } else if (std::find(axes.begin(), axes.end(), i) == axes.end()) {
       to.append(from[i]);
     } else if (from[i] != 1 && from[i] != kUnknown) {
-      throw invalid_argument("cannot squeeze dimension {} of shape {}: its size is not 1", i, from.str());
+      throw invalid_argument("Can not squeeze dim[{}], expected a dimension of 1, got {}: {}", i, from[i], from.str());
     }
   }
   c.set_output(0, to);

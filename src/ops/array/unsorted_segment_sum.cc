@@ -12,6 +12,10 @@ namespace {
 
 void infer(InferContext& c) {
   const Shape &data = c.input(0), &ids = c.input(1);
+  if (c.input(2).has_rank() && c.input(2).rank() != 0) {
+    throw invalid_argument("Shape must be rank 0 but is rank {}: num_segments should be a scalar, not shape {}",
+                           c.input(2).rank(), c.input(2).str());
+  }
   std::optional<int64_t> segments = scalar_argument(c, 2);
   if (segments && *segments < 0) throw invalid_argument("num_segments is {}", *segments);
   if (!data.has_rank() || !ids.has_rank()) return;
@@ -48,7 +52,7 @@ struct Cpu {
     int64_t rows = c.elements(1), segments = int_at(c, 2), width = rows ? c.elements(0) / rows : 0;
     for (int64_t i = 0; i < rows; ++i) {
       if (int64_t id = int_at(c, 1, i); id >= segments) {
-        throw invalid_argument("segment_ids[{}] = {} is out of range [0, {})", i, id, segments);
+        throw invalid_argument("segment_ids{} = {} is out of range [0, {})", subscript_of(c.shape(1), i), id, segments);
       }
     }
     zero_elements(dtype_of<T>, c.raw_output(), c.output_elements(), c.pool());

@@ -9,7 +9,11 @@
 namespace weir::ops {
 namespace {
 
-void infer_parse(InferContext& c) { c.require_scalar(0); }
+void infer_parse(InferContext& c) {
+  if (!c.input(0).has_rank() || c.input(0).rank() == 0) return;
+  throw invalid_argument("Shape must be rank 0 but is rank {}: Expected `serialized` to be a scalar, got shape: {}",
+                         c.input(0).rank(), c.input(0).str());
+}
 
 void parse(KernelContext& c) {
   const auto& bytes = c.scalar<std::string>(0);

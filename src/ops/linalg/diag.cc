@@ -14,7 +14,7 @@ constexpr std::string_view kTypes = "T:type{bfloat16,half,float,double,int32,int
 void infer_diag(InferContext& c) {
   const Shape& x = c.input(0);
   if (!x.has_rank()) return;
-  if (x.rank() < 1) c.fail("the input must be at least a vector");
+  if (x.rank() < 1) c.fail("Shape must be at least rank 1 but is rank 0");
   Shape to = x;
   for (int64_t size : x.dims()) to.append(size);
   c.set_output(0, to);

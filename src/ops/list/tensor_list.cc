@@ -259,7 +259,7 @@ void give_element(KernelContext& c, int output, const TensorList& list, int64_t 
   if (tensor && !tensor->valid()) return;
   if (!tensor && !shape.is_known()) {
     throw invalid_argument(
-        "Trying to read an uninitialized element but element_shape is not fully defined: element {} "
+        "Trying to read an uninitialized tensor but element_shape is not fully defined: element {} "
         "of shape {}",
         index, shape.str());
   }

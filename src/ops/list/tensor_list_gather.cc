@@ -42,7 +42,7 @@ void cpu(KernelContext& c) {
     element = tensor->shape();
   }
   if (!element.is_known()) {
-    throw invalid_argument("Tried to gather uninitialized tensors with non-fully-defined element_shape: {}",
+    throw invalid_argument("Tried to gather uninitialized tensors from a list with non-fully-defined element_shape: {}",
                            element.str());
   }
   Tensor result = place_result(list->dtype(), with_leading(c.elements(1), element));

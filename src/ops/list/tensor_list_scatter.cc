@@ -48,7 +48,7 @@ ListPtr scatter(const KernelContext& c, ListPtr list, int tensor) {
 template <bool kHasLength>
 void cpu(KernelContext& c) {
   int64_t length = kHasLength ? c.scalar<int32_t>(3) : -1;
-  if (length < -1) throw invalid_argument("TensorListScatter expects num_elements >= -1, but got {}", length);
+  if (length < -1) throw invalid_argument("TensorListScatter expects num_elements >= -1, found: {}", length);
   if (length == -1) {
     length = 0;
     for (int64_t i = 0; i < c.elements(1); ++i) length = std::max<int64_t>(length, int64_t{c.input<int32_t>(1)[i]} + 1);

@@ -26,7 +26,10 @@ Output safe_shape_div(const Output& x, const Output& y) { return floordiv(x, max
 
 void infer_reduction(InferContext& c) {
   const Shape& x = c.input(0);
-  if (c.input(1).rank() > 1) c.require_rank(1, 1);
+  if (c.input(1).rank() > 1) {
+    throw invalid_argument("Shape must be at most rank 1 but is rank {}: the axes have shape {}", c.input(1).rank(),
+                           c.input(1).str());
+  }
   bool keep_dims = c.attr<bool>("keep_dims");
   auto axes = c.value_as_ints(1);
   if (!axes || !x.has_rank()) {
