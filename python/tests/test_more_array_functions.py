@@ -103,3 +103,20 @@ def test_orthogonal_values_differ_from_run_to_run():
         first, second = session.run(value), session.run(value)
     np.testing.assert_allclose(first.T @ first, np.eye(3), atol=1e-5)
     assert not np.allclose(first, second)
+
+
+def test_paths_of_nested_structures():
+    nest = tf.contrib.framework.nest
+    tree = {"b": [1, (2,)], "a": 3}
+    paths = tf.nest.flatten(tree) == [3, 1, 2] and nest.flatten_with_tuple_paths(tree)
+    assert paths == [(("a",), 3), (("b", 0), 1), (("b", 1, 0), 2)]
+    assert nest.flatten_with_tuple_paths_up_to({"b": 0, "a": 0}, tree) == [(("a",), 3), (("b",), [1, (2,)])]
+    assert nest.map_structure_with_tuple_paths(lambda path, x, y: (len(path), x + y), tree, tree) == {
+        "a": (1, 6), "b": [(2, 2), ((3, 4),)]}
+
+
+def test_bins_of_a_histogram():
+    bins = _value(tf.histogram_fixed_width_bins([[-1., 0., 1.5], [2., 5., 15.]], [0., 5.], nbins=5))
+    np.testing.assert_array_equal(bins, [[0, 0, 1], [2, 4, 4]])
+    with pytest.raises(ValueError, match="maxlen must be scalar"):
+        tf.sequence_mask([1, 2], maxlen=[3, 4])

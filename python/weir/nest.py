@@ -164,19 +164,49 @@ def map_structure_up_to(shallow_tree, func, *inputs, **kwargs):
     return pack_sequence_as(shallow_tree, [func(*parts) for parts in zip(*flat)])
 
 
+def yield_flat_paths(structure, expand_composites=False):
+    """The keys and indices on the way to each leaf, as tuples."""
+    if not is_sequence(structure):
+        yield ()
+        return
+    if isinstance(structure, _Mapping):
+        keys = sorted(structure)
+    else:
+        keys = getattr(structure, "_fields", None) or range(len(structure))
+    for key, child in zip(keys, _children(structure)):
+        for path in yield_flat_paths(child):
+            yield (key, *path)
+
+
+def flatten_with_tuple_paths(structure, expand_composites=False):
+    return list(zip(yield_flat_paths(structure), flatten(structure)))
+
+
+def flatten_with_tuple_paths_up_to(shallow_tree, input_tree, check_types=True, expand_composites=False,
+                                   check_subtrees_length=True):
+    """[(path, part)] of the parts of ``input_tree`` that stand where ``shallow_tree`` has its leaves."""
+    return list(zip(yield_flat_paths(shallow_tree), flatten_up_to(shallow_tree, input_tree, check_types)))
+
+
 def flatten_with_joined_string_paths(structure, separator="/", expand_composites=False):
     """[(path, leaf)]: the keys and indices on the way to a leaf, joined."""
+    return [(separator.join(str(key) for key in path), leaf) for path, leaf in flatten_with_tuple_paths(structure)]
 
-    def walk(part, path):
-        if not is_sequence(part):
-            return [(separator.join(path), part)]
-        if isinstance(part, _Mapping):
-            keys = sorted(part)
-        else:
-            keys = getattr(part, "_fields", None) or range(len(part))
-        return [leaf for key, child in zip(keys, _children(part)) for leaf in walk(child, path + [str(key)])]
 
-    return walk(structure, [])
+def map_structure_with_tuple_paths_up_to(shallow_tree, func, *inputs, **kwargs):
+    """func(path, *parts) of the parts that stand where ``shallow_tree`` has its leaves."""
+    if not inputs:
+        raise ValueError("Cannot map over no sequences")
+    flat = [flatten_up_to(shallow_tree, tree, kwargs.get("check_types", True)) for tree in inputs]
+    return pack_sequence_as(shallow_tree, [func(path, *parts) for path, parts in
+                                           zip(yield_flat_paths(shallow_tree), zip(*flat))])
+
+
+def map_structure_with_tuple_paths(func, *structure, **kwargs):
+    """func(path, *leaves) of every leaf, the path as a tuple."""
+    for other in structure[1:]:
+        assert_same_structure(structure[0], other, kwargs.get("check_types", True))
+    return map_structure_with_tuple_paths_up_to(structure[0], func, *structure, check_types=False)
 
 
 def map_structure_with_paths(func, *structure, **kwargs):

@@ -12,6 +12,7 @@ import unittest
 from weir.core import stack
 from weir.core.graph import import_graph_def
 from weir.core.tensor import Tensor
+from weir.inner.ops import get_collection_proto_type
 from weir.ops import array_ops
 from weir.protos import GraphDef
 from weir.test import (TestCase as TensorFlowTestCase, assert_equal_graph_def, gpu_device_name,  # noqa: F401
@@ -27,6 +28,31 @@ def assert_ops_in_graph(expected_ops, graph):
     if set(expected_ops) != set(found):
         raise ValueError(f"Not all expected ops are present. Expected {set(expected_ops)}, found {set(found)}")
     return found
+
+
+def get_node_def_from_graph(node_name, graph_def):
+    """The node of a graph's definition with this name, or None."""
+    return next((node for node in graph_def.node if node.name == node_name), None)
+
+
+def assert_meta_graph_protos_equal(tester, a, b):
+    """Compares two MetaGraphDefs; messages in collections by their fields, nodes in any order. Both are left without what
+    was compared."""
+    tester.assertEqual(set(a.collection_def), set(b.collection_def))
+    for key in a.collection_def:
+        mine, other, kind = a.collection_def[key], b.collection_def[key], get_collection_proto_type(key)
+        if not kind:
+            tester.assertEqual(mine, other)
+            continue
+        tester.assertEqual(len(mine.bytes_list.value), len(other.bytes_list.value))
+        for one, two in zip(mine.bytes_list.value, other.bytes_list.value):
+            tester.assertProtoEquals(kind.FromString(one), kind.FromString(two))
+    assert_equal_graph_def(a.graph_def, b.graph_def, checkpoint_v2=True)
+    tester.assertProtoEquals(a.graph_def.versions, b.graph_def.versions)
+    for message in (a, b):
+        message.ClearField("collection_def")
+        message.ClearField("graph_def")
+    tester.assertProtoEquals(a, b)
 
 
 def _identity_decorator(function=None, *_, **__):

@@ -533,6 +533,10 @@ def boolean_mask(tensor, mask, name="boolean_mask", axis=None):
 
 def sequence_mask(lengths, maxlen=None, dtype=dtypes.as_dtype("bool"), name=None):
     """``mask[i, ..., j] = j < lengths[i, ...]``."""
+    if maxlen is not None and not _is_number(maxlen):
+        maxlen = convert_to_tensor(maxlen)
+        if maxlen.shape.ndims not in (None, 0):
+            raise ValueError("maxlen must be scalar for sequence_mask")
     return _weir.sequence_mask(_graph(), lengths, maxlen, dtypes.as_dtype(dtype), name)
 
 

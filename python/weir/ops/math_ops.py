@@ -454,6 +454,16 @@ def histogram_fixed_width(values, value_range, nbins=100, dtype=dtypes.int32, na
                      {"dtype": dtype}, scope)
 
 
+def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=dtypes.int32, name=None):
+    """The bin of ``histogram_fixed_width`` that each value falls into."""
+    with name_scope(name, "histogram_fixed_width_bins", [values, value_range, nbins]):
+        values = convert_to_tensor(values, name="values")
+        low, high = array_ops.unstack(convert_to_tensor(value_range, name="value_range"), num=2)
+        share = truediv(values - low, high - low)  # noqa: F821
+        bins = cast(floor(cast(nbins, values.dtype) * share), dtypes.int32)  # noqa: F821
+        return cast(minimum(maximum(bins, 0), nbins - 1), dtype)  # noqa: F821
+
+
 def searchsorted(sorted_sequence, values, side="left", out_type=dtypes.int32, name=None):
     """Where values would be put into sorted rows, before (left) or behind equals."""
     if side not in ("left", "right"):

@@ -275,7 +275,7 @@ TEST(TensorList, RefusesBadIndicesSizesShapesAndTypes) {
   }
   refuses(run(length(reserve(g, ints({2}), n)), -1), "non negative");
   refuses(run(length(resize(list, n)), -5), "non-negative");
-  refuses(run(get_item(any, 0, kAnyShape)), "uninitialized element");
+  refuses(run(get_item(any, 0, kAnyShape)), "uninitialized tensor");
   refuses(run(stack_of(any, kAnyShape)), "non-fully-defined element_shape");
   refuses(run(gather(any, ints({0}), kAnyShape)), "non-fully-defined element_shape");
   refuses(run(concat_v2(any, kAnyShape, Tensor(std::vector<int64_t>{})).output(0)), "not fully defined");
