@@ -29,6 +29,15 @@ TEST(Reshape, KnowsWhatFollowsFromPartialShapes) {
   EXPECT_EQ(reshape(x, {-1, 784}).shape().str(), "[?,784]");
   Output batch = subscript(shape(x), {0});
   EXPECT_EQ(reshape(x, stack({batch, 784})).shape().str(), "[?,784]");
+  Output y = g.placeholder(float32, {kUnknown, 3, 7});
+  auto part = [&](int first, int last, int step, StridedSliceOptions masks) {
+    return strided_slice(shape(y), {first}, {last}, {step}, masks);
+  };
+  EXPECT_EQ(fill(part(1, 0, 1, {.end_mask = 1}), 0.0f).shape().str(), "[3,7]");
+  EXPECT_EQ(fill(part(0, -1, 1, {}), 0.0f).shape().str(), "[?,3]");
+  EXPECT_EQ(fill(part(0, 3, 2, {}), 0.0f).shape().str(), "[?,7]");
+  EXPECT_EQ(fill(part(0, 0, -1, {.begin_mask = 1, .end_mask = 1}), 0.0f).shape().str(), "[7,3,?]");
+  EXPECT_EQ(reshape(y, concat({part(1, 3, 1, {}), {-1}}, 0)).shape().str(), "[3,7,?]");
 }
 
 TEST(ExpandDims, PutsADimensionAnywhere) {

@@ -29,6 +29,20 @@ void infer(InferContext& c) {
   c.set_output(0, spec.result_shape());
 }
 
+// Part of a shape, shape(x)[1:]: the sizes that are known stay so.
+Shape as_shape(InferContext& c) {
+  const Shape whole = c.value_as_shape(0);
+  const SliceMasks masks(c.attrs());
+  Tensor begin = c.value(1), end = c.value(2), strides = c.value(3);
+  if (!whole.has_rank() || masks.ellipsis || masks.new_axis || masks.shrink_axis) return Shape::unknown();
+  if (!begin.valid() || !end.valid() || !strides.valid() || strides.elements() != 1) return Shape::unknown();
+  auto entries = [](const Tensor& t) { return SliceEntries{t.raw(), t.dtype() == DType::Int32}; };
+  const StridedSliceSpec spec(Shape{whole.rank()}, 1, entries(begin), entries(end), entries(strides), masks);
+  Shape part;
+  for (int64_t i = 0; i < spec.size[0]; ++i) part.append(whole[static_cast<int>(spec.begin[0] + i * spec.stride[0])]);
+  return part;
+}
+
 StridedSliceOptions options_of(const AttrMap& attrs) {
   SliceMasks masks(attrs);
   return {masks.begin, masks.end, masks.ellipsis, masks.new_axis, masks.shrink_axis};
@@ -71,7 +85,8 @@ OpDef strided_slice_op() {
           .host = "begin, end, strides",
           .infer = infer,
           .gradient = gradient,
-          .cpu = {.select = kernel_moving<cpu>, .prepare = prepared<prepare>}};
+          .cpu = {.select = kernel_moving<cpu>, .prepare = prepared<prepare>},
+          .as_shape = as_shape};
 }
 
 }  // namespace weir::ops
