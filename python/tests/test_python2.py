@@ -22,6 +22,7 @@ def is_python2(text):
         "unicode('x')",
         "sys.maxint",
         "raw_input()",
+        "os.walk('x').next()[1]",
         "try:\n  for i in xrange(3): f(i)\nexcept KeyboardInterrupt: pass",
     ],
 )
@@ -33,6 +34,7 @@ def test_python2_is_told_by_its_names(text):
     "text",
     [
         "print('x')",
+        "loader().next()",
         "from six.moves import xrange\nxrange(3)",
         "try:\n  import cPickle as pickle\nexcept ImportError:\n  import pickle",
         "try:\n  xrange\nexcept NameError:\n  xrange = range\nxrange(3)",

@@ -26,6 +26,7 @@ _ONLY_NAMES = {
     "buffer", "intern", "StandardError",
 }  # fmt: skip
 _ONLY_METHODS = {"iteritems", "itervalues", "iterkeys", "has_key"}
+_ONLY_NEXT = {"os.walk", "walk", "iter", "enumerate", "zip", "map", "csv.reader", "itertools.cycle", "itertools.count"}
 _ONLY_MODULES = {
     "cPickle", "cStringIO", "StringIO", "ConfigParser", "Queue", "urllib2", "urlparse", "httplib", "HTMLParser",
     "Tkinter",
@@ -146,6 +147,8 @@ def _is_python2_node(node, bound):
         owner = node.func.value
         if node.func.attr in _ONLY_METHODS and node.func.attr not in bound:
             return not (isinstance(owner, ast.Name) and owner.id in ("six", "future", "compat"))
+        if node.func.attr == "next" and not node.args and isinstance(owner, ast.Call):
+            return ast.unparse(owner.func) in _ONLY_NEXT  # other objects may have such a method in Python 3
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         return node.attr in _ONLY_ATTRIBUTES.get(node.value.id, ())
     return False
