@@ -162,3 +162,20 @@ def test_what_is_left_out_says_what_to_do_instead():
         tf.enable_eager_execution()
     with pytest.raises(NotImplementedError, match="tf.py_func"):
         tf.load_op_library("word2vec_ops.so")
+
+
+def test_names_of_tensorflow_2_are_not_there_and_say_what_to_write_instead():
+    with pytest.raises(AttributeError, match=r"it is TensorFlow 2's. In TensorFlow 1 it is tf\.summary\.FileWriter"):
+        tf.summary.create_file_writer("folder")
+    assert not hasattr(tf.summary, "create_file_writer") and not hasattr(tf, "optimizers")
+    with pytest.raises(NotImplementedError, match="its decorator may be left out"):
+        tf.function(lambda x: x)
+    with pytest.raises(NotImplementedError, match=r"tf\.gradients"):
+        with tf.GradientTape():
+            pass
+
+
+def test_names_of_tensorflow_2_that_have_advice_are_not_in_the_table():
+    from weir.names import absent, table
+
+    assert not [name for name in absent._OF_TENSORFLOW_2 if table.place(name) is not None]

@@ -16,9 +16,34 @@ _LEFT_OUT = {
     "tf.keras.": "not in Weir itself: tf.keras is the package Keras, pip install keras==2.3.1",
     "tf.contrib.eager": "left out: Weir runs graphs, as TensorFlow 1 does by default. Build the graph once and run it in a "
                         "tf.Session",
+    "tf.GradientTape": "left out: it records what runs eagerly, and Weir runs graphs. tf.gradients(y, x) differentiates these",
+    "tf.function": "not in Weir yet. In a program that builds graphs its decorator may be left out: the body is built into the "
+                   "graph where the function is called",
     "tf.contrib.tensor_forest": "not in Weir yet, and is left out: forests of decision trees are scikit-learn's subject, "
                                 "sklearn.ensemble.RandomForestClassifier for one",
 }
+
+# Names that TensorFlow 2 brought, which TensorFlow 1 has not either: what to say instead. hasattr stays false for them,
+# since that is how programs ask which TensorFlow they run on.
+_OF_TENSORFLOW_2 = {
+    "tf.summary.create_file_writer": "tf.summary.FileWriter(folder), whose add_summary takes what a run of "
+                                     "tf.summary.merge_all() gives",
+    "tf.summary.flush": "FileWriter.flush",
+    "tf.summary.write": "tf.summary.tensor_summary",
+    "tf.summary.trace_on": "tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE) and FileWriter.add_run_metadata",
+    "tf.random.set_seed": "tf.set_random_seed",
+    "tf.random.Generator": "tf.random_uniform and its like, or the tf.random.stateless_* functions",
+    "tf.config.run_functions_eagerly": "no call: there is nothing eager to switch",
+    "tf.optimizers": "tf.train, tf.train.AdamOptimizer for one",
+    "tf.train.CheckpointOptions": "tf.train.Saver",
+    "tf.data.AUTOTUNE": "tf.data.experimental.AUTOTUNE",
+}
+
+
+def advice(name):
+    """What to add to the message that TensorFlow 1 has no such name; often nothing."""
+    instead = _OF_TENSORFLOW_2.get(name)
+    return f": it is TensorFlow 2's. In TensorFlow 1 it is {instead}." if instead else ""
 
 
 def _explained(name):

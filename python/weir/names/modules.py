@@ -11,7 +11,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 from weir.names import table
-from weir.names.absent import Absent, is_absent
+from weir.names.absent import Absent, advice, is_absent
 
 _NOTHING = object()
 _made_modules = {}
@@ -41,7 +41,7 @@ def member(module, name):
         return _search(rows["*"].split(), name, full)
     places = _places_above(module)
     if places is None:
-        raise AttributeError(f"Weir has no tensorflow{full[len('tf'):]} yet")
+        raise AttributeError(f"Weir has no tensorflow{full[len('tf'):]} yet{advice(full)}")
     if not places:
         return Absent(full)
     if "**" in rows:
@@ -94,7 +94,7 @@ def _search(places, name, full):
         if stand_in is _NOTHING:
             stand_in = value
     if stand_in is _NOTHING:
-        raise AttributeError(f"Weir has no tensorflow{full[len('tf'):]} yet")
+        raise AttributeError(f"Weir has no tensorflow{full[len('tf'):]} yet{advice(full)}")
     return stand_in
 
 
@@ -135,7 +135,8 @@ def namespace(module_name):
         except AttributeError:
             if table.modules().get(public, {}).get(name):
                 raise  # it is there, and what it is defined by failed
-            raise AttributeError(f"module {module_name!r} has no attribute {name!r}") from None
+            full = f"{public}.{name}"
+            raise AttributeError(f"module {module_name!r} has no attribute {name!r}{advice(full)}") from None
         sys.modules[module_name].__dict__[name] = value
         return value
 
