@@ -12,7 +12,7 @@ bool channels_last(const IrNode& node) {
 
 // Whether a value has one element for each channel, the last dimension of `whole`.
 bool is_channel_vector(const Shape& vector, const Shape& whole) {
-  if (!vector.is_known() || !whole.is_known() || whole.rank() < 2 || vector.rank() < 1) return false;
+  if (!vector.is_known() || whole.rank() < 2 || vector.rank() < 1) return false;
   return vector.rank() <= whole.rank() && vector[-1] == whole[-1] && vector.elements() == whole[-1] && whole[-1] > 1;
 }
 
