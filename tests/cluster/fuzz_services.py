@@ -65,7 +65,7 @@ class Messages:
     def value(self, depth):
         kind = self.random.random()
         if kind < 0.35:
-            return self.random.choice(self.texts + self.handles[-8:])
+            return self.random.choice(self.texts + self.handles[:8] + self.handles[-8:])
         if kind < 0.45:
             return self.graph
         if kind < 0.6:

@@ -23,6 +23,7 @@ import weir as tf
 
 STEPS, INTERVAL, WORKERS = 250, 20, 2
 CHIEF = ("worker", 0)
+STARTED = "started\n"
 SECONDS = 240  # a run that takes longer hangs: a lost link is noticed after 20 s
 
 # w follows the global step: w == -step / 2 at every moment that is consistent.
@@ -100,7 +101,8 @@ class Run:
                                      str(name[1]), *self.arguments)
         process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         lines = self.output.setdefault(name, [])
-        read = (line for line in iter(process.stdout.readline, ""))
+        lines.append((time.time(), STARTED))
+        read = iter(process.stdout.readline, "")
         threading.Thread(target=lambda: lines.extend((time.time(), line) for line in read), daemon=True).start()
         self.tasks[name] = process
 
@@ -110,6 +112,20 @@ class Run:
 
     def steps(self, name):
         return self.numbers(name, r"^step (\d+)")
+
+    def saved(self, until):
+        """The last checkpoint that was whole at that time: a chief that is killed while it saves leaves none."""
+        last = begun = 0
+        for when, line in list(self.output[CHIEF]):
+            if when >= until:
+                break
+            if match := re.search(r"Saving checkpoints for (\d+)", line):
+                begun = int(match[1])
+            elif line == STARTED:
+                begun = 0
+            elif line.startswith("step") and begun:  # the step that saves has ended
+                last, begun = begun, 0
+        return last
 
     def disturb(self):
         """Something happens, and passes."""
@@ -163,12 +179,11 @@ class Run:
             for (_, before), (when, after) in zip(steps, steps[1:]):
                 if after >= before:
                     continue
-                # What was saved is never lost; the last checkpoint that was begun may not have been ended.
-                saved = [step for begun, step in self.numbers(CHIEF, r"Saving checkpoints for (\d+)") if begun < when][:-1]
+                saved = self.saved(when)
                 # One interval, and what others do while a checkpoint is written; nobody writes any while the chief is away.
                 is_long = before - after > 2 * INTERVAL and not self.is_chief_disturbed
-                if is_long or after < max(saved, default=0):
-                    return f"{name} went back from step {before} to {after}; {saved} were saved"
+                if is_long or after < saved:
+                    return f"{name} went back from step {before} to {after}; {saved} was saved"
         reader = tf.train.NewCheckpointReader(tf.train.latest_checkpoint(str(self.folder / "model")))
         w, step = reader.get_tensor("w"), reader.get_tensor("global_step")
         # A worker that is killed or cut off between its update and its count leaves one of them.
