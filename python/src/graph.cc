@@ -49,6 +49,14 @@ Scope colocate_with(Graph& graph, Operation op, bool ignore_existing) {
   });
 }
 
+// The branches and loops that a body is inside of, itself first: what each is called, and whether it is a loop. Those of
+// a function end at the function.
+nb::list bodies_around(const Body* body) {
+  nb::list list;
+  for (; body && !body->is_function; body = body->outer) list.append(nb::make_tuple(body->name, body->is_loop));
+  return list;
+}
+
 nb::object import_graph_def(GraphObject& graph, nb::bytes bytes, const std::string& prefix, nb::dict input_map,
                             const std::vector<std::string>& return_elements) {
   ImportOptions options{.prefix = prefix, .return_elements = return_elements};
@@ -75,6 +83,7 @@ void bind_graph(nb::module_& m) {
 
   auto graph = nb::borrow<nb::class_<GraphObject>>(m.attr("Graph"));
   graph.def_prop_ro("version", &GraphObject::version)
+      .def_prop_ro("_bodies_around", [](GraphObject& g) { return bodies_around(g.impl().scopes.body); })
       .def("get_operations",
            [](GraphObject& g) {
              nb::list list;
@@ -263,6 +272,7 @@ void bind_operation(nb::module_& m) {
                return 0;
              });
            })
+      .def_prop_ro("_bodies_around", [](const OperationObject& o) { return bodies_around(o.part.node()->body); })
       .def_prop_ro("_in_body", [](const OperationObject& o) { return o.part.node()->body != nullptr; })
       .def_prop_ro("_in_loop", [](const OperationObject& o) { return enclosing_loop(*o.part.node()) != nullptr; })
       // By the direct method, as far as shapes are known; None when nothing is.

@@ -1,5 +1,6 @@
 """Servers and sessions on them: tf.train.Server, tf.Session("grpc://..."), steps that several tasks share."""
 
+import gc
 import threading
 
 import numpy as np
@@ -263,3 +264,20 @@ def test_tokens_and_what_untrusted_clients_may_not():
         with tf.Session(server.target, credentials={"token": "secret"}) as session, pytest.raises(errors.ResourceExhaustedError):
             session.run(x)
     server.stop()
+
+
+def test_a_server_that_a_program_forgets_goes_on():
+    from weir.train.distributed.server import _started
+
+    worker, target = (lambda workers, servers: (workers[0], servers[0].target))(*tf.test.create_local_cluster(1, 1))
+    gc.collect()
+    with tf.device("/job:ps"):
+        value = tf.constant(1.0) + 1.0
+    try:
+        with tf.Session(worker.target) as sess:
+            assert sess.run(value, options=tf.RunOptions(timeout_in_ms=20000)) == 2.0
+    finally:
+        worker.stop()
+        for task in [task for task in _started if task._target == target]:
+            task._stop()
+            _started.discard(task)

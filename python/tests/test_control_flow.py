@@ -481,3 +481,31 @@ def test_tensors_of_another_loop_are_refused():
     tf.while_loop(lambda i: i < 3, body, [0])
     with pytest.raises(ValueError, match="Cannot use 'while/Const_1' as input to 'while_1/NextIteration' because they are"):
         tf.while_loop(lambda i: i < 3, lambda i: inside[0], [0])
+
+
+def test_programs_can_ask_where_they_build():
+    from tensorflow.python.ops import control_flow_util
+
+    graph = tf.get_default_graph()
+    assert graph._get_control_flow_context() is None
+
+    def body(i):
+        loop = graph._get_control_flow_context()
+        assert loop.IsWhileContext() and not loop.IsCondContext() and loop.outer_context is None
+
+        def branch():
+            here = graph._get_control_flow_context()
+            assert here.IsCondContext() and here.outer_context == loop != here
+            assert control_flow_util.GetContainingWhileContext(here) == loop
+            assert control_flow_util.GetContainingXLAContext(here) is None
+            inside = i + 1
+            assert control_flow_util.IsInCond(inside.op) and control_flow_util.IsInWhileLoop(inside.op)
+            return inside
+
+        return tf.cond(i > 2, branch, lambda: i + 2)
+
+    result = tf.while_loop(lambda i: i < 9, body, [tf.constant(0)])
+    assert graph._get_control_flow_context() is None
+    assert not control_flow_util.IsInWhileLoop(result.op)
+    with tf.Session() as sess:
+        assert sess.run(result) == 9

@@ -78,9 +78,11 @@ Flattened flatten(const Output& x, const Output& sizes, const Output& summed, co
   return result;
 }
 
-// Axes that only the run knows, or of a tensor whose rank is.
-Flattened flatten(const Output& x, const Output& axes, bool summed_first) {
+// Axes that only the run knows, or of a tensor whose rank is. TensorFlow makes the nodes of the tensor first.
+template <class MakeAxes>
+Flattened flatten(const Output& x, MakeAxes make_axes, bool summed_first) {
   Output sizes = weir::shape(x), ranks = rank(x);
+  Output axes = make_axes();
   Output positive = axes >= 0;
   Output summed = where(positive, axes, axes + ranks);
   return flatten(x, sizes, summed, setdiff1d(range(0, ranks, 1), summed).out, summed_first);
@@ -124,7 +126,8 @@ Flattened flatten(Graph& g, const Output& x, const std::vector<int64_t>& axes, b
     moved.static_shape = result.static_shape;
     return moved;
   }
-  return flatten(x, g.constant(Tensor(std::vector<int32_t>(axes.begin(), axes.end())), "axes"), summed_first);
+  auto make_axes = [&] { return g.constant(Tensor(std::vector<int32_t>(axes.begin(), axes.end())), "axes"); };
+  return flatten(x, make_axes, summed_first);
 }
 
 // The product of the matrices in the shape of what is left of both operands.
@@ -169,7 +172,8 @@ Output tensordot_along(const In& a, const In& b, const In& axes, std::string_vie
   Scope scope = g.name_scope(name.empty() ? "Tensordot" : name);
   Output left = as_output(g, a, nn::type_of(b), "a"), right = as_output(g, b, left.dtype(), "b");
   Output pairs = as_output(g, axes, int32, "axes");
-  Flattened x = flatten(left, subscript(pairs, {0}), false), y = flatten(right, subscript(pairs, {1}), true);
+  Flattened x = flatten(left, [&] { return subscript(pairs, {0}); }, false);
+  Flattened y = flatten(right, [&] { return subscript(pairs, {1}); }, true);
   return contracted(g, x, y, scope.name());
 }
 

@@ -136,14 +136,14 @@ TEST_F(ComputeParts, FollowsAttention) {
 
 TEST_F(ComputeParts, TakesOtherSizesOfTheBatch) {
   for (int64_t first_batch : {3, 1}) {
-    Graph g;
-    Output x = g.placeholder(float32, {kUnknown, 8, 5}, "x"), w = g.placeholder(float32, {5, 7}, "w");
+    Graph graph;
+    Output x = graph.placeholder(float32, {kUnknown, 8, 5}, "x"), w = graph.placeholder(float32, {5, 7}, "w");
     Output y = tanh(reshape(matmul(reshape(x, {-1, 5}), w), {-1, 8, 7}));
     Output z = strided_slice(y, {0, 2}, {0, 3}, {1, 1}, {.begin_mask = 1, .end_mask = 1, .shrink_axis_mask = 2});
     Output loss = reduce_sum(z * z);
     std::vector<Output> fetches = {z, loss};
     for (const auto& grad : gradients({loss}, {x, w})) fetches.push_back(grad.dense());
-    Session session(g), plain(g, {.passes = PassOptions::none()});
+    Session session(graph), plain(graph, {.passes = PassOptions::none()});
     for (int64_t batch : {first_batch, int64_t{4}, int64_t{1}, int64_t{9}, int64_t{2}, int64_t{0}, int64_t{3}}) {
       const std::vector<Feed> fed = {{x, numbers({batch, 8, 5})}, {w, numbers({5, 7}, 1)}};
       auto a = session.run(fetches, fed), b = plain.run(fetches, fed);

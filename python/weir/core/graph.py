@@ -2,6 +2,7 @@
 
 from weir import _weir, names as public_names, protos
 from weir.core import declared_ops, stack
+from weir.core.control_flow_context import context_of
 from weir.core.conversion import (_convert, convert_n_to_tensor, convert_to_tensor,  # noqa: F401: asked for here
                                   convert_to_tensor_or_indexed_slices, register_tensor_conversion_function)
 from weir.core.tensor import IndexedSlices, Operation, Tensor, _session_for  # noqa: F401
@@ -206,6 +207,9 @@ class Graph(_weir.Graph):
     @property
     def building_function(self):
         return False
+
+    def _get_control_flow_context(self):
+        return context_of(self._bodies_around)
 
     @property
     def graph_def_versions(self):

@@ -4,6 +4,7 @@ import re
 
 from weir import _weir, protos
 from weir.core import declared_ops, stack
+from weir.core.control_flow_context import context_of
 from weir.core.device import canonical_name
 from weir.core.tensor_shape import TensorShape
 
@@ -156,6 +157,9 @@ class Operation(_weir.Operation):
 
     def __init__(self, *args, **kwargs):
         pass  # __new__ has made it
+
+    def _get_control_flow_context(self):
+        return context_of(self._bodies_around)
 
     def run(self, feed_dict=None, session=None):
         _session_for(self.graph, session, "execute operation", "run(session=sess)").run(self, feed_dict)

@@ -36,6 +36,9 @@ def _make_server_def(server_or_cluster_def, job_name, task_index, protocol, conf
     return server_def
 
 
+_started = set()  # a server that a program forgets goes on, as TensorFlow's does, until it is stopped or the process ends
+
+
 class Server:
     """Serves sessions of clients (``tf.Session(server.target)``) and runs parts of graphs for other tasks.
 
@@ -60,9 +63,12 @@ class Server:
         for job in self._server_def.cluster.job:
             if job.name == self._server._job:
                 job.tasks[self._server._task] = address
+        if start:
+            _started.add(self._server)
 
     def start(self):
         self._server._start()
+        _started.add(self._server)
 
     def join(self):
         """Waits until the server stops: for ever, unless it is interrupted."""
@@ -71,6 +77,7 @@ class Server:
     def stop(self):
         """Ends the server: its sessions and steps end with errors. (Weir's own.)"""
         self._server._stop()
+        _started.discard(self._server)
 
     server_def = property(lambda self: self._server_def)
     target = property(lambda self: self._server._target)
