@@ -484,7 +484,7 @@ def test_tensors_of_another_loop_are_refused():
 
 
 def test_programs_can_ask_where_they_build():
-    from tensorflow.python.ops import control_flow_util
+    from weir.core import control_flow_context as control_flow_util
 
     graph = tf.get_default_graph()
     assert graph._get_control_flow_context() is None
