@@ -31,11 +31,11 @@ int64_t random_step_id() {
 }
 
 std::string PreparedStep::describe() const {
-  std::string text;
-  append(text, "fetches", spec.fetches, [](const Output& o) { return o.name(); });
-  append(text, "runs", spec.targets, [](const Operation& o) { return o.name(); });
-  append(text, "in", parts, [](const CutPart& p) { return p.task; });
-  return text;
+  std::string description;
+  append(description, "fetches", spec.fetches, [](const Output& o) { return o.name(); });
+  append(description, "runs", spec.targets, [](const Operation& o) { return o.name(); });
+  append(description, "in", parts, [](const CutPart& p) { return p.task; });
+  return description;
 }
 
 PartsRun::PartsRun(const PreparedStep& step, const StepPiece* piece, int64_t id, const std::stop_token& stop)
