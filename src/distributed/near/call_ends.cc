@@ -13,7 +13,6 @@ namespace {
 
 constexpr int kThreads = 2;
 constexpr std::chrono::seconds kLookInterval{1};
-constexpr std::chrono::seconds kSilence{10};
 constexpr uint64_t kWake = 0;
 
 }  // namespace

@@ -10,6 +10,9 @@
 
 namespace weir::distributed {
 
+// After so long without an answer a caller asks whether the server still runs.
+inline constexpr std::chrono::seconds kSilence{10};
+
 // A connection to a server. Idle ones are kept for the next call.
 struct NearConnection {
   NearConnection(Socket s, size_t most_bytes) : socket(std::move(s)), reader(most_bytes) {}

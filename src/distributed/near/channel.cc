@@ -12,7 +12,7 @@ namespace weir::distributed {
 namespace {
 
 constexpr size_t kMostIdle = 32;
-constexpr std::chrono::seconds kSilence{10}, kLookTimeout{10};
+constexpr std::chrono::seconds kLookTimeout{10};
 // Any method will do: who refuses it runs.
 constexpr const char* kLook = "/weir.Status/Alive";
 
