@@ -1,6 +1,6 @@
-// mpirun -n 2 build/release/bin/bench_collectives [--steps N] [--megabytes M]: sums over processes by Weir beside plain MPI
-// on the same processes, in turn: one large tensor, and many small ones, which Weir fuses; and a training step whose
-// gradients are reduced while it computes, beside the same step that computes first.
+// mpirun -n 2 build/release/bin/bench_collectives [--steps N] [--megabytes M]: sums over processes by Weir beside plain
+// MPI on the same processes, in turn: one large tensor, and many small ones, which Weir fuses; and a training step
+// whose gradients are reduced while it computes, beside the same step that computes first.
 #define OMPI_SKIP_MPICXX 1
 #include <fmt/core.h>
 #include <mpi.h>
@@ -28,7 +28,8 @@ double milliseconds(const std::function<void()>& work) {
 }
 
 // The medians of two ways to do the same, in turn.
-void compare(const std::string& what, int steps, const std::function<void()>& plain, const std::function<void()>& ours) {
+void compare(const std::string& what, int steps, const std::function<void()>& plain,
+             const std::function<void()>& ours) {
   std::vector<double> first, second;
   for (int i = 0; i < steps + 3; ++i) {
     const double a = milliseconds(plain), b = milliseconds(ours);
@@ -105,7 +106,8 @@ void training(int steps) {
   Session session(g);
   session.run(g.global_variables_initializer());
   auto plain = session.make_callable({.targets = {after}}), ours = session.make_callable({.targets = {meanwhile}});
-  compare("a step, reducing after or meanwhile", steps, [&] { plain(); }, [&] { ours(); });
+  compare(
+      "a step, reducing after or meanwhile", steps, [&] { plain(); }, [&] { ours(); });
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Compares every row of every operation table with TensorFlow 1.15's own registry, recorded in
 // tests/data/ops-1.15.5.tsv as (op, inputs, outputs, attrs, flags); operations that tf.contrib brings along, in
-// tests/data/ops-contrib-1.15.5.tsv; Horovod's, with defaults for what its first releases did not have, more types and an
-// attribute of Weir's own (group), in tests/data/ops-horovod.tsv.
+// tests/data/ops-contrib-1.15.5.tsv; Horovod's, with defaults for what its first releases did not have, more types and
+// an attribute of Weir's own (group), in tests/data/ops-horovod.tsv.
 
 #include <gtest/gtest.h>
 
@@ -21,8 +21,8 @@ using Columns = std::vector<std::string>;
 
 std::map<std::string, Columns> read_table() {
   std::map<std::string, Columns> rows;
-  for (const char* path : {"/tests/data/ops-1.15.5.tsv", "/tests/data/ops-contrib-1.15.5.tsv",
-                           "/tests/data/ops-horovod.tsv"}) {
+  for (const char* path :
+       {"/tests/data/ops-1.15.5.tsv", "/tests/data/ops-contrib-1.15.5.tsv", "/tests/data/ops-horovod.tsv"}) {
     std::ifstream file(std::string(WEIR_SOURCE_DIR) + path);
     for (std::string line; std::getline(file, line);) {
       Columns columns(1);

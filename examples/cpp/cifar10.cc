@@ -17,7 +17,8 @@ namespace {
 
 constexpr const char* kUsage =
     "usage: cifar10 [flags]\n\n"
-    "  --data_dir DIR          folder of train.tfrecord and test.tfrecord, or of the original binary files (data/cifar10)\n"
+    "  --data_dir DIR          folder of train.tfrecord and test.tfrecord, or of the original binary files "
+    "(data/cifar10)\n"
     "  --train_dir DIR         where checkpoints and events go (runs/cifar10)\n"
     "  --steps N               train up to this step (3000)\n"
     "  --batch_size N          pictures a tower and step (128)\n"

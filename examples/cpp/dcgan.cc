@@ -49,8 +49,8 @@ Output enlarged(const Output& x, int64_t channels, const std::string& name) {
   auto scope = g.variable_scope(name);
   const int64_t side = 2 * x.shape()[1];
   Variable kernel = g.get_variable("kernel", {5, 5, channels, x.shape()[3]});
-  Output large = nn::conv2d_transpose(x, kernel, {kBatch, side, side, channels},
-                                      {.strides = {1, 2, 2, 1}, .padding = "SAME"});
+  Output large =
+      nn::conv2d_transpose(x, kernel, {kBatch, side, side, channels}, {.strides = {1, 2, 2, 1}, .padding = "SAME"});
   return nn::bias_add(large, g.get_variable("bias", {channels}, {.initializer = zeros_initializer()}));
 }
 
@@ -101,7 +101,8 @@ void run(const std::string& folder, int steps, const char* picture) {
   Session session(g);
   session.run(g.global_variables_initializer());
   for (int step = 1; step <= steps; ++step) {
-    auto [d, generated] = session.run({discriminator_loss, generator_loss}, {{real, batches.next(kBatch).images}}, {train});
+    auto [d, generated] =
+        session.run({discriminator_loss, generator_loss}, {{real, batches.next(kBatch).images}}, {train});
     if (step % 100 == 0 || step == steps) {
       std::printf("step %d  discriminator %.3f  generator %.3f\n", step, static_cast<double>(d.scalar<float>()),
                   static_cast<double>(generated.scalar<float>()));

@@ -1,4 +1,5 @@
-// A language model in the manner of the PTB tutorial: LSTM, dropout, unrolled steps, a falling learning rate, perplexity.
+// A language model in the manner of the PTB tutorial: LSTM, dropout, unrolled steps, a falling learning rate,
+// perplexity.
 //
 // The sentences are made up: "the old dog sees a red ball ." Knowing the grammar, a reader is about 3.7 words in doubt.
 //
@@ -17,8 +18,9 @@
 using namespace weir;
 
 constexpr int64_t kBatch = 20, kSteps = 10, kSize = 64, kLayers = 2;
-const std::vector<std::string> kWords = {"<eos>", "the",  "a",    "old",   "young", "red",   "big",   "dog",    "cat",  "man",
-                                         "bird",  "ball", "tree", "house", "sees",  "likes", "finds", "sleeps", "sings"};
+const std::vector<std::string> kWords = {"<eos>", "the",   "a",     "old",    "young", "red",  "big",
+                                         "dog",   "cat",   "man",   "bird",   "ball",  "tree", "house",
+                                         "sees",  "likes", "finds", "sleeps", "sings"};
 
 std::vector<int32_t> sentences(int count, unsigned seed) {
   std::mt19937 random(seed);
@@ -97,7 +99,8 @@ double perplexity(Session& session, const Model& model, const std::vector<int32_
   std::vector<Tensor> state = session.run(model.initial_state);
   double costs = 0;
   int64_t steps = 0;
-  for (int64_t place = 0; place + kSteps < static_cast<int64_t>(text.size()) / kBatch; place += kSteps, steps += kSteps) {
+  for (int64_t place = 0; place + kSteps < static_cast<int64_t>(text.size()) / kBatch;
+       place += kSteps, steps += kSteps) {
     std::vector<Feed> feeds = {{model.inputs, rows(text, place)}, {model.targets, rows(text, place + 1)}};
     for (size_t i = 0; i < state.size(); ++i) feeds.push_back({model.initial_state[i], state[i]});
     std::vector<Operation> targets;

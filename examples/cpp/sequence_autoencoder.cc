@@ -54,7 +54,8 @@ void run(int steps) {
   for (int step = 1; step <= steps; ++step) {
     const std::vector<Tensor> batch = sequences(kBatch, random);
     std::vector<Feed> feeds;
-    for (size_t t = 0; t < kLength; ++t) feeds.insert(feeds.end(), {Feed{inputs[t], batch[t]}, Feed{labels[t], batch[t]}});
+    for (size_t t = 0; t < kLength; ++t)
+      feeds.insert(feeds.end(), {Feed{inputs[t], batch[t]}, Feed{labels[t], batch[t]}});
     const Tensor value = session.run(loss, feeds, {train});
     if (step % 100 == 0 || step == steps) {
       std::printf("step %d  loss %.3f\n", step, static_cast<double>(value.scalar<float>()));

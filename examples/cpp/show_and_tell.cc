@@ -1,5 +1,5 @@
-// Tells what is in a picture (Vinyals et al., 2015): the output of a convolutional network is the first input of an LSTM,
-// which writes the caption word by word.
+// Tells what is in a picture (Vinyals et al., 2015): the output of a convolutional network is the first input of an
+// LSTM, which writes the caption word by word.
 //
 // The pictures are composed of one or two digits of MNIST in the corners of a square, the captions of their labels and
 // places: "three at the top left and seven at the bottom right".
@@ -20,8 +20,9 @@
 using namespace weir;
 
 constexpr int64_t kUnits = 128, kBatch = 64, kLongest = 12, kBeam = 3, kSide = 56;
-const std::vector<std::string> kWords = {"zero", "one",  "two", "three", "four",   "five", "six",   "seven",   "eight", "nine",
-                                         "at",   "the",  "top", "bottom", "left",  "right", "and",  "<start>", "<end>"};
+const std::vector<std::string> kWords = {"zero",  "one",   "two",  "three",   "four", "five", "six",
+                                         "seven", "eight", "nine", "at",      "the",  "top",  "bottom",
+                                         "left",  "right", "and",  "<start>", "<end>"};
 int32_t word(const std::string& text) {
   return static_cast<int32_t>(std::find(kWords.begin(), kWords.end(), text) - kWords.begin());
 }
@@ -32,7 +33,8 @@ struct Captioned {
 };
 
 Captioned compose(const data::Labelled& digits, int64_t count, std::mt19937& random) {
-  Captioned result{Tensor::zeros(float32, {count, kSide, kSide, 1}), Tensor(int32, {count, kLongest}), Tensor(int32, {count})};
+  Captioned result{Tensor::zeros(float32, {count, kSide, kSide, 1}), Tensor(int32, {count, kLongest}),
+                   Tensor(int32, {count})};
   auto* pixels = result.pictures.mutable_data<float>();
   for (int64_t i = 0; i < count; ++i, pixels += kSide * kSide) {
     std::vector<int> corners = {0, 1, 2, 3};
@@ -125,8 +127,8 @@ void run(const std::string& folder, int steps) {
   std::mt19937 random(1);
   for (int step = 1; step <= steps; ++step) {
     const Captioned shown = compose(mnist.train, kBatch, random);
-    const Tensor value = session.run(
-        loss, {{pictures, shown.pictures}, {captions, shown.captions}, {lengths, shown.lengths}}, {train});
+    const Tensor value =
+        session.run(loss, {{pictures, shown.pictures}, {captions, shown.captions}, {lengths, shown.lengths}}, {train});
     if (step % 100 == 0 || step == steps) {
       std::printf("step %d  loss %.4f\n", step, static_cast<double>(value.scalar<float>()));
     }

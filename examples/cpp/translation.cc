@@ -1,7 +1,7 @@
 // Translates a made-up language with attention, and searches for the best sentence with a beam.
 //
-// A sentence is a number's digits, most significant first; its translation says them backwards, each as a word of its own
-// language, with zeros at the beginning left out: "0 4 2" -> "deux quatre".
+// A sentence is a number's digits, most significant first; its translation says them backwards, each as a word of its
+// own language, with zeros at the beginning left out: "0 4 2" -> "deux quatre".
 //
 //   translation [steps]
 

@@ -44,8 +44,7 @@ void run(const std::string& folder, int steps, const char* picture) {
   Output z = mean + exp(0.5f * log_variance) * random_normal(g, shape(mean));
   Output pixels = nn::sigmoid_cross_entropy_with_logits(x, decoder(z));
   Output reconstruction = reduce_mean(reduce_sum(pixels, {1}));
-  Output divergence =
-      reduce_mean(-0.5f * reduce_sum(1.f + log_variance - square(mean) - exp(log_variance), {1}));
+  Output divergence = reduce_mean(-0.5f * reduce_sum(1.f + log_variance - square(mean) - exp(log_variance), {1}));
   Operation train = train::Adam(1e-3f).minimize(reconstruction + divergence);
   Output drawn = sigmoid(decoder(random_normal(g, {16, kLatent})));
 

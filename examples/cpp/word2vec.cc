@@ -1,7 +1,7 @@
 // Vectors for words from their neighbours (skip-gram), with a loss over a sample of the words.
 //
-// The text is made up of sentences about animals, colours and numbers: words of a kind stand in the same places, so that
-// the words nearest to one are those of its kind.
+// The text is made up of sentences about animals, colours and numbers: words of a kind stand in the same places, so
+// that the words nearest to one are those of its kind.
 //
 //   word2vec [steps]
 

@@ -13,8 +13,8 @@
 #include "weir/gradient.h"
 #include "weir/graph.h"
 
-// Data parallelism without servers: many processes run the same program, each with its own part of the data, and average
-// their gradients. The names are Horovod's. docs/collectives.md shows how processes are started.
+// Data parallelism without servers: many processes run the same program, each with its own part of the data, and
+// average their gradients. The names are Horovod's. docs/collectives.md shows how processes are started.
 //
 //   distributed::init();                                              // who are we, and how many
 //   train::GradientDescent descent(0.1f * distributed::size());
@@ -40,10 +40,10 @@ struct Options {
 // The value of an environment variable, if it is set.
 using Lookup = std::function<std::optional<std::string>(const std::string& name)>;
 
-// What mpirun (Open MPI), srun (Slurm), a Kubernetes training operator (TF_CONFIG) or `weir launch` has told this process
-// by its environment; "alone" when nobody has. WEIR_TRANSPORT, WEIR_RANK, WEIR_SIZE, WEIR_RENDEZVOUS, WEIR_ADDRESS,
-// WEIR_INTERFACE, WEIR_TIMEOUT_SECONDS and WEIR_FUSION_BYTES come first. Without a lookup, of the process's environment.
-// Throws InvalidArgument for values that make no sense.
+// What mpirun (Open MPI), srun (Slurm), a Kubernetes training operator (TF_CONFIG) or `weir launch` has told this
+// process by its environment; "alone" when nobody has. WEIR_TRANSPORT, WEIR_RANK, WEIR_SIZE, WEIR_RENDEZVOUS,
+// WEIR_ADDRESS, WEIR_INTERFACE, WEIR_TIMEOUT_SECONDS and WEIR_FUSION_BYTES come first. Without a lookup, of the
+// process's environment. Throws InvalidArgument for values that make no sense.
 WEIR_API Options from_environment(const Lookup& lookup = {});
 
 // The cluster of servers that TF_CONFIG or Slurm describes, and this process's place in it.
@@ -59,8 +59,8 @@ WEIR_API std::optional<ClusterPlace> cluster_from_environment(const Lookup& look
 // transport's library is missing, Unavailable when the others are.
 WEIR_API void init(const Options& options);
 WEIR_API void init();  // from_environment()
-// Leaves; waits for the others to do so, too. What they still have under way fails with Aborted. Done by itself when the
-// program ends.
+// Leaves; waits for the others to do so, too. What they still have under way fails with Aborted. Done by itself when
+// the program ends.
 WEIR_API void shutdown();
 WEIR_API bool is_initialized();
 // These throw FailedPrecondition before init().
@@ -80,7 +80,8 @@ struct AllreduceOptions {
 // The mean, or another reduction, of the tensors of all processes, which have one shape; it is the same to the bit
 // everywhere. A process waits at none of these operations before it has computed all that it can without them; names
 // of nodes must be the same in all processes. Averages of integers are rounded down.
-WEIR_API Output allreduce(const In& tensor, const AllreduceOptions& options = {}, In::Where where = In::Where::current());
+WEIR_API Output allreduce(const In& tensor, const AllreduceOptions& options = {},
+                          In::Where where = In::Where::current());
 // The same for a gradient. Of sparse ones the rows of all are gathered.
 WEIR_API Gradient allreduce_gradient(const Gradient& gradient, const AllreduceOptions& options = {},
                                      In::Where where = In::Where::current());

@@ -9,8 +9,8 @@
 // The optimizers that TensorFlow keeps in contrib.opt.
 namespace weir::train {
 
-// Bello and others, "Neural optimizer search with reinforcement learning", 2017: the gradient times alpha + sign_decay *
-// sign(g) * sign(m), or times base^(sign_decay * sign(g) * sign(m)), where m is its moving average.
+// Bello and others, "Neural optimizer search with reinforcement learning", 2017: the gradient times alpha + sign_decay
+// * sign(g) * sign(m), or times base^(sign_decay * sign(g) * sign(m)), where m is its moving average.
 struct AddSignOptions {
   In alpha = 1.0f, beta = 0.9f, sign_decay = 1.0f;
   std::string_view name = "AddSignOptimizer";
@@ -46,8 +46,8 @@ class WEIR_API PowerSign final : public SignOptimizer {
   explicit PowerSign(const In& learning_rate = 0.1f, const PowerSignOptions& options = {});
 };
 
-// Relatives of Adam. AdaMax divides by the largest gradient, Nadam looks ahead (Dozat, 2015), LazyAdam leaves the moments of
-// rows alone that have no gradient.
+// Relatives of Adam. AdaMax divides by the largest gradient, Nadam looks ahead (Dozat, 2015), LazyAdam leaves the
+// moments of rows alone that have no gradient.
 class WEIR_API AdamRelative : public Optimizer {
  protected:
   enum class Kind { AdaMax, Nadam, Lazy };

@@ -161,9 +161,11 @@ class WEIR_API Dataset {
     return expand([&](const Element& e) { return detail::call(f, e); }, options);
   }
   // f(state and element) gives the next state; the value is the last.
-  Element reduce(const InList& initial_state, const std::function<Element(const Element& state, const Element&)>& f) const;
+  Element reduce(const InList& initial_state,
+                 const std::function<Element(const Element& state, const Element&)>& f) const;
   // f gives the next state followed by an element.
-  Dataset scan(const InList& initial_state, const std::function<std::pair<Element, Element>(const Element& state, const Element&)>& f) const;
+  Dataset scan(const InList& initial_state,
+               const std::function<std::pair<Element, Element>(const Element& state, const Element&)>& f) const;
 
   Dataset batch(const In& size, const BatchOptions& options = {}) const;
   Dataset padded_batch(const In& size, const PaddedBatchOptions& options = {}) const;
@@ -200,8 +202,8 @@ class WEIR_API Dataset {
 };
 
 struct FileOptions {
-  std::string_view compression = {};                // "", "ZLIB" or "GZIP"
-  int64_t buffer_bytes = 256 << 10;                 // read at once
+  std::string_view compression = {};               // "", "ZLIB" or "GZIP"
+  int64_t buffer_bytes = 256 << 10;                // read at once
   std::optional<int64_t> num_parallel_reads = {};  // files at a time, whose records take turns
 };
 // The records, or lines, of files as strings.

@@ -35,8 +35,8 @@ class WEIR_API WrappedOptimizer : public Optimizer {
   Optimizer& inner_;
 };
 
-// Averages the gradients of all processes of distributed::init() before they are applied. Each is on its way as soon as it
-// is computed, while the backward pass goes on.
+// Averages the gradients of all processes of distributed::init() before they are applied. Each is on its way as soon as
+// it is computed, while the backward pass goes on.
 struct DistributedOptimizerOptions {
   distributed::Reduction reduction = distributed::Reduction::Average;
   bool sparse_as_dense = false;  // gradients of rows become whole ones, and are averaged as such
@@ -55,10 +55,10 @@ class WEIR_API DistributedOptimizer final : public WrappedOptimizer {
   const std::string group_;
 };
 
-// Synchronous training with parameter servers (Chen and others, "Revisiting distributed synchronous SGD", 2016): gradients
-// of all workers gather in accumulators beside the variables; when there are enough of them their means are applied, once,
-// and every worker gets a token with the new step. What was computed for an earlier step is dropped. Fewer gradients
-// than workers make the slowest of them backups.
+// Synchronous training with parameter servers (Chen and others, "Revisiting distributed synchronous SGD", 2016):
+// gradients of all workers gather in accumulators beside the variables; when there are enough of them their means are
+// applied, once, and every worker gets a token with the new step. What was computed for an earlier step is dropped.
+// Fewer gradients than workers make the slowest of them backups.
 struct SyncReplicasOptions {
   int replicas_to_aggregate = 1;
   int total_num_replicas = 0;  // 0: as many
@@ -74,12 +74,12 @@ struct SyncReplicasNodes {
   Output token_queue;         // what workers wait for
   Output runner_queue;        // stands for the other one in the runner of `sync`, which would close it for all
 };
-// `apply` makes the operation that applies averaged gradients and counts the step; `after_sync`, if given, one that follows
-// `sync` and stands for it.
-WEIR_API SyncReplicasNodes sync_replicas(
-    const GradsAndVars& grads_and_vars, const SyncReplicasOptions& options,
-    const std::function<Operation(const GradsAndVars&, const Variable& global_step)>& apply,
-    const std::function<Operation()>& after_sync = {}, In::Where where = In::Where::current());
+// `apply` makes the operation that applies averaged gradients and counts the step; `after_sync`, if given, one that
+// follows `sync` and stands for it.
+WEIR_API SyncReplicasNodes
+sync_replicas(const GradsAndVars& grads_and_vars, const SyncReplicasOptions& options,
+              const std::function<Operation(const GradsAndVars&, const Variable& global_step)>& apply,
+              const std::function<Operation()>& after_sync = {}, In::Where where = In::Where::current());
 // Tokens for the first step; run once by the chief. -1: one for each gradient that is needed.
 WEIR_API Operation sync_init_tokens(const SyncReplicasNodes& nodes, const SyncReplicasOptions& options, int count = -1);
 

@@ -29,8 +29,8 @@ WEIR_API Outputs map_fn(const ElementFunction& function, const InList& elements,
 WEIR_API Output map_fn(const std::function<Output(const Output&)>& function, const In& elements,
                        const FunctionalOptions& options = {});
 
-// function(... function(function(initial, elements[0]), elements[1]) ..., elements[-1]); without an initial value it begins
-// with the first element.
+// function(... function(function(initial, elements[0]), elements[1]) ..., elements[-1]); without an initial value it
+// begins with the first element.
 WEIR_API Outputs foldl(const FoldFunction& function, const InList& elements, const Outputs& initial = {},
                        const FunctionalOptions& options = {});
 // The same from the last element on.

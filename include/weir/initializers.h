@@ -23,10 +23,10 @@ class WEIR_API Initializer {
   using Function = std::function<Output(Graph&, const Shape&, DType)>;
   // One that also wants to know the part; null for a whole variable.
   using PartFunction = std::function<Output(Graph&, const Shape&, DType, const PartitionInfo*)>;
-  Initializer() = default;  // none: the scope's, or by default uniform (Glorot)
-  Initializer(Function function);                              // NOLINT
+  Initializer() = default;         // none: the scope's, or by default uniform (Glorot)
+  Initializer(Function function);  // NOLINT
   Initializer(PartFunction function) : function_(std::move(function)) {}  // NOLINT
-  Initializer(const In& value) : value_(value) {}              // NOLINT
+  Initializer(const In& value) : value_(value) {}                         // NOLINT
   template <class T>
   requires std::is_arithmetic_v<T> Initializer(T value, In::Where where = In::Where::current())
       : value_(In(value, where)) {}                                                                       // NOLINT
@@ -63,7 +63,7 @@ WEIR_API Initializer uniform_unit_scaling_initializer(float factor = 1, std::opt
 // Draws with the variance scale / n, n being the number of inputs of a unit, of its outputs, or their mean.
 struct VarianceScaling {
   double scale = 1;
-  std::string mode = "fan_in";                     // or "fan_out", "fan_avg"
+  std::string mode = "fan_in";                    // or "fan_out", "fan_avg"
   std::string distribution = "truncated_normal";  // or "normal" (the same), "untruncated_normal", "uniform"
   std::optional<int64_t> seed = {};
 };

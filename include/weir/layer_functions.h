@@ -15,8 +15,8 @@ namespace weir::layers {
 // What follows a layer's sum: nn::relu, or any function of an Output.
 class WEIR_API Activation {
  public:
-  Activation() = default;                                                    // none
-  Activation(Output (*function)(const In&, std::string_view));               // NOLINT
+  Activation() = default;                                                          // none
+  Activation(Output (*function)(const In&, std::string_view));                     // NOLINT
   Activation(std::function<Output(const Output&)> f) : function_(std::move(f)) {}  // NOLINT
   explicit operator bool() const { return static_cast<bool>(function_); }
   Output operator()(const Output& features) const { return function_ ? function_(features) : features; }
@@ -65,7 +65,7 @@ WEIR_API Output dense(const Output& inputs, int64_t units, const DenseOptions& o
 
 struct ConvOptions {
   Sizes strides = 1;
-  std::string padding = "valid";  // or "same"
+  std::string padding = "valid";              // or "same"
   std::string data_format = "channels_last";  // or "channels_first"
   Sizes dilation_rate = 1;
   Activation activation = {};

@@ -13,8 +13,8 @@
 #include "weir/graph.h"
 #include "weir/variable_scope.h"
 
-// Layers: variables and what is computed with them. A layer is an object that can be called more than once and shares its
-// variables between the calls; the functions of layer_functions.h make one and call it.
+// Layers: variables and what is computed with them. A layer is an object that can be called more than once and shares
+// its variables between the calls; the functions of layer_functions.h make one and call it.
 namespace weir::layers {
 
 // What a layer asks of an input; what is not set is not asked for.

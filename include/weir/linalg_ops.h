@@ -130,8 +130,8 @@ struct NormOptions {
 };
 WEIR_API Output norm(const In& tensor, const NormOptions& options = {}, std::string_view name = {});
 
-// Norms that matrices have as operators: the largest sum of a column (1) or of a row (infinity) of absolute values, or the
-// largest singular value (2). norm() over two axes is Frobenius'.
+// Norms that matrices have as operators: the largest sum of a column (1) or of a row (infinity) of absolute values, or
+// the largest singular value (2). norm() over two axes is Frobenius'.
 struct MatrixNormOptions {
   double ord = 2;
   int rows = -2, columns = -1;  // the axes of the matrices

@@ -26,7 +26,10 @@ WEIR_API std::optional<SaveSliceInfo> save_slice_info(const Variable& variable);
 class WEIR_API PartitionedVariable {
  public:
   PartitionedVariable(std::string name, Shape shape, std::vector<Variable> parts, std::vector<int64_t> partitions)
-      : name_(std::move(name)), shape_(std::move(shape)), parts_(std::move(parts)), partitions_(std::move(partitions)) {}
+      : name_(std::move(name)),
+        shape_(std::move(shape)),
+        parts_(std::move(parts)),
+        partitions_(std::move(partitions)) {}
 
   const std::string& name() const { return name_; }
   const Shape& shape() const { return shape_; }

@@ -16,9 +16,9 @@ struct QueueOptions {
   std::string shared_name = "";
 };
 
-// A queue of tuples of tensors: a node of the graph that gives a handle, and the operations on it. A run that takes from
-// an empty queue, or puts into a full one, waits until another run, or another operation of the same one, has done its
-// part. Closing the queue or the session, stopping the run or its timeout ends the wait.
+// A queue of tuples of tensors: a node of the graph that gives a handle, and the operations on it. A run that takes
+// from an empty queue, or puts into a full one, waits until another run, or another operation of the same one, has done
+// its part. Closing the queue or the session, stopping the run or its timeout ends the wait.
 class WEIR_API QueueBase {
  public:
   using Where = In::Where;
@@ -43,8 +43,8 @@ class WEIR_API QueueBase {
   Output size(std::string_view name = {}, Where where = Where::current()) const;
   Output is_closed(std::string_view name = {}, Where where = Where::current()) const;
 
-  // Refuses further elements (Cancelled); who waits for more than there are ends with OutOfRange. Those that wait to put
-  // something in still get in, and closing waits for them, unless cancel_pending_enqueues refuses them too.
+  // Refuses further elements (Cancelled); who waits for more than there are ends with OutOfRange. Those that wait to
+  // put something in still get in, and closing waits for them, unless cancel_pending_enqueues refuses them too.
   struct CloseOptions {
     bool cancel_pending_enqueues = false;
   };

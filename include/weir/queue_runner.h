@@ -23,8 +23,8 @@ struct WEIR_API QueueRunner {
   std::vector<Operation> enqueue_ops;
   Operation close_op;   // for the end of the input: what was put in can still be taken out
   Operation cancel_op;  // for a stop
-  // Errors of the operations that mean that there is no more input. When all of them have ended so, the queue is closed;
-  // any other error stops the coordinator.
+  // Errors of the operations that mean that there is no more input. When all of them have ended so, the queue is
+  // closed; any other error stops the coordinator.
   std::vector<Code> queue_closed;
 };
 

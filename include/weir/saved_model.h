@@ -31,10 +31,10 @@ inline constexpr std::string_view kPredictMethod = "tensorflow/serving/predict";
 // What a signature says of a tensor.
 struct WEIR_API TensorInfo {
   TensorInfo() = default;
-  TensorInfo(const Output& tensor);  // NOLINT: {{"x", x}}
+  TensorInfo(const Output& tensor);                                       // NOLINT: {{"x", x}}
   TensorInfo(const Variable& variable) : TensorInfo(variable.value()) {}  // NOLINT
-  std::string name = {};  // "x:0"; empty of a sparse tensor
-  std::string values = {}, indices = {}, dense_shape = {};  // the names of a sparse tensor's parts
+  std::string name = {};                                                  // "x:0"; empty of a sparse tensor
+  std::string values = {}, indices = {}, dense_shape = {};                // the names of a sparse tensor's parts
   DType dtype = DType::Invalid;
   Shape shape = Shape::unknown();
 };
@@ -43,8 +43,8 @@ struct WEIR_API Signature {
   std::map<std::string, TensorInfo> inputs = {}, outputs = {};
   std::string method_name = std::string(kPredictMethod);
 
-  std::string serialize() const;                        // a SignatureDef
-  static Signature parse(std::string_view bytes);       // throws InvalidArgument
+  std::string serialize() const;                   // a SignatureDef
+  static Signature parse(std::string_view bytes);  // throws InvalidArgument
 };
 
 struct MetaGraphOptions {

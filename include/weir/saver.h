@@ -74,8 +74,8 @@ struct ExportMetaGraphOptions {
 
 // Saves and restores the variables of a graph, with TensorFlow's nodes ("save/SaveV2", "save/restore_all", ...) and
 // files. A checkpoint appears whole or not at all; the file "checkpoint" names it once it is there with its meta graph,
-// and old ones go after that. The graph must outlive the saver. Several threads may save at once: one waits for the other,
-// so that the checkpoint that is named last was begun last.
+// and old ones go after that. The graph must outlive the saver. Several threads may save at once: one waits for the
+// other, so that the checkpoint that is named last was begun last.
 class WEIR_API Saver {
  public:
   using Where = SourceLocation;

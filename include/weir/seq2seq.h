@@ -13,8 +13,8 @@
 
 // Sequences to sequences: what looks at the outputs of an encoder, and what writes a sequence step by step.
 //
-//   auto attention = std::make_shared<seq2seq::LuongAttention>(128, memory, seq2seq::AttentionOptions{.lengths = lengths});
-//   auto cell = std::make_shared<seq2seq::AttentionWrapper>(rnn::lstm(128), attention, ...);
+//   auto attention = std::make_shared<seq2seq::LuongAttention>(128, memory, seq2seq::AttentionOptions{.lengths =
+//   lengths}); auto cell = std::make_shared<seq2seq::AttentionWrapper>(rnn::lstm(128), attention, ...);
 //   seq2seq::TrainingHelper helper(inputs, target_lengths);
 //   seq2seq::BasicDecoder decoder(cell, helper, cell->zero_state(g, batch));
 //   auto [outputs, state, lengths] = seq2seq::dynamic_decode(decoder);
@@ -26,11 +26,12 @@ namespace weir::seq2seq {
 WEIR_API Output hardmax(const Output& logits, std::string_view name = {});
 // cumprod of numbers in [0, 1] by way of logarithms, so that gradients stay finite.
 WEIR_API Output safe_cumprod(const Output& x, int axis, bool exclusive = false);
-// How likely a monotonic attention is at each place of the memory (Raffel et al., 2017): `p_choose` [batch, length] says how
-// likely it stops there, `previous` where it was. "recursive", "parallel" or "hard" (all 0 or 1).
+// How likely a monotonic attention is at each place of the memory (Raffel et al., 2017): `p_choose` [batch, length]
+// says how likely it stops there, `previous` where it was. "recursive", "parallel" or "hard" (all 0 or 1).
 WEIR_API Output monotonic_attention(const Output& p_choose, const Output& previous, const std::string& mode);
 // Scores [batch, length] of a query [batch, units] by keys [batch, length, units]. Throws InvalidArgument when units
-// differ. Luong's: products, times `scale` if there is one. Bahdanau's: v * tanh(keys + query), normalised with g and b.
+// differ. Luong's: products, times `scale` if there is one. Bahdanau's: v * tanh(keys + query), normalised with g and
+// b.
 WEIR_API Output luong_score(const Output& query, const Output& keys, const Output& scale = {});
 WEIR_API Output bahdanau_score(const Output& query, const Output& keys, const Output& v, const Output& g = {},
                                const Output& b = {});
@@ -129,7 +130,9 @@ class WEIR_API Decoder {
   virtual DecoderStep step(const Output& time, const Output& inputs, const rnn::State& state) = 0;
   virtual bool tracks_own_finished() const { return false; }  // true: a row that ended may go on
   // What becomes of the outputs [time, batch, ...] in the end.
-  virtual std::vector<Output> finalize(const std::vector<Output>& outputs, const rnn::State& /*state*/) { return outputs; }
+  virtual std::vector<Output> finalize(const std::vector<Output>& outputs, const rnn::State& /*state*/) {
+    return outputs;
+  }
 };
 struct DecodeOptions {
   bool output_time_major = false;
@@ -202,7 +205,8 @@ struct OutputLayer {
 // A learned matrix "<name>/kernel", with a bias unless told otherwise.
 WEIR_API OutputLayer dense_layer(int64_t units, bool use_bias = true, const std::string& name = "dense");
 
-// Runs a cell on the inputs of a helper. Outputs: what the cell (or the layer behind it) gives, and the helper's samples.
+// Runs a cell on the inputs of a helper. Outputs: what the cell (or the layer behind it) gives, and the helper's
+// samples.
 class WEIR_API BasicDecoder : public Decoder {
  public:
   BasicDecoder(rnn::CellPtr cell, Helper& helper, rnn::State initial_state, OutputLayer output_layer = {});
@@ -223,7 +227,8 @@ class WEIR_API BasicDecoder : public Decoder {
 // Every row `multiplier` times, one after the other.
 WEIR_API Output tile_batch(const Output& t, int64_t multiplier, std::string_view name = {});
 WEIR_API rnn::State tile_batch(const rnn::State& state, int64_t multiplier, std::string_view name = {});
-// The elements [time, batch * beam or batch, beam, ...] in the order of the sequences that parents [time, batch, beam] make.
+// The elements [time, batch * beam or batch, beam, ...] in the order of the sequences that parents [time, batch, beam]
+// make.
 WEIR_API Output gather_tree_from_array(const Output& t, const Output& parent_ids, const Output& sequence_length);
 
 // One step of a beam search over log probabilities.
@@ -250,8 +255,8 @@ struct BeamSearchOptions {
   OutputLayer output_layer = {};
   float length_penalty_weight = 0;
 };
-// Keeps the `beam_width` likeliest sequences. The state is tiled (tile_batch). Outputs: the sequences [time, batch, beam],
-// and their scores.
+// Keeps the `beam_width` likeliest sequences. The state is tiled (tile_batch). Outputs: the sequences [time, batch,
+// beam], and their scores.
 class WEIR_API BeamSearchDecoder : public Decoder {
  public:
   BeamSearchDecoder(rnn::CellPtr cell, Embedding embedding, const Output& start_tokens, const In& end_token,

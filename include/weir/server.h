@@ -17,23 +17,23 @@ using ClusterSpec = std::map<std::string, std::map<int, std::string>>;
 
 struct ServerOptions {
   ClusterSpec cluster = {};
-  std::string job = {};           // empty: the cluster's only job
-  int task = -1;                  // -1: the job's only task
+  std::string job = {};  // empty: the cluster's only job
+  int task = -1;         // -1: the job's only task
   std::string protocol = "grpc";
-  SessionOptions config = {};     // threads and devices of the task; credentials
+  SessionOptions config = {};  // threads and devices of the task; credentials
   bool start = true;
 
   // Security: docs/cluster.md. The address that the cluster names for the task is listened at if it is this machine's
   // loopback; others only if this says so, with a warning when there is neither TLS nor a token.
   bool listen_to_network = false;
-  size_t max_message_bytes = 0;  // 0: 2 GB
-  size_t max_graph_nodes = 0;    // 0: no limit
-  size_t max_sessions = 0;       // 0: no limit
+  size_t max_message_bytes = 0;    // 0: 2 GB
+  size_t max_graph_nodes = 0;      // 0: no limit
+  size_t max_sessions = 0;         // 0: no limit
   bool untrusted_clients = false;  // operations on files and of the host are refused
 };
 
-// One task of a cluster: serves sessions of clients (Session with SessionOptions::target) and runs parts of graphs for other
-// tasks. The protocol and the messages are TensorFlow's, whose clients may use it too.
+// One task of a cluster: serves sessions of clients (Session with SessionOptions::target) and runs parts of graphs for
+// other tasks. The protocol and the messages are TensorFlow's, whose clients may use it too.
 //
 //   train::Server server({.cluster = {{"ps", {{0, "localhost:2222"}}}, {"worker", {{0, "localhost:2223"}}}},
 //                         .job = "ps", .task = 0});

@@ -140,8 +140,8 @@ class WEIR_API Session {
   void close();
   // A run in pieces, for sessions on a server: what is fed, fetched and run is said first, and then comes bit by bit.
   std::string partial_run_setup(const CallableSpec& spec);
-  std::vector<Tensor> partial_run(const std::string& handle, const std::vector<Output>& fetches, const Feeds& feeds = {},
-                                  const RunOptions& options = {});
+  std::vector<Tensor> partial_run(const std::string& handle, const std::vector<Output>& fetches,
+                                  const Feeds& feeds = {}, const RunOptions& options = {});
 
   // Those that the session uses, of all its tasks.
   std::vector<DeviceInfo> devices() const;

@@ -50,9 +50,10 @@ struct SessionOptions {
   std::shared_ptr<Resources> resources = {};  // where variables are kept; null: the session has its own
 
   // A session on a server: docs/cluster.md.
-  std::string target = {};                       // "grpc://host:port"; empty: in this process
-  std::vector<std::string> device_filters = {};  // tasks that the session uses: {"/job:ps", "/job:worker/task:1"}; none: all
-  bool isolate_session_state = false;            // variables are the session's own, not the servers'
+  std::string target = {};  // "grpc://host:port"; empty: in this process
+  std::vector<std::string> device_filters =
+      {};                              // tasks that the session uses: {"/job:ps", "/job:worker/task:1"}; none: all
+  bool isolate_session_state = false;  // variables are the session's own, not the servers'
   ClusterCredentials credentials = {};
   std::string task = {};  // of a server's own sessions: what its devices are called, "/job:worker/replica:0/task:1"
 };

@@ -6,15 +6,15 @@
 #include "weir/graph.h"
 #include "weir/sequence_ops.h"
 
-// Sets: the last dimension of a tensor, dense or sparse, holds the elements of a set, the dimensions before it say which
-// set. Results are sparse, the elements of each set sorted and unique.
+// Sets: the last dimension of a tensor, dense or sparse, holds the elements of a set, the dimensions before it say
+// which set. Results are sparse, the elements of each set sorted and unique.
 namespace weir::sets {
 
 // A dense tensor, or a sparse one (all three of its parts).
 struct Sets {
-  Sets(const In& dense) : values(dense) {}                                            // NOLINT
+  Sets(const In& dense) : values(dense) {}                                                     // NOLINT
   Sets(const Output& dense, In::Where where = In::Where::current()) : values(dense, where) {}  // NOLINT
-  Sets(const nn::SparseOutput& sparse, In::Where where = In::Where::current())        // NOLINT
+  Sets(const nn::SparseOutput& sparse, In::Where where = In::Where::current())                 // NOLINT
       : values(sparse.values, where), indices(sparse.indices), shape(sparse.dense_shape) {}
   In values;
   Output indices = {}, shape = {};  // empty for a dense tensor

@@ -23,20 +23,23 @@ WEIR_API Output ifft3d(const In& input, std::string_view name = {});
 // Of real numbers to the n / 2 + 1 complex ones that determine the rest, and back, over `rank` dimensions. `fft_length`
 // has the sizes; the input is cut or filled with zeros to them. Without: the input's sizes, and for the inverse an even
 // last one.
-WEIR_API Output rfft(const In& input, int rank = 1, const std::optional<In>& fft_length = {}, std::string_view name = {});
-WEIR_API Output irfft(const In& input, int rank = 1, const std::optional<In>& fft_length = {}, std::string_view name = {});
+WEIR_API Output rfft(const In& input, int rank = 1, const std::optional<In>& fft_length = {},
+                     std::string_view name = {});
+WEIR_API Output irfft(const In& input, int rank = 1, const std::optional<In>& fft_length = {},
+                      std::string_view name = {});
 
 // Windows of `length` elements; periodic ones repeat with it, symmetric ones end as they begin.
 struct WindowOptions {
   bool periodic = true;
   DType dtype = float32;
 };
-WEIR_API Output hann_window(Graph& graph, const In& length, const WindowOptions& options = {}, std::string_view name = {});
+WEIR_API Output hann_window(Graph& graph, const In& length, const WindowOptions& options = {},
+                            std::string_view name = {});
 WEIR_API Output hamming_window(Graph& graph, const In& length, const WindowOptions& options = {},
                                std::string_view name = {});
 
-// Cuts `axis` of a signal into frames of `frame_length` elements, `frame_step` apart: two dimensions take its place. With
-// `pad_end` the signal is continued by pad_value until every element begins a frame that its step allows.
+// Cuts `axis` of a signal into frames of `frame_length` elements, `frame_step` apart: two dimensions take its place.
+// With `pad_end` the signal is continued by pad_value until every element begins a frame that its step allows.
 struct FrameOptions {
   bool pad_end = false;
   In pad_value = 0;

@@ -5,8 +5,9 @@
 #include "weir/export.h"
 #include "weir/graph.h"
 
-// Tensors of which few elements are there: indices [n, rank] (int64), a row of coordinates for each value; values [n]; and
-// dense_shape [rank] (int64). Where nothing else is said the rows must be in the order of dense tensors (sparse_reorder).
+// Tensors of which few elements are there: indices [n, rank] (int64), a row of coordinates for each value; values [n];
+// and dense_shape [rank] (int64). Where nothing else is said the rows must be in the order of dense tensors
+// (sparse_reorder).
 namespace weir {
 
 struct SparseTensor {

@@ -15,8 +15,8 @@ struct AssignOptions {
 };
 WEIR_API Output assign(const Variable& variable, const In& value, const AssignOptions& options = {},
                        std::string_view name = {});
-// `use_locking` excludes other updates that lock; none: as TensorFlow's operation has it (true of scatter_update alone).
-// Resource variables always lock dense updates and never those of rows.
+// `use_locking` excludes other updates that lock; none: as TensorFlow's operation has it (true of scatter_update
+// alone). Resource variables always lock dense updates and never those of rows.
 struct UpdateOptions {
   std::optional<bool> use_locking = {};
 };
@@ -26,10 +26,10 @@ WEIR_API Output assign_sub(const Variable& variable, const In& value, std::strin
                            const UpdateOptions& options = {});
 
 // Writes to the rows `indices` of the first dimension; rows may repeat, and of an update any of them may win.
-WEIR_API Output scatter_add(const Variable& variable, const In& indices, const In& updates,
-                            std::string_view name = {}, const UpdateOptions& options = {});
-WEIR_API Output scatter_sub(const Variable& variable, const In& indices, const In& updates,
-                            std::string_view name = {}, const UpdateOptions& options = {});
+WEIR_API Output scatter_add(const Variable& variable, const In& indices, const In& updates, std::string_view name = {},
+                            const UpdateOptions& options = {});
+WEIR_API Output scatter_sub(const Variable& variable, const In& indices, const In& updates, std::string_view name = {},
+                            const UpdateOptions& options = {});
 WEIR_API Output scatter_update(const Variable& variable, const In& indices, const In& updates,
                                std::string_view name = {}, const UpdateOptions& options = {});
 

@@ -36,7 +36,8 @@ struct SplitStrings {
 };
 WEIR_API SplitStrings string_split(const In& source, const In& delimiter = " ", bool skip_empty = true,
                                    std::string_view name = {});
-// The same as Python's str.split: by runs of white space when `sep` is empty; at most `maxsplit` cuts when it is positive.
+// The same as Python's str.split: by runs of white space when `sep` is empty; at most `maxsplit` cuts when it is
+// positive.
 WEIR_API SplitStrings string_split_v2(const In& input, const In& sep = "", int64_t maxsplit = -1,
                                       std::string_view name = {});
 WEIR_API Output string_strip(const In& input, std::string_view name = {});
@@ -55,8 +56,8 @@ WEIR_API Output reduce_join(const In& inputs, const In& axes, const ReduceJoinOp
 WEIR_API Output string_lower(const In& input, const std::string& encoding = "", std::string_view name = {});
 WEIR_API Output string_upper(const In& input, const std::string& encoding = "", std::string_view name = {});
 
-// A number below num_buckets for each string, the same on all machines; with a secret key nobody can choose strings that
-// meet.
+// A number below num_buckets for each string, the same on all machines; with a secret key nobody can choose strings
+// that meet.
 WEIR_API Output string_to_hash_bucket_fast(const In& input, int64_t num_buckets, std::string_view name = {});
 WEIR_API Output string_to_hash_bucket_strong(const In& input, int64_t num_buckets, const std::vector<int64_t>& key,
                                              std::string_view name = {});

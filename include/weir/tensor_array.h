@@ -15,9 +15,9 @@ struct TensorArrayOptions {
   bool infer_shape = true;  // all elements have one shape: that of the first that is written
 };
 
-// A list of tensors of one type that loops read and write one by one. What writes gives a new array and leaves this one as
-// it is. The tensors travel in flow(), a list in the graph: loops and branches carry it, and gradients go through it.
-// Elements that were never written are zeros when the shape of elements is known.
+// A list of tensors of one type that loops read and write one by one. What writes gives a new array and leaves this one
+// as it is. The tensors travel in flow(), a list in the graph: loops and branches carry it, and gradients go through
+// it. Elements that were never written are zeros when the shape of elements is known.
 class WEIR_API TensorArray {
  public:
   TensorArray(Graph& graph, DType dtype, const TensorArrayOptions& options = {}, std::string_view name = {});

@@ -46,7 +46,7 @@ struct VariableScopeOptions {
   std::optional<std::string> caching_device = {};  // where reads of the variables stand
   std::optional<DType> dtype = {};
   std::optional<bool> use_resource = {};
-  bool unique = false;  // the name gets a number when a scope of that name has been entered before
+  bool unique = false;               // the name gets a number when a scope of that name has been entered before
   bool auxiliary_name_scope = true;  // false: nodes keep the name scope that they have outside
 };
 

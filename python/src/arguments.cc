@@ -67,10 +67,14 @@ std::string to_bytes(nb::handle item) {
 
 std::string type_name(DType dtype) {
   switch (dtype) {
-    case DType::Float32: return "float32";
-    case DType::Float64: return "float64";
-    case DType::Float16: return "float16";
-    default: return std::string(dtype_name(dtype));
+    case DType::Float32:
+      return "float32";
+    case DType::Float64:
+      return "float64";
+    case DType::Float16:
+      return "float16";
+    default:
+      return std::string(dtype_name(dtype));
   }
 }
 
@@ -78,7 +82,7 @@ DType to_dtype(nb::handle value) {
   if (value.is_none()) return DType::Invalid;
   nb::object dtype = nb::hasattr(value, "_enum") ? nb::borrow(value) : package().as_dtype(value);
   const auto type = static_cast<DType>(to_int(dtype.attr("_enum"), "dtype"));
-  from_dtype(type);  // throws for a number that is no type's
+  from_dtype(type);                // throws for a number that is no type's
   constexpr int kReference = 100;  // what a program says of a variable's type holds for its values
   return static_cast<int>(type) > kReference ? static_cast<DType>(static_cast<int>(type) - kReference) : type;
 }

@@ -53,7 +53,8 @@ nb::object cluster_place(int port) {
 nb::object allreduce(G g, H tensor, int reduction, H name) {
   return build(g, {tensor}, [&](G graph) {
     const std::string node = to_name(name);
-    const distributed::AllreduceOptions options{.reduction = static_cast<distributed::Reduction>(reduction), .name = node};
+    const distributed::AllreduceOptions options{.reduction = static_cast<distributed::Reduction>(reduction),
+                                                .name = node};
     return wrap(distributed::allreduce_gradient(to_gradient(graph, tensor), options));
   });
 }

@@ -43,8 +43,8 @@ nb::object make_while(G g, H condition, H body, H initial, H invariants, H maxim
   });
 }
 
-// A function of the graph, made by calling the program's with placeholders. Gives its name, what it reads from around it,
-// and its results.
+// A function of the graph, made by calling the program's with placeholders. Gives its name, what it reads from around
+// it, and its results.
 nb::object make_function(G g, const std::string& name, H function, H types, H shapes) {
   return build(g, {}, [&](G graph) -> nb::object {
     std::vector<FunctionArgument> arguments;

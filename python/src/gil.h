@@ -47,8 +47,8 @@ class Locked {
   PyGILState_STATE state_;
 };
 
-// Holds the lock while it lives, if the thread gets it: threads that Python does not know ask in vain once the interpreter
-// ends, and go on without.
+// Holds the lock while it lives, if the thread gets it: threads that Python does not know ask in vain once the
+// interpreter ends, and go on without.
 class TryLocked {
  public:
   TryLocked();

@@ -49,8 +49,8 @@ Scope colocate_with(Graph& graph, Operation op, bool ignore_existing) {
   });
 }
 
-// The branches and loops that a body is inside of, itself first: what each is called, and whether it is a loop. Those of
-// a function end at the function.
+// The branches and loops that a body is inside of, itself first: what each is called, and whether it is a loop. Those
+// of a function end at the function.
 nb::list bodies_around(const Body* body) {
   nb::list list;
   for (; body && !body->is_function; body = body->outer) list.append(nb::make_tuple(body->name, body->is_loop));

@@ -97,9 +97,9 @@ void bind_layer_calls(nb::module_& m) {
       [](G g, H inputs, H kernel, H bias, H strides, H dilation_rate, H padding, H data_format, H output_padding) {
         return build(g, {inputs}, [&](G graph) {
           Output x = to_output(graph, inputs, DType::Invalid, {});
-          return wrap(layers::conv_transpose_outputs(
-              x, to_output(graph, kernel, x.dtype(), {}), optional_output(graph, bias),
-              conv_call(strides, dilation_rate, padding, data_format, output_padding)));
+          return wrap(
+              layers::conv_transpose_outputs(x, to_output(graph, kernel, x.dtype(), {}), optional_output(graph, bias),
+                                             conv_call(strides, dilation_rate, padding, data_format, output_padding)));
         });
       });
   def(m, "layer_separable_conv",
@@ -113,9 +113,9 @@ void bind_layer_calls(nb::module_& m) {
       });
   def(m, "layer_pool", [](G g, H inputs, bool max, H pool_size, H strides, H padding, H data_format) {
     return build(g, {inputs}, [&](G graph) {
-      return wrap(layers::pool_outputs(to_output(graph, inputs, DType::Invalid, {}),
-                                       {max, to_ints(pool_size, "pool_size"), to_ints(strides, "strides"),
-                                        to_name(padding), to_name(data_format)}));
+      return wrap(layers::pool_outputs(
+          to_output(graph, inputs, DType::Invalid, {}),
+          {max, to_ints(pool_size, "pool_size"), to_ints(strides, "strides"), to_name(padding), to_name(data_format)}));
     });
   });
   def(m, "layer_flatten", [](G g, H inputs, H data_format) {

@@ -1,6 +1,6 @@
 // Nodes from Python values: apply() for every operation of the tables.
-#include <cstring>
 #include <nanobind/stl/string.h>
+#include <cstring>
 
 #include <cmath>
 
@@ -199,8 +199,8 @@ class Call {
       const std::string wants = spec.type != DType::Invalid
                                     ? "expected type of " + type_name(want)
                                     : "type " + type_name(want) + " of argument '" + first_of_type(spec) + "'";
-      raise(PyExc_TypeError, "Input '" + spec.name + "' of '" + op_.name + "' Op has type " + type_name(output.dtype()) +
-                                 " that does not match " + wants + ".");
+      raise(PyExc_TypeError, "Input '" + spec.name + "' of '" + op_.name + "' Op has type " +
+                                 type_name(output.dtype()) + " that does not match " + wants + ".");
     }
     if (!spec.type_attr.empty()) {
       const AttrSpec* attr = op_.attr(spec.type_attr);

@@ -69,19 +69,28 @@ std::vector<std::vector<Output>> to_sources(G graph, H sources) {
 }
 
 void bind_producers(nb::module_& m) {
-  def(m, "input_producer", [](G g, H input, H element_shape, H epochs, H shuffle, H seed, H capacity, H shared, H summary, H name, H cancel) {
-    return build(g, {input}, [&](G graph) {
-      return produced(train::make_producer(graph, to_output(graph, input, DType::Invalid, {}), to_producer_options(epochs, shuffle, seed, capacity, shared, name, cancel), to_shape(element_shape), to_name(summary)));
-    });
-  });
-  def(m, "string_input_producer", [](G g, H strings, H epochs, H shuffle, H seed, H capacity, H shared, H name, H cancel) {
-    return build(g, {strings}, [&](G graph) {
-      return produced(train::make_string_producer(graph, to_output(graph, strings, DType::String, {}), to_producer_options(epochs, shuffle, seed, capacity, shared, name, cancel)));
-    });
-  });
+  def(m, "input_producer",
+      [](G g, H input, H element_shape, H epochs, H shuffle, H seed, H capacity, H shared, H summary, H name,
+         H cancel) {
+        return build(g, {input}, [&](G graph) {
+          return produced(
+              train::make_producer(graph, to_output(graph, input, DType::Invalid, {}),
+                                   to_producer_options(epochs, shuffle, seed, capacity, shared, name, cancel),
+                                   to_shape(element_shape), to_name(summary)));
+        });
+      });
+  def(m, "string_input_producer",
+      [](G g, H strings, H epochs, H shuffle, H seed, H capacity, H shared, H name, H cancel) {
+        return build(g, {strings}, [&](G graph) {
+          return produced(
+              train::make_string_producer(graph, to_output(graph, strings, DType::String, {}),
+                                          to_producer_options(epochs, shuffle, seed, capacity, shared, name, cancel)));
+        });
+      });
   def(m, "limit_epochs", [](G g, H tensor, H epochs, H name) {
     return build(g, {tensor}, [&](G graph) {
-      return wrap(train::limit_epochs(to_output(graph, tensor, DType::Invalid, {}), to_int64(epochs, "num_epochs"), to_name(name)));
+      return wrap(train::limit_epochs(to_output(graph, tensor, DType::Invalid, {}), to_int64(epochs, "num_epochs"),
+                                      to_name(name)));
     });
   });
 }
@@ -123,11 +132,12 @@ void bind_queues(nb::module_& m) {
       .def("clear_stop", &Coordinator::clear_stop)
       .def("wait_for_stop", &wait_for_stop, nb::arg("timeout").none());
   bind_producers(m);
-  def(m, "make_batch", [](G g, H sources, H keep, H size, H threads, H capacity, H many, H shapes, H pad, H smaller,
-                          H shared_name, H scope, H stays, H seed) {
-    return make_batch(g, sources, keep, size, threads, capacity, many, shapes, pad, smaller, shared_name, scope, stays,
-                      seed);
-  });
+  def(m, "make_batch",
+      [](G g, H sources, H keep, H size, H threads, H capacity, H many, H shapes, H pad, H smaller, H shared_name,
+         H scope, H stays, H seed) {
+        return make_batch(g, sources, keep, size, threads, capacity, many, shapes, pad, smaller, shared_name, scope,
+                          stays, seed);
+      });
 }
 
 }  // namespace weir::python

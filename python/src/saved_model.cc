@@ -32,10 +32,8 @@ train::MetaGraphOptions graph_options(GraphObject& graph, const nb::dict& given)
 
 void bind_saved_models(nb::module_& m) {
   nb::class_<SavedModelBuilder>(m, "SavedModelBuilder")
-      .def("__init__",
-           [](SavedModelBuilder* self, const std::string& path) {
-             outside([&] { return new (self) SavedModelBuilder(path); });
-           })
+      .def("__init__", [](SavedModelBuilder* self,
+                          const std::string& path) { outside([&] { return new (self) SavedModelBuilder(path); }); })
       .def("add_meta_graph_and_variables",
            [](SavedModelBuilder& self, H session, GraphObject& g, const nb::dict& options) {
              Session& target = session_of(session);

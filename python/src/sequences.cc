@@ -52,14 +52,14 @@ void bind_cells(nb::module_& m) {
                                       tensor_of(graph, bias), activation_of(graph, activation)));
     });
   });
-  def(m, "gru_step", [](G g, H x, H state, H gate_kernel, H gate_bias, H candidate_kernel, H candidate_bias,
-                        H activation) {
-    return build(g, {x, state}, [&](G graph) {
-      return pair(rnn::gru_step(tensor_of(graph, x), tensor_of(graph, state), tensor_of(graph, gate_kernel),
-                                tensor_of(graph, gate_bias), tensor_of(graph, candidate_kernel),
-                                tensor_of(graph, candidate_bias), activation_of(graph, activation)));
-    });
-  });
+  def(m, "gru_step",
+      [](G g, H x, H state, H gate_kernel, H gate_bias, H candidate_kernel, H candidate_bias, H activation) {
+        return build(g, {x, state}, [&](G graph) {
+          return pair(rnn::gru_step(tensor_of(graph, x), tensor_of(graph, state), tensor_of(graph, gate_kernel),
+                                    tensor_of(graph, gate_bias), tensor_of(graph, candidate_kernel),
+                                    tensor_of(graph, candidate_bias), activation_of(graph, activation)));
+        });
+      });
   def(m, "basic_lstm_step", [](G g, H x, H c, H h, H kernel, H bias, H forget_bias, H activation) {
     return build(g, {x, c, h}, [&](G graph) {
       return pair(rnn::basic_lstm_step(tensor_of(graph, x), {tensor_of(graph, c), tensor_of(graph, h)},
@@ -103,46 +103,46 @@ void bind_loops(nb::module_& m) {
   });
   def(m, "dynamic_loop", [](G g, H cell, H inputs, H state, H sizes, H dtype, H batch_size, H lengths, H parallel) {
     return build(g, {inputs, state}, [&](G graph) {
-      rnn::FlatLoop loop{
-          .cell = [&](const std::vector<Output>& x, const std::vector<Output>& now) -> rnn::FlatStep {
-            nb::object given = nb::object(cell(wrap(x), wrap(now)));
-            return {to_outputs(graph, item_of(given, 0)), to_outputs(graph, item_of(given, 1))};
-          },
-          .inputs = to_outputs(graph, inputs),
-          .state = to_outputs(graph, state),
-          .output_sizes = to_shapes(sizes),
-          .dtype = to_dtype(dtype),
-          .batch_size = to_batch_size(graph, batch_size),
-          .lengths = optional_tensor(graph, lengths),
-          .options = {.parallel_iterations = to_int64(parallel, "parallel_iterations")}};
+      rnn::FlatLoop loop{.cell = [&](const std::vector<Output>& x, const std::vector<Output>& now) -> rnn::FlatStep {
+                           nb::object given = nb::object(cell(wrap(x), wrap(now)));
+                           return {to_outputs(graph, item_of(given, 0)), to_outputs(graph, item_of(given, 1))};
+                         },
+                         .inputs = to_outputs(graph, inputs),
+                         .state = to_outputs(graph, state),
+                         .output_sizes = to_shapes(sizes),
+                         .dtype = to_dtype(dtype),
+                         .batch_size = to_batch_size(graph, batch_size),
+                         .lengths = optional_tensor(graph, lengths),
+                         .options = {.parallel_iterations = to_int64(parallel, "parallel_iterations")}};
       return pair(rnn::dynamic_loop(loop));
     });
   });
-  def(m, "decode_loop", [](G g, H step, H finished, H inputs, H state, H zero_outputs, H types, H elements, H tracks,
-                           H impute, H maximum, H parallel) {
-    return build(g, {finished, inputs, state}, [&](G graph) {
-      seq2seq::FlatDecoder decoder{
-          .step = [&](const Output& time, const std::vector<Output>& x,
-                      const std::vector<Output>& now) -> seq2seq::FlatDecoderStep {
-            nb::object given = nb::object(step(wrap(time), wrap(x), wrap(now)));
-            return {to_outputs(graph, item_of(given, 0)), to_outputs(graph, item_of(given, 1)),
-                    to_outputs(graph, item_of(given, 2)), tensor_of(graph, item_of(given, 3))};
-          },
-          .finished = tensor_of(graph, finished),
-          .inputs = to_outputs(graph, inputs),
-          .state = to_outputs(graph, state),
-          .zero_outputs = to_outputs(graph, zero_outputs),
-          .output_types = {},
-          .element_shapes = to_shapes(elements),
-          .tracks_own_finished = to_bool(tracks),
-          .impute_finished = to_bool(impute),
-          .maximum_iterations = to_optional_in(graph, maximum),
-          .parallel_iterations = to_int64(parallel, "parallel_iterations")};
-      for (H type : nb::iter(types)) decoder.output_types.push_back(to_dtype(type));
-      const seq2seq::FlatDecoded done = seq2seq::decode_loop(decoder);
-      return nb::make_tuple(wrap(done.outputs), wrap(done.state), wrap(done.lengths));
-    });
-  });
+  def(m, "decode_loop",
+      [](G g, H step, H finished, H inputs, H state, H zero_outputs, H types, H elements, H tracks, H impute, H maximum,
+         H parallel) {
+        return build(g, {finished, inputs, state}, [&](G graph) {
+          seq2seq::FlatDecoder decoder{.step = [&](const Output& time, const std::vector<Output>& x,
+                                                   const std::vector<Output>& now) -> seq2seq::FlatDecoderStep {
+                                         nb::object given = nb::object(step(wrap(time), wrap(x), wrap(now)));
+                                         return {
+                                             to_outputs(graph, item_of(given, 0)), to_outputs(graph, item_of(given, 1)),
+                                             to_outputs(graph, item_of(given, 2)), tensor_of(graph, item_of(given, 3))};
+                                       },
+                                       .finished = tensor_of(graph, finished),
+                                       .inputs = to_outputs(graph, inputs),
+                                       .state = to_outputs(graph, state),
+                                       .zero_outputs = to_outputs(graph, zero_outputs),
+                                       .output_types = {},
+                                       .element_shapes = to_shapes(elements),
+                                       .tracks_own_finished = to_bool(tracks),
+                                       .impute_finished = to_bool(impute),
+                                       .maximum_iterations = to_optional_in(graph, maximum),
+                                       .parallel_iterations = to_int64(parallel, "parallel_iterations")};
+          for (H type : nb::iter(types)) decoder.output_types.push_back(to_dtype(type));
+          const seq2seq::FlatDecoded done = seq2seq::decode_loop(decoder);
+          return nb::make_tuple(wrap(done.outputs), wrap(done.state), wrap(done.lengths));
+        });
+      });
 }
 
 FunctionalOptions functional_options(H parallel, H back_prop, H infer_shape, const std::string& name) {
@@ -160,27 +160,26 @@ void bind_functional(nb::module_& m) {
       std::vector<DType> dtypes;
       for (H type : nb::iter(types)) dtypes.push_back(to_dtype(type));
       const std::string own_name = to_name(name);
-      return wrap(map_fn(
-          [&](const Outputs& each) { return to_outputs(graph, nb::object(function(wrap(each)))); },
-          to_in_list(to_outputs(graph, elements)), dtypes,
-          functional_options(parallel, back_prop, infer_shape, own_name)));
+      return wrap(map_fn([&](const Outputs& each) { return to_outputs(graph, nb::object(function(wrap(each)))); },
+                         to_in_list(to_outputs(graph, elements)), dtypes,
+                         functional_options(parallel, back_prop, infer_shape, own_name)));
     });
   });
   // `kind`: "foldl", "foldr" or "scan".
-  def(m, "fold", [](G g, const std::string& kind, H function, H elements, H initial, H parallel, H back_prop,
-                    H infer_shape, H reverse, H name) {
-    return build(g, {elements, initial}, [&](G graph) {
-      const std::string own_name = to_name(name);
-      FunctionalOptions options = functional_options(parallel, back_prop, infer_shape, own_name);
-      options.reverse = to_bool(reverse);
-      auto* fold = kind == "scan" ? &scan : kind == "foldl" ? &foldl : &foldr;
-      return wrap(fold(
-          [&](const Outputs& now, const Outputs& each) {
-            return to_outputs(graph, nb::object(function(wrap(now), wrap(each))));
-          },
-          to_in_list(to_outputs(graph, elements)), to_outputs(graph, initial), options));
-    });
-  });
+  def(m, "fold",
+      [](G g, const std::string& kind, H function, H elements, H initial, H parallel, H back_prop, H infer_shape,
+         H reverse, H name) {
+        return build(g, {elements, initial}, [&](G graph) {
+          const std::string own_name = to_name(name);
+          FunctionalOptions options = functional_options(parallel, back_prop, infer_shape, own_name);
+          options.reverse = to_bool(reverse);
+          auto* fold = kind == "scan" ? &scan : kind == "foldl" ? &foldl : &foldr;
+          return wrap(
+              fold([&](const Outputs& now,
+                       const Outputs& each) { return to_outputs(graph, nb::object(function(wrap(now), wrap(each)))); },
+                   to_in_list(to_outputs(graph, elements)), to_outputs(graph, initial), options));
+        });
+      });
 }
 
 void bind_attention(nb::module_& m) {
@@ -223,33 +222,33 @@ void bind_beams(nb::module_& m) {
     });
   });
   def(m, "gather_beams", [](G g, H x, H parents) {
-    return build(
-        g, {x}, [&](G graph) { return wrap(seq2seq::gather_beams(tensor_of(graph, x), tensor_of(graph, parents))); });
+    return build(g, {x},
+                 [&](G graph) { return wrap(seq2seq::gather_beams(tensor_of(graph, x), tensor_of(graph, parents))); });
   });
   def(m, "gather_tree_from_array", [](G g, H t, H parents, H lengths) {
     return build(g, {t}, [&](G graph) {
-      return wrap(seq2seq::gather_tree_from_array(tensor_of(graph, t), tensor_of(graph, parents),
-                                                  tensor_of(graph, lengths)));
+      return wrap(
+          seq2seq::gather_tree_from_array(tensor_of(graph, t), tensor_of(graph, parents), tensor_of(graph, lengths)));
     });
   });
   // The state and the result's: log probabilities, finished, lengths, sums of attention (or None).
-  def(m, "beam_search_step", [](G g, H logits, nb::tuple state, H end_token, H length_penalty, H coverage_penalty,
-                                H attention) {
-    return build(g, {logits}, [&](G graph) {
-      const seq2seq::BeamStep step = seq2seq::beam_search_step(
-          tensor_of(graph, logits),
-          {tensor_of(graph, state[0]), tensor_of(graph, state[1]), tensor_of(graph, state[2]),
-           optional_tensor(graph, state[3])},
-          {.end_token = to_in(graph, end_token),
-           .length_penalty = to_in(graph, length_penalty),
-           .coverage_penalty = to_in(graph, coverage_penalty),
-           .attention_probs = optional_tensor(graph, attention)});
-      const seq2seq::BeamState& next = step.state;
-      nb::object sums = next.attention ? nb::object(wrap(next.attention)) : nb::none();
-      return nb::make_tuple(nb::make_tuple(wrap(step.scores), wrap(step.predicted_ids), wrap(step.parent_ids)),
-                            nb::make_tuple(wrap(next.log_probs), wrap(next.finished), wrap(next.lengths), sums));
-    });
-  });
+  def(m, "beam_search_step",
+      [](G g, H logits, nb::tuple state, H end_token, H length_penalty, H coverage_penalty, H attention) {
+        return build(g, {logits}, [&](G graph) {
+          const seq2seq::BeamStep step =
+              seq2seq::beam_search_step(tensor_of(graph, logits),
+                                        {tensor_of(graph, state[0]), tensor_of(graph, state[1]),
+                                         tensor_of(graph, state[2]), optional_tensor(graph, state[3])},
+                                        {.end_token = to_in(graph, end_token),
+                                         .length_penalty = to_in(graph, length_penalty),
+                                         .coverage_penalty = to_in(graph, coverage_penalty),
+                                         .attention_probs = optional_tensor(graph, attention)});
+          const seq2seq::BeamState& next = step.state;
+          nb::object sums = next.attention ? nb::object(wrap(next.attention)) : nb::none();
+          return nb::make_tuple(nb::make_tuple(wrap(step.scores), wrap(step.predicted_ids), wrap(step.parent_ids)),
+                                nb::make_tuple(wrap(next.log_probs), wrap(next.finished), wrap(next.lengths), sums));
+        });
+      });
   def(m, "sequence_loss", [](G g, H logits, H targets, H weights, nb::tuple flags, H softmax_loss, H name) {
     return build(g, {logits, targets, weights}, [&](G graph) {
       const std::string own_name = to_name(name);
@@ -263,8 +262,8 @@ void bind_beams(nb::module_& m) {
           return tensor_of(graph, nb::object(softmax_loss(wrap(labels), wrap(flat))));
         };
       }
-      return wrap(seq2seq::sequence_loss(tensor_of(graph, logits), tensor_of(graph, targets),
-                                         tensor_of(graph, weights), options));
+      return wrap(seq2seq::sequence_loss(tensor_of(graph, logits), tensor_of(graph, targets), tensor_of(graph, weights),
+                                         options));
     });
   });
 }

@@ -11,8 +11,8 @@
 namespace weir::python {
 namespace {
 
-train::Server* make_server(const train::ClusterSpec& cluster, const std::string& job, int task, const std::string& protocol,
-                           nb::dict config, nb::dict security, bool start) {
+train::Server* make_server(const train::ClusterSpec& cluster, const std::string& job, int task,
+                           const std::string& protocol, nb::dict config, nb::dict security, bool start) {
   train::ServerOptions options;
   options.cluster = cluster;
   options.job = job;

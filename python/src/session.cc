@@ -224,8 +224,7 @@ void add_feed(std::vector<Feed>& feeds, GraphObject& graph, nb::handle key, nb::
 }
 
 struct SessionObject {
-  SessionObject(nb::pointer_and_handle<GraphObject> g, const SessionOptions& options)
-      : graph(g.h.ptr()) {
+  SessionObject(nb::pointer_and_handle<GraphObject> g, const SessionOptions& options) : graph(g.h.ptr()) {
     try {
       Unlocked unlocked;  // a server may be long in coming
       session = std::make_unique<Session>(*g.p, options);
@@ -531,7 +530,8 @@ PartialRunObject* begin_partial_run(SessionObject& self, nb::handle fetches, nb:
   }
 }
 
-nb::object continue_partial_run(SessionObject& self, PartialRunObject& partial, nb::handle fetches, nb::handle feed_dict) {
+nb::object continue_partial_run(SessionObject& self, PartialRunObject& partial, nb::handle fetches,
+                                nb::handle feed_dict) {
   GraphObject& graph = runnable_graph(self);
   Fetches wanted(graph, fetches, nb::find(self));
   const std::vector<Feed> feeds = to_feeds(graph, feed_dict);
@@ -576,8 +576,10 @@ SessionOptions to_session_options(nb::dict given) {
   if (given.contains("credentials")) {
     const nb::dict secrets = nb::cast<nb::dict>(given["credentials"]);
     ClusterCredentials& c = options.credentials;
-    const std::pair<const char*, std::string*> fields[] = {
-        {"ca_file", &c.ca_file}, {"certificate_file", &c.certificate_file}, {"key_file", &c.key_file}, {"token", &c.token}};
+    const std::pair<const char*, std::string*> fields[] = {{"ca_file", &c.ca_file},
+                                                           {"certificate_file", &c.certificate_file},
+                                                           {"key_file", &c.key_file},
+                                                           {"token", &c.token}};
     for (auto [name, value] : secrets) {
       const std::string key = to_name(name);
       auto field = std::find_if(std::begin(fields), std::end(fields), [&](const auto& f) { return key == f.first; });
@@ -615,7 +617,8 @@ void bind_session(nb::module_& m) {
       .def("_partial_run", &partial_run, nb::arg("handle"), nb::arg("fetches").none(), nb::arg("feed_dict").none())
       .def("_list_devices", &list_devices)
       .def("_begin_partial_run", &begin_partial_run, nb::rv_policy::take_ownership, nb::keep_alive<0, 1>())
-      .def("_continue_partial_run", &continue_partial_run, nb::arg("partial"), nb::arg("fetches").none(), nb::arg("feed_dict").none())
+      .def("_continue_partial_run", &continue_partial_run, nb::arg("partial"), nb::arg("fetches").none(),
+           nb::arg("feed_dict").none())
       .def_prop_ro("graph", [](const SessionObject& s) { return nb::borrow(s.graph); })
       .def_prop_ro("_closed", [](const SessionObject& s) { return s.closed; })
       .def("_close",

@@ -14,7 +14,9 @@ std::optional<In> length_of(GraphObject& graph, H value) {
   if (value.is_none()) return std::nullopt;
   return to_in(graph, value, find_tensor(value) ? DType::Invalid : DType::Int32);
 }
-In int_of(GraphObject& graph, H value) { return to_in(graph, value, find_tensor(value) ? DType::Invalid : DType::Int32); }
+In int_of(GraphObject& graph, H value) {
+  return to_in(graph, value, find_tensor(value) ? DType::Invalid : DType::Int32);
+}
 
 template <Output (*function)(Graph&, const In&, const signal::WindowOptions&, std::string_view)>
 void def_window(nb::module_& m, const char* name) {
@@ -37,8 +39,8 @@ signal::DctOptions dct_options(H type, H n, H orthonormal) {
 void bind_signal(nb::module_& m) {
   def(m, "signal_rfft", [](G g, H x, H rank, H length, H name) {
     return build(g, {x, length}, [&](G graph) {
-      return wrap(signal::rfft(first_in(graph, x, "input", DType::Float32), to_int(rank, "rank"), length_of(graph, length),
-                               to_name(name)));
+      return wrap(signal::rfft(first_in(graph, x, "input", DType::Float32), to_int(rank, "rank"),
+                               length_of(graph, length), to_name(name)));
     });
   });
   def(m, "signal_irfft", [](G g, H x, H rank, H length, H name) {
@@ -67,11 +69,11 @@ void bind_signal(nb::module_& m) {
   // `window` is a tensor, or None for no window.
   def(m, "signal_stft", [](G g, H x, H length, H step, H fft_length, H window, H pad_end, H name) {
     return build(g, {x, length, step}, [&](G graph) {
-      signal::StftOptions options{.fft_length = length_of(graph, fft_length), .hann_window = false,
-                                  .pad_end = nb::cast<bool>(pad_end)};
+      signal::StftOptions options{
+          .fft_length = length_of(graph, fft_length), .hann_window = false, .pad_end = nb::cast<bool>(pad_end)};
       if (!window.is_none()) options.window = to_output(graph, window, DType::Invalid, "window");
-      return wrap(signal::stft(first_in(graph, x, "signals", DType::Float32), int_of(graph, length), int_of(graph, step),
-                               options, to_name(name)));
+      return wrap(signal::stft(first_in(graph, x, "signals", DType::Float32), int_of(graph, length),
+                               int_of(graph, step), options, to_name(name)));
     });
   });
   def(m, "signal_inverse_stft", [](G g, H x, H length, H step, H fft_length, H window, H name) {
@@ -102,12 +104,14 @@ void bind_signal(nb::module_& m) {
   });
   def(m, "signal_dct", [](G g, H x, H type, H n, H orthonormal, H name) {
     return build(g, {x}, [&](G graph) {
-      return wrap(signal::dct(first_in(graph, x, "input", DType::Float32), dct_options(type, n, orthonormal), to_name(name)));
+      return wrap(
+          signal::dct(first_in(graph, x, "input", DType::Float32), dct_options(type, n, orthonormal), to_name(name)));
     });
   });
   def(m, "signal_idct", [](G g, H x, H type, H n, H orthonormal, H name) {
     return build(g, {x}, [&](G graph) {
-      return wrap(signal::idct(first_in(graph, x, "input", DType::Float32), dct_options(type, n, orthonormal), to_name(name)));
+      return wrap(
+          signal::idct(first_in(graph, x, "input", DType::Float32), dct_options(type, n, orthonormal), to_name(name)));
     });
   });
   def(m, "signal_mfccs", [](G g, H x, H name) {

@@ -266,8 +266,8 @@ nb::list average_gradients(GraphObject& fallback, H towers) {
   });
 }
 
-// The nodes of tf.train.SyncReplicasOptimizer by name. `apply(pairs)` and `after_sync()` are the program's optimizer and
-// moving averages.
+// The nodes of tf.train.SyncReplicasOptimizer by name. `apply(pairs)` and `after_sync()` are the program's optimizer
+// and moving averages.
 nb::dict sync_replicas(GraphObject& fallback, H grads_and_vars, H global_step, int required, int total, H name, H apply,
                        H after_sync) {
   nb::list given(grads_and_vars);
@@ -301,11 +301,10 @@ nb::object sync_init_tokens(GraphObject& fallback, H token_queue, H global_step,
   return build(fallback, {}, [&](GraphObject& graph) {
     train::SyncReplicasNodes nodes;
     nodes.token_queue = to_output(graph, token_queue, DType::Invalid, {});
-    return wrap(train::sync_init_tokens(nodes,
-                                        {.replicas_to_aggregate = required,
-                                         .total_num_replicas = total,
-                                         .global_step = variable_in(global_step)},
-                                        count));
+    return wrap(train::sync_init_tokens(
+        nodes,
+        {.replicas_to_aggregate = required, .total_num_replicas = total, .global_step = variable_in(global_step)},
+        count));
   });
 }
 
@@ -327,7 +326,8 @@ void bind_adam_relative(nb::module_& m, const char* function, const char* usual_
   def_optimizer(
       m, function,
       [](GraphObject& g, H rate, H beta1, H beta2, H epsilon, const std::string& name) {
-        return made<Kind>(to_in(g, rate), train::AdamOptions{to_in(g, beta1), to_in(g, beta2), to_in(g, epsilon), name});
+        return made<Kind>(to_in(g, rate),
+                          train::AdamOptions{to_in(g, beta1), to_in(g, beta2), to_in(g, epsilon), name});
       },
       option("learning_rate", 0.001f), option("beta1", adam.beta1), option("beta2", adam.beta2),
       option("epsilon", adam.epsilon), option("name", usual_name));
@@ -425,7 +425,8 @@ void bind_regularized_optimizers(nb::module_& m) {
   def_optimizer(
       m, "add_sign",
       [](G g, H rate, H alpha, H beta, H decay, Text name) {
-        return made<train::AddSign>(to_in(g, rate), train::AddSignOptions{to_in(g, alpha), to_in(g, beta), to_in(g, decay), name});
+        return made<train::AddSign>(to_in(g, rate),
+                                    train::AddSignOptions{to_in(g, alpha), to_in(g, beta), to_in(g, decay), name});
       },
       option("learning_rate", 0.1f), option("alpha", add_sign.alpha), option("beta", add_sign.beta),
       option("sign_decay", add_sign.sign_decay), option("name", add_sign.name));
@@ -433,8 +434,8 @@ void bind_regularized_optimizers(nb::module_& m) {
   def_optimizer(
       m, "power_sign",
       [](G g, H rate, H base, H beta, H decay, Text name) {
-        return made<train::PowerSign>(to_in(g, rate),
-                                      train::PowerSignOptions{nb::cast<double>(base), to_in(g, beta), to_in(g, decay), name});
+        return made<train::PowerSign>(
+            to_in(g, rate), train::PowerSignOptions{nb::cast<double>(base), to_in(g, beta), to_in(g, decay), name});
       },
       option("learning_rate", 0.1f), option("base", power_sign.base), option("beta", power_sign.beta),
       option("sign_decay", power_sign.sign_decay), option("name", power_sign.name));

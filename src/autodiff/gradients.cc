@@ -175,8 +175,8 @@ class Walk {
                            dtype_name(given.dtype()), y.name(), dtype_name(y.dtype()), i);
         }
         // As in TensorFlow, whose rules take a gradient under another shape as long as the elements are as many.
-        const bool as_many = given.shape().is_known() && y.shape().is_known() &&
-                             given.shape().elements() == y.shape().elements();
+        const bool as_many =
+            given.shape().is_known() && y.shape().is_known() && given.shape().elements() == y.shape().elements();
         if (!given.shape().compatible(y.shape()) && !as_many) {
           throw invalid_argument("grad_ys[{}] '{}' is {} {}; '{}' is {} {}", i, given.name(), dtype_name(given.dtype()),
                                  given.shape().str(), y.name(), dtype_name(y.dtype()), y.shape().str());

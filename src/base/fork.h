@@ -12,8 +12,8 @@ namespace weir {
 uint64_t fork_count();
 
 // A lock of the process that is free in every child: whoever forks waits until nobody holds it. For what all of the
-// process shares, such as the list of its thread pools. REQUIRES: it lives as long as the process (a variable with static
-// storage), and whoever holds one neither asks for another nor forks.
+// process shares, such as the list of its thread pools. REQUIRES: it lives as long as the process (a variable with
+// static storage), and whoever holds one neither asks for another nor forks.
 class ForkMutex {
  public:
   constexpr ForkMutex() = default;
@@ -27,7 +27,7 @@ class ForkMutex {
   friend struct ForkHooks;
 
   std::mutex mutex_;
-  bool known_ = false;        // guarded by the list's lock, as is
+  bool known_ = false;         // guarded by the list's lock, as is
   ForkMutex* next_ = nullptr;  // in the list of those that were ever locked
 };
 

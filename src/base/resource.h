@@ -6,10 +6,10 @@
 
 namespace weir {
 
-// State that outlives runs: variables, queues, readers, tables, generators of random numbers. Graphs refer to it through
-// reference or handle outputs; ResourceManager keeps it by container and name. Counted by reference: whoever holds one
-// (the manager, a frame of a plan, an operation that is under way) may go on using it after it was taken out of the
-// manager.
+// State that outlives runs: variables, queues, readers, tables, generators of random numbers. Graphs refer to it
+// through reference or handle outputs; ResourceManager keeps it by container and name. Counted by reference: whoever
+// holds one (the manager, a frame of a plan, an operation that is under way) may go on using it after it was taken out
+// of the manager.
 class Resource {
  public:
   Resource() = default;

@@ -11,7 +11,8 @@
 namespace weir::collectives {
 namespace {
 
-// The words that a rank tells in a round: whether it ends, how long the description of its new tensors is, and its marks.
+// The words that a rank tells in a round: whether it ends, how long the description of its new tensors is, and its
+// marks.
 constexpr size_t kEnds = 0, kNewBytes = 1, kMarks = 2;
 
 bool same(const Key& a, const Key& b) {
@@ -164,8 +165,8 @@ void Engine::serve(const Open& open, std::promise<void>& opened) {
   } catch (const Error& failure) {
     fail_all(std::make_exception_ptr(failure));
   } catch (const std::exception& failure) {
-    fail_all(std::make_exception_ptr(
-        error(Code::Unavailable, "rank {} of {} has lost the others ({}): {}", rank_, size_, transport_name_, failure.what())));
+    fail_all(std::make_exception_ptr(error(Code::Unavailable, "rank {} of {} has lost the others ({}): {}", rank_,
+                                           size_, transport_name_, failure.what())));
   }
   transport_.reset();
 }
@@ -295,7 +296,8 @@ bool Engine::refuse_contradictions() {
         break;
       }
       of_rank.push_back(*mine);
-      story += fmt::format("{}rank {} has an {}", r == 0 ? "" : ", ", r, table_[static_cast<size_t>(*mine)].key.describe());
+      story +=
+          fmt::format("{}rank {} has an {}", r == 0 ? "" : ", ", r, table_[static_cast<size_t>(*mine)].key.describe());
     }
     common = all && std::ranges::all_of(of_rank, [&](int id) { return id == of_rank[0]; });
     if (!all || common) continue;
@@ -430,8 +432,8 @@ void Engine::broadcast(int id) {
 // The result of the step before, when nobody has it any more: fresh memory of many megabytes is slow to touch.
 Tensor Engine::result_for(int id, const Shape& shape) {
   Entry& entry = table_[static_cast<size_t>(id)];
-  const bool again = entry.result.valid() && entry.result.shape() == shape && entry.result.buffer() &&
-                     entry.result.buffer()->unique();
+  const bool again =
+      entry.result.valid() && entry.result.shape() == shape && entry.result.buffer() && entry.result.buffer()->unique();
   if (!again) entry.result = Tensor(entry.key.dtype, shape);
   return entry.result;
 }

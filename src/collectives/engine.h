@@ -37,12 +37,13 @@ struct EngineOptions {
   std::chrono::microseconds cycle{500};
 };
 
-// Performs the collectives of a process, on a thread of its own. Runs of all ranks hand in tensors by name, in any order;
-// a tensor is worked on when every rank has handed it in, together with others that are ready by then.
+// Performs the collectives of a process, on a thread of its own. Runs of all ranks hand in tensors by name, in any
+// order; a tensor is worked on when every rank has handed it in, together with others that are ready by then.
 //
-// How ranks agree: in rounds. In a round each rank tells all others which tensors it has, as bits; what all have is done at
-// once, in the order of the bits. The bit of a tensor is agreed on when it is new, by telling its name and shape. A round
-// is one small exchange, and only ranks that have something take part: a rank without anything costs nothing.
+// How ranks agree: in rounds. In a round each rank tells all others which tensors it has, as bits; what all have is
+// done at once, in the order of the bits. The bit of a tensor is agreed on when it is new, by telling its name and
+// shape. A round is one small exchange, and only ranks that have something take part: a rank without anything costs
+// nothing.
 //
 // Thread-safe. The transport is used by the engine's thread alone.
 class Engine {
@@ -62,8 +63,8 @@ class Engine {
   int local_size() const { return local_size_; }
   const std::string& transport() const { return transport_name_; }
 
-  // Ends with Cancelled when `stop` is requested before all ranks are ready, with InvalidArgument when ranks disagree or a
-  // tensor of that name is under way, with Aborted when a rank has ended, with Unavailable when one was lost.
+  // Ends with Cancelled when `stop` is requested before all ranks are ready, with InvalidArgument when ranks disagree
+  // or a tensor of that name is under way, with Aborted when a rank has ended, with Unavailable when one was lost.
   void submit(Key key, Tensor input, std::stop_token stop, Done done);
   // Submits, and waits.
   Tensor run(Key key, const Tensor& input);

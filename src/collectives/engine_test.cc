@@ -194,9 +194,8 @@ TEST(CollectiveEngine, CancelledRequestsStillGiveTheOthersTheirShare) {
     EXPECT_EQ(first.get_future().get(), Code::Cancelled);
     // The other rank either had told nobody, and then waits for another turn, or gets the whole sum.
     std::promise<float> second;
-    ranks[1].submit(sum_of("x", Tensor(2.f)), Tensor(2.f), {}, [&](std::exception_ptr error, Tensor sum) {
-      second.set_value(error ? -1 : sum.scalar<float>());
-    });
+    ranks[1].submit(sum_of("x", Tensor(2.f)), Tensor(2.f), {},
+                    [&](std::exception_ptr error, Tensor sum) { second.set_value(error ? -1 : sum.scalar<float>()); });
     std::future<float> sum = second.get_future();
     if (sum.wait_for(std::chrono::milliseconds(20)) == std::future_status::timeout) {
       ranks[0].run(sum_of("x", Tensor(1.f)), Tensor(1.f));

@@ -6,8 +6,8 @@
 
 #include "collectives/engine.h"
 
-// The groups of processes that this process belongs to, by name; "" is all that were started together. They belong to the
-// process, as the launcher's numbers do that they are made of. Thread-safe.
+// The groups of processes that this process belongs to, by name; "" is all that were started together. They belong to
+// the process, as the launcher's numbers do that they are made of. Thread-safe.
 namespace weir::collectives {
 
 // Null when there is none.

@@ -43,8 +43,8 @@ std::unique_ptr<Transport> open_transport(const std::string& name, const Transpo
   const std::string file = "libweir_" + name + ".so";
   void* library = open_library(file, why);
   if (!library) {
-    throw not_found("collectives over {} need {}, which cannot be opened: {}. It is built when {} is installed", name, file,
-                    why, name == "mpi" ? "Open MPI (libopenmpi-dev)" : "gloo (libgloo-dev)");
+    throw not_found("collectives over {} need {}, which cannot be opened: {}. It is built when {} is installed", name,
+                    file, why, name == "mpi" ? "Open MPI (libopenmpi-dev)" : "gloo (libgloo-dev)");
   }
   auto open = reinterpret_cast<OpenTransport>(dlsym(library, "weir_open_transport"));
   if (!open) throw not_found("{} is no transport: it has no weir_open_transport", file);

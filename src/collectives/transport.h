@@ -7,9 +7,9 @@
 #include <span>
 #include <string>
 
-// What carries collectives between processes: MPI, gloo, or a thread's neighbours in a test. A plugin is a shared library
-// that implements Transport and is opened when a program asks for it, so that programs without collectives never load
-// an MPI. This header is all that a plugin shares with libweir: it needs none of its symbols.
+// What carries collectives between processes: MPI, gloo, or a thread's neighbours in a test. A plugin is a shared
+// library that implements Transport and is opened when a program asks for it, so that programs without collectives
+// never load an MPI. This header is all that a plugin shares with libweir: it needs none of its symbols.
 namespace weir::collectives {
 
 enum class Element : uint8_t { Int8, UInt8, Int16, UInt16, Int32, UInt32, Int64, UInt64, Float32, Float64 };

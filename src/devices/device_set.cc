@@ -66,7 +66,8 @@ void add_machine_gpus(const SessionOptions& options, std::vector<std::shared_ptr
   for (size_t i = 0; i < engines.size(); ++i) {
     devices.push_back(std::make_shared<accelerator::AcceleratorDevice>(
         static_cast<int>(i), engines[i],
-        accelerator::AcceleratorOptions{.memory_fraction = fraction, .allow_growth = options.virtual_gpus.allow_growth}));
+        accelerator::AcceleratorOptions{.memory_fraction = fraction,
+                                        .allow_growth = options.virtual_gpus.allow_growth}));
   }
 }
 

@@ -70,8 +70,8 @@ inline bool on_host(const DeviceMemory* memory) { return !memory || memory->on_h
 // Copies bytes from one memory to another. They are there when this returns if `to` is the host's.
 void copy_between(DeviceMemory* to_memory, void* to, DeviceMemory* from_memory, const void* from, size_t bytes);
 
-// The value in another memory: itself when it is there, or when it has none (text). Of lists and other variants, all that
-// they hold.
+// The value in another memory: itself when it is there, or when it has none (text). Of lists and other variants, all
+// that they hold.
 Tensor moved_between(DeviceMemory* to_memory, DeviceMemory* from_memory, const Tensor& value);
 
 // "12.5 MB": for messages.

@@ -104,8 +104,8 @@ class Assigner {
     const Node* by = nullptr;
   };
 
-  // Adds what the node's device says of the task to what its group is asked for. Nodes that the step does not need still say
-  // where those beside them go.
+  // Adds what the node's device says of the task to what its group is asked for. Nodes that the step does not need
+  // still say where those beside them go.
   void ask(int i) {
     const Node& n = node(i);
     if (n.device.empty()) return;
@@ -121,9 +121,10 @@ class Assigner {
     if (what) {
       // Who merely uses a variable goes where the variable is.
       if (choice_.soft || n.op->role == Role::Read || n.op->role == Role::Identity) return;
-      n.fail(Code::InvalidArgument,
-             fmt::format("Cannot colocate nodes '{}' and '{}': Cannot merge devices with incompatible {}: '{}' and '{}'",
-                         n.name, asked.by->name, what, n.device, asked.by->device));
+      n.fail(
+          Code::InvalidArgument,
+          fmt::format("Cannot colocate nodes '{}' and '{}': Cannot merge devices with incompatible {}: '{}' and '{}'",
+                      n.name, asked.by->name, what, n.device, asked.by->device));
     }
     asked.spec = asked.spec.merged_into(spec);
     if (!asked.by) asked.by = &n;
@@ -150,10 +151,11 @@ class Assigner {
         if (choice_.is_usable(full)) available += (available.empty() ? "" : ", ") + host_device(full);
       }
     }
-    asked.by->fail(Code::InvalidArgument,
-                   fmt::format("Cannot assign a device for operation {}: Operation was explicitly assigned to {} but "
-                               "available devices are [ {} ]. Make sure the device specification refers to a valid device.",
-                               asked.by->name, asked.by->device, available));
+    asked.by->fail(
+        Code::InvalidArgument,
+        fmt::format("Cannot assign a device for operation {}: Operation was explicitly assigned to {} but "
+                    "available devices are [ {} ]. Make sure the device specification refers to a valid device.",
+                    asked.by->name, asked.by->device, available));
   }
 
   // A node that nothing ties goes with the one neighbour that it works for, so that less is sent.
@@ -182,7 +184,7 @@ class Assigner {
   const TaskChoice& choice_;
   std::vector<int> group_;
   std::unordered_map<const Node*, int> index_;
-  std::vector<Asked> asked_;   // of the root of each group
+  std::vector<Asked> asked_;  // of the root of each group
   std::vector<int> members_;  // of the root of each group: how many are needed
 };
 

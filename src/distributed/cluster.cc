@@ -60,7 +60,10 @@ ParsedKey parse_key(const std::string& key) {
 }
 
 Peer::Peer(std::string name, std::string address, std::shared_ptr<Transport> transport, ConnectOptions options)
-    : name_(std::move(name)), address_(std::move(address)), transport_(std::move(transport)), options_(std::move(options)) {}
+    : name_(std::move(name)),
+      address_(std::move(address)),
+      transport_(std::move(transport)),
+      options_(std::move(options)) {}
 
 std::shared_ptr<Channel> Peer::channel() {
   std::lock_guard lock(mutex_);
@@ -79,7 +82,8 @@ void Peer::explain(Reply& reply, const std::string& doing) const {
     reply.error = fmt::format("the task {} at {} is lost, or was never there, while {}: {}", name_, address_, doing,
                               reply.error.empty() ? "no answer" : reply.error);
   } else if (reply.code == Code::DeadlineExceeded) {
-    reply.error = fmt::format("the task {} at {} did not answer in time, while {}: {}", name_, address_, doing, reply.error);
+    reply.error =
+        fmt::format("the task {} at {} did not answer in time, while {}: {}", name_, address_, doing, reply.error);
   } else {
     reply.error = fmt::format("From {} at {}, {}:\n{}", name_, address_, doing, reply.error);
   }
@@ -108,7 +112,8 @@ void Peer::note(const std::vector<proto::DeviceAttributes>& devices) {
     const std::string memory = said_in(text, kMemoryMark), name = said_in(text, kNearMark);
     near_ = !memory.empty() && can_read(memory);
     std::lock_guard lock(mutex_);
-    if (!std::exchange(options_.keep_alive, true) || name != near_name_) channel_ = nullptr;  // calls that are under way keep it
+    if (!std::exchange(options_.keep_alive, true) || name != near_name_)
+      channel_ = nullptr;  // calls that are under way keep it
     near_name_ = name;
     break;
   }

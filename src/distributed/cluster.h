@@ -17,8 +17,8 @@ namespace weir::distributed {
 
 // Services and their methods are TensorFlow's.
 inline const std::string kMasterService = "/tensorflow.MasterService/", kWorkerService = "/tensorflow.WorkerService/";
-// In the description of devices: how a task says that it is Weir's, by what name processes beside it can call it, and where
-// its memory can be read.
+// In the description of devices: how a task says that it is Weir's, by what name processes beside it can call it, and
+// where its memory can be read.
 inline const std::string kWeirDevice = "weir: ", kNearMark = "; near ", kMemoryMark = "; memory ";
 // What a description says behind a mark; "": nothing.
 std::string said_in(const std::string& description, const std::string& mark);
@@ -79,7 +79,8 @@ class Peer : public std::enable_shared_from_this<Peer> {
 // All tasks but this one, by name.
 class Peers {
  public:
-  Peers(const Jobs& jobs, const std::string& own, const std::shared_ptr<Transport>& transport, const ConnectOptions& options);
+  Peers(const Jobs& jobs, const std::string& own, const std::shared_ptr<Transport>& transport,
+        const ConnectOptions& options);
   Peer* find(const std::string& task) const;
   Peer& at(const std::string& task) const;  // throws NotFound
   const std::vector<std::shared_ptr<Peer>>& all() const { return peers_; }

@@ -35,15 +35,18 @@ Source parse_input(const SessionGraph& graph, const std::string& text) {
   return source;
 }
 
-std::string input_text(const std::string& name, int port) { return port == 0 ? name : fmt::format("{}:{}", name, port); }
+std::string input_text(const std::string& name, int port) {
+  return port == 0 ? name : fmt::format("{}:{}", name, port);
+}
 
 Source source_of(const SessionGraph& graph, const Output& output) {
   auto found = graph.by_name.find(output.node()->name);
   if (found == graph.by_name.end() || output.node()->body) {
-    output.node()->fail(Code::InvalidArgument,
-                        fmt::format("'{}' is a part of a branch or a loop: it can be neither fed nor fetched in a step of "
-                                    "several tasks",
-                                    output.name()));
+    output.node()->fail(
+        Code::InvalidArgument,
+        fmt::format("'{}' is a part of a branch or a loop: it can be neither fed nor fetched in a step of "
+                    "several tasks",
+                    output.name()));
   }
   return {found->second, written_port(output), false};
 }
@@ -200,9 +203,8 @@ class Cutter {
       type = output.dtype();
       shape = output.shape();
       if (type == DType::Resource || type == DType::Variant) {
-        output.node()->fail(Code::InvalidArgument,
-                            fmt::format("'{}' is a {} and cannot go from {} to {}", output.name(), dtype_name(type),
-                                        task(from), task(to)));
+        output.node()->fail(Code::InvalidArgument, fmt::format("'{}' is a {} and cannot go from {} to {}",
+                                                               output.name(), dtype_name(type), task(from), task(to)));
       }
     }
     const std::string tensor_name = fmt::format("edge_{}_{}", received_.size(), name);
@@ -277,9 +279,9 @@ class Cutter {
   const CutNames& names_;
   std::vector<CutPart> parts_;
   std::map<Source, int> fed_;
-  std::set<std::pair<int, int>> added_;                         // nodes, by part
-  std::map<std::pair<int, int>, std::string> fed_in_;           // by feed and part
-  std::map<std::pair<Source, int>, std::string> received_;      // by value and part
+  std::set<std::pair<int, int>> added_;                     // nodes, by part
+  std::map<std::pair<int, int>, std::string> fed_in_;       // by feed and part
+  std::map<std::pair<Source, int>, std::string> received_;  // by value and part
 };
 
 }  // namespace

@@ -25,8 +25,8 @@ struct CutPart {
 // Which nodes of the graph's message a step needs: what the fetches and targets depend on, up to what is fed.
 std::vector<bool> needed_nodes(const SessionGraph& graph, const StepSpec& step);
 
-// Cuts what a step needs into one part for each task. Every value that several nodes of a task read is sent to it once. A fetch
-// that is fed is given by no part.
+// Cuts what a step needs into one part for each task. Every value that several nodes of a task read is sent to it once.
+// A fetch that is fed is given by no part.
 struct CutNames {
   std::function<uint64_t(const std::string& task)> incarnation;
   std::function<bool(const std::string& task)> wants_full_devices;  // TensorFlow's tasks place nothing themselves

@@ -10,10 +10,10 @@ namespace weir::distributed {
 namespace {
 
 bool is_control_flow(const std::string& op) {
-  static const std::set<std::string> kOps = {"Switch",    "RefSwitch", "Merge",         "RefMerge",         "Enter",
-                                             "RefEnter",  "Exit",      "RefExit",       "NextIteration",    "RefNextIteration",
-                                             "LoopCond",  "ControlTrigger", "_SwitchN", "StackV2",          "StackPushV2",
-                                             "StackPopV2"};
+  static const std::set<std::string> kOps = {"Switch",        "RefSwitch",        "Merge",       "RefMerge",
+                                             "Enter",         "RefEnter",         "Exit",        "RefExit",
+                                             "NextIteration", "RefNextIteration", "LoopCond",    "ControlTrigger",
+                                             "_SwitchN",      "StackV2",          "StackPushV2", "StackPopV2"};
   return kOps.contains(op);
 }
 
@@ -29,9 +29,10 @@ proto::GraphDef join_graphs(const proto::GraphDef& known, const proto::GraphDef&
   for (const proto::NodeDef& node : known.node()) names.insert(node.name());
   for (const proto::NodeDef& node : more.node()) {
     if (!names.insert(node.name()).second) {
-      throw invalid_argument("GraphDef argument to Extend includes node '{}', which was created by a previous call to Create "
-                             "or Extend in this session.",
-                             node.name());
+      throw invalid_argument(
+          "GraphDef argument to Extend includes node '{}', which was created by a previous call to Create "
+          "or Extend in this session.",
+          node.name());
     }
     *joined.add_node() = node;
   }
@@ -67,7 +68,8 @@ bool extend_in_place(SessionGraph& graph, const proto::GraphDef& more) {
       const size_t colon = name.rfind(':');
       if (!control && colon != std::string::npos) {
         const std::string number = name.substr(colon + 1);
-        if (number.empty() || number.size() > 6 || number.find_first_not_of("0123456789") != std::string::npos) return false;
+        if (number.empty() || number.size() > 6 || number.find_first_not_of("0123456789") != std::string::npos)
+          return false;
         port = std::stoi(number);
         name.resize(colon);
       }

@@ -1,5 +1,5 @@
-// Training while messages are delayed, lost and repeated and tasks are killed and started again at any of them. What happens
-// follows from a seed. WEIR_FAULT_RUNS says how many are tried, WEIR_FAULT_SEED which is the first.
+// Training while messages are delayed, lost and repeated and tasks are killed and started again at any of them. What
+// happens follows from a seed. WEIR_FAULT_RUNS says how many are tried, WEIR_FAULT_SEED which is the first.
 #include <gtest/gtest.h>
 
 #include <condition_variable>
@@ -43,7 +43,10 @@ struct Model {
     }
     auto device = graph.device("/job:ps/task:0");
     graph.add({.op = "Identity", .name = "train/sum", .exact_name = true, .inputs = {assign_add(sum, one)}});
-    graph.add({.op = "Identity", .name = "train/step", .exact_name = true, .inputs = {assign_add(step, graph.constant(1.f))}});
+    graph.add({.op = "Identity",
+               .name = "train/step",
+               .exact_name = true,
+               .inputs = {assign_add(step, graph.constant(1.f))}});
     graph.add({.op = "Identity", .name = "read/sum", .exact_name = true, .inputs = {sum}});
     graph.add({.op = "Identity", .name = "read/step", .exact_name = true, .inputs = {step}});
   }
@@ -71,12 +74,14 @@ class Ledger {
     std::lock_guard lock(mutex_);
     if (attempt.life != life_) return;  // of the server's earlier life
     ++confirmed_;
-    EXPECT_GE(sum, base_ + static_cast<float>(attempt.confirmed + 1)) << "seed " << seed << ": an update that was confirmed is lost";
+    EXPECT_GE(sum, base_ + static_cast<float>(attempt.confirmed + 1))
+        << "seed " << seed << ": an update that was confirmed is lost";
     EXPECT_LE(sum, base_ + static_cast<float>(tried_)) << "seed " << seed << ": an update was applied twice";
   }
   void look(float sum, uint64_t seed) {
     std::lock_guard lock(mutex_);
-    EXPECT_GE(sum, base_ + static_cast<float>(confirmed_)) << "seed " << seed << ": an update that was confirmed is lost";
+    EXPECT_GE(sum, base_ + static_cast<float>(confirmed_))
+        << "seed " << seed << ": an update that was confirmed is lost";
     EXPECT_LE(sum, base_ + static_cast<float>(tried_)) << "seed " << seed << ": an update was applied twice";
   }
 

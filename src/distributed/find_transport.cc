@@ -42,7 +42,8 @@ std::shared_ptr<Transport> load() {
     reasons += fmt::format("\n  {} is of another version of Weir", path);
   }
   throw error(Code::Unimplemented,
-              "servers and sessions on other machines need {}, which cannot be loaded. Weir builds it when gRPC is there (Debian: "
+              "servers and sessions on other machines need {}, which cannot be loaded. Weir builds it when gRPC is "
+              "there (Debian: "
               "libgrpc++-dev).{}",
               library, reasons);
 }
@@ -50,7 +51,8 @@ std::shared_ptr<Transport> load() {
 }  // namespace
 
 std::shared_ptr<Transport> find_transport(const std::string& protocol) {
-  if (protocol != "grpc") throw not_found("No server factory registered for the given ServerDef: protocol '{}'", protocol);
+  if (protocol != "grpc")
+    throw not_found("No server factory registered for the given ServerDef: protocol '{}'", protocol);
   // Its threads and connections belong to the process, like the library that has them.
   static std::mutex mutex;
   static std::shared_ptr<Transport> loaded;

@@ -12,8 +12,8 @@
 
 namespace weir::distributed {
 
-// Large values between tasks of one machine and user: they stay where they are (tensor/shared_blocks.h), and the answer says
-// where that is. Who cannot map them, or is elsewhere, gets their bytes as always.
+// Large values between tasks of one machine and user: they stay where they are (tensor/shared_blocks.h), and the answer
+// says where that is. Who cannot map them, or is elsewhere, gets their bytes as always.
 
 // The type of RecvTensor's transport_options, asking and answering.
 inline const std::string kLendType = "weir/shared-memory";
@@ -52,7 +52,8 @@ class Borrower {
  public:
   // The value that an answer describes. Throws Unavailable when it cannot be read.
   Tensor borrow(const std::string& answer);
-  // Gives back what nobody here uses any more. Nobody may write what is borrowed: this object counts as one of its users.
+  // Gives back what nobody here uses any more. Nobody may write what is borrowed: this object counts as one of its
+  // users.
   void collect();
   ~Borrower();
 

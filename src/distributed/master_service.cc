@@ -40,8 +40,8 @@ void Service::create_session(Incoming& call) {
     deadline = std::min(deadline, std::chrono::steady_clock::now() +
                                       std::chrono::milliseconds(request.config().operation_timeout_in_ms()));
   }
-  auto session = std::make_shared<MasterSession>(random_handle(), options_.master, request.config(), worker_, *peers_, call.stop(),
-                                                 deadline);
+  auto session = std::make_shared<MasterSession>(random_handle(), options_.master, request.config(), worker_, *peers_,
+                                                 call.stop(), deadline);
   proto::CreateSessionResponse response;
   session->extend(request.graph_def(), 0);
   response.set_session_handle(session->handle());
@@ -79,8 +79,9 @@ void Service::partial_run_setup(Incoming& call) {
 void Service::run_step(Incoming& call) {
   proto::RunStepRequest request;
   StepRequest step;
-  decode_with_tensors(call.request(), kRunStepFeed, true, request,
-                      [&](std::string name, Tensor value) { step.feeds.emplace_back(std::move(name), std::move(value)); });
+  decode_with_tensors(call.request(), kRunStepFeed, true, request, [&](std::string name, Tensor value) {
+    step.feeds.emplace_back(std::move(name), std::move(value));
+  });
   step.fetches.assign(request.fetch().begin(), request.fetch().end());
   step.targets.assign(request.target().begin(), request.target().end());
   step.options = request.options();
@@ -92,7 +93,8 @@ void Service::run_step(Incoming& call) {
     seen_steps_.add(request.request_id(), "RunStep");
     const RunningStep running(*this);
     const std::shared_ptr<MasterSession> owner = session(request.session_handle());
-    result = request.partial_run_handle().empty() ? owner->run(step) : owner->run_partial(request.partial_run_handle(), step);
+    result = request.partial_run_handle().empty() ? owner->run(step)
+                                                  : owner->run_partial(request.partial_run_handle(), step);
   } catch (...) {
     // Long messages do not fit into a status.
     if (!request.store_errors_in_response_body()) throw;
@@ -135,8 +137,9 @@ void Service::list_devices(Incoming& call) {
   } else {
     for (const auto& device : own) *response.add_local_device() = device;
     for (const auto& peer : peers_->all()) {
-      const CallOptions options{.deadline = std::min(call.deadline(), std::chrono::steady_clock::now() + std::chrono::seconds(10)),
-                                .stop = call.stop()};
+      const CallOptions options{
+          .deadline = std::min(call.deadline(), std::chrono::steady_clock::now() + std::chrono::seconds(10)),
+          .stop = call.stop()};
       for (const auto& device : peer->devices(options)) *response.add_remote_device() = device;
     }
   }
@@ -166,8 +169,9 @@ void Service::reset(Incoming& call) {
   };
   for (const auto& peer : peers_->all()) {
     if (!wanted(peer->name())) continue;
-    const CallOptions options{.deadline = std::min(call.deadline(), std::chrono::steady_clock::now() + std::chrono::seconds(10)),
-                              .stop = call.stop()};
+    const CallOptions options{
+        .deadline = std::min(call.deadline(), std::chrono::steady_clock::now() + std::chrono::seconds(10)),
+        .stop = call.stop()};
     const Reply reply = peer->call("CleanupAll", encode(cleanup), options, "resetting its containers");
     if (reply.code != Code::Ok) throw Error(reply.code, reply.error);
   }

@@ -33,7 +33,8 @@ MasterSession::MasterSession(std::string handle, const MasterOptions& options, c
       own_task_(task_name(options.job, options.task)) {
   devices_ = worker_.devices();
   incarnations_[own_task_] = worker_.incarnation();
-  worker_.create_session(handle_, config_.isolate_session_state(), {.task = own_task_, .incarnation = worker_.incarnation()});
+  worker_.create_session(handle_, config_.isolate_session_state(),
+                         {.task = own_task_, .incarnation = worker_.incarnation()});
   try {
     connect(stop, deadline);
   } catch (...) {
@@ -61,13 +62,15 @@ void MasterSession::connect(const std::stop_token& stop, Deadline deadline) {
     auto notice = std::chrono::steady_clock::now() + kWaitNotice;
     while (true) {
       const auto now = std::chrono::steady_clock::now();
-      if (stop.stop_requested()) throw error(Code::Cancelled, "the client has given up while {} was awaited", peer->name());
+      if (stop.stop_requested())
+        throw error(Code::Cancelled, "the client has given up while {} was awaited", peer->name());
       if (now >= deadline) {
-        throw error(Code::DeadlineExceeded, "the task {} at {} did not answer in time: the session cannot be made", peer->name(),
-                    peer->address());
+        throw error(Code::DeadlineExceeded, "the task {} at {} did not answer in time: the session cannot be made",
+                    peer->name(), peer->address());
       }
       try {
-        const CallOptions options{.deadline = std::min(deadline, now + kGreetingTimeout), .stop = stop, .wait_for_ready = true};
+        const CallOptions options{
+            .deadline = std::min(deadline, now + kGreetingTimeout), .stop = stop, .wait_for_ready = true};
         auto devices = peer->devices(options);
         if (devices.empty()) throw error(Code::Unavailable, "{} has no devices", peer->name());
         incarnations_[peer->name()] = devices.front().incarnation();
@@ -91,9 +94,9 @@ void MasterSession::connect(const std::stop_token& stop, Deadline deadline) {
       // TensorFlow's tasks use the cluster that they were started with when the message names none.
       request.mutable_server_def()->set_protocol("grpc");
     }
-    const Reply reply = peer->call("CreateWorkerSession", encode(request),
-                                   {.deadline = std::min(deadline, from_now(kSessionTimeout)), .stop = stop},
-                                   "told of a new session");
+    const Reply reply =
+        peer->call("CreateWorkerSession", encode(request),
+                   {.deadline = std::min(deadline, from_now(kSessionTimeout)), .stop = stop}, "told of a new session");
     if (reply.code != Code::Ok) throw Error(reply.code, reply.error);
   }
 }
@@ -180,13 +183,14 @@ std::shared_ptr<MasterSession::Prepared> MasterSession::prepare(const std::share
     made->local = graphs->session->make_callable({spec.feeds, spec.fetches, spec.targets});
     return made;
   }
-  const CutNames names{.incarnation = [this](const std::string& task) { return incarnations_.at(task); },
-                       .wants_full_devices =
-                           [this](const std::string& task) { return task != own_task_ && !peers_.at(task).is_weir(); },
-                       .next_number = [this] { return next_node_++; }};
+  const CutNames names{
+      .incarnation = [this](const std::string& task) { return incarnations_.at(task); },
+      .wants_full_devices = [this](const std::string& task) { return task != own_task_ && !peers_.at(task).is_weir(); },
+      .next_number = [this] { return next_node_++; }};
   made->parts = cut_graph(graph, spec, needed, assignment, names);
   lock.unlock();
-  for (const CutPart& part : made->parts) made->peers.push_back(part.task == own_task_ ? nullptr : &peers_.at(part.task));
+  for (const CutPart& part : made->parts)
+    made->peers.push_back(part.task == own_task_ ? nullptr : &peers_.at(part.task));
   made->text = made->describe();
   register_parts(*made);
   return made;
@@ -207,7 +211,8 @@ void MasterSession::register_parts(Prepared& prepared) {
     *request.mutable_graph_options() = config_.graph_options();
     *request.mutable_config_proto() = config_;
     const CallOptions options{.deadline = from_now(kRegisterTimeout), .stop = closing_.get_token()};
-    const Reply reply = peers_.at(part.task).call("RegisterGraph", encode(request), options, "given its part of a graph");
+    const Reply reply =
+        peers_.at(part.task).call("RegisterGraph", encode(request), options, "given its part of a graph");
     if (reply.code != Code::Ok) throw error_from_text(reply.code, reply.error, nullptr);
     proto::RegisterGraphResponse response;
     decode(reply.body, response);

@@ -39,8 +39,8 @@ struct StepResult {
   std::string step_stats;  // serialised, when it was asked for
 };
 
-// A session that a client has made with this task: its graph, and for each kind of step the parts that it is cut into and
-// that the tasks know. What runs in this task alone is an ordinary session's run. Thread-safe.
+// A session that a client has made with this task: its graph, and for each kind of step the parts that it is cut into
+// and that the tasks know. What runs in this task alone is an ordinary session's run. Thread-safe.
 class MasterSession {
  public:
   // Waits until every task that the session may use has answered. Throws Cancelled and DeadlineExceeded.
@@ -87,8 +87,9 @@ class MasterSession {
   StepResult execute(const std::shared_ptr<Prepared>& prepared, const std::vector<const Tensor*>& feeds,
                      const proto::RunOptions& options, const std::stop_token& stop, Deadline deadline);
   // `piece`: null for a whole step. `stats`: null when nobody asks for them.
-  void run_parts(const Prepared& prepared, const StepPiece* piece, int64_t step, const std::vector<const Tensor*>& feeds,
-                 StepResult& result, const std::stop_token& stop, Deadline deadline, std::string* stats);
+  void run_parts(const Prepared& prepared, const StepPiece* piece, int64_t step,
+                 const std::vector<const Tensor*>& feeds, StepResult& result, const std::stop_token& stop,
+                 Deadline deadline, std::string* stats);
   void cleanup(const Prepared& prepared, int64_t step);
   [[noreturn]] void rethrow_unless_closed(const Error& e) const;
   static void take_piece(PartialRun& run, const StepRequest& request, std::vector<const Tensor*>& feeds,
@@ -119,7 +120,8 @@ class MasterSession {
   int64_t next_partial_ = 0;
   bool closed_ = false;
   int64_t steps_ = 0;
-  std::map<int64_t, std::pair<std::shared_ptr<const PreparedStep>, std::chrono::steady_clock::time_point>> running_;  // steps
+  std::map<int64_t, std::pair<std::shared_ptr<const PreparedStep>, std::chrono::steady_clock::time_point>>
+      running_;  // steps
 };
 
 }  // namespace weir::distributed

@@ -69,7 +69,8 @@ struct MasterSession::PartialRun {
 // Notes that a step is under way.
 class MasterSession::Running {
  public:
-  Running(MasterSession& session, int64_t step, std::shared_ptr<const PreparedStep> what) : session_(session), step_(step) {
+  Running(MasterSession& session, int64_t step, std::shared_ptr<const PreparedStep> what)
+      : session_(session), step_(step) {
     std::lock_guard lock(session_.mutex_);
     if (session_.closed_) throw error(Code::Cancelled, "Session has been closed.");
     ++session_.steps_;

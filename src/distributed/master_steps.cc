@@ -90,8 +90,8 @@ void MasterSession::run_parts(const Prepared& prepared, const StepPiece* piece, 
   for (int p = 0; p < static_cast<int>(prepared.peers.size()); ++p) {
     if (p == here) continue;
     run.begun();
-    prepared.peers[static_cast<size_t>(p)]->begin("RunGraph", run.request(p, feeds, handle_, stats != nullptr), call, kDoing,
-                                                  [&run, p](Reply reply) { run.ended(p, std::move(reply)); });
+    prepared.peers[static_cast<size_t>(p)]->begin("RunGraph", run.request(p, feeds, handle_, stats != nullptr), call,
+                                                  kDoing, [&run, p](Reply reply) { run.ended(p, std::move(reply)); });
   }
   if (own != prepared.peers.end()) {
     RunTrace trace;
@@ -105,14 +105,16 @@ void MasterSession::run_parts(const Prepared& prepared, const StepPiece* piece, 
       run.failed(as_error(std::current_exception()));
     }
   } else {
-    Reply reply = prepared.peers.back()->call("RunGraph", run.request(here, feeds, handle_, stats != nullptr), call, kDoing);
+    Reply reply =
+        prepared.peers.back()->call("RunGraph", run.request(here, feeds, handle_, stats != nullptr), call, kDoing);
     run.begun();
     run.ended(here, std::move(reply));
   }
   run.wait();
   // TensorFlow's tasks keep what belongs to a step until they are told that it is over.
   const bool over = !piece || piece->last;
-  const bool others = over && std::any_of(prepared.peers.begin(), prepared.peers.end(), [](const Peer* p) { return p && !p->is_weir(); });
+  const bool others = over && std::any_of(prepared.peers.begin(), prepared.peers.end(),
+                                          [](const Peer* p) { return p && !p->is_weir(); });
   if (run.has_failed() || others) cleanup(prepared, step);
   try {
     run.finish(result.fetches, stats, &prepared.graphs->graph.graph);

@@ -152,8 +152,8 @@ class Rewriter {
     for (const std::string& further : source.input()) find_sides(further, seen, sides);
   }
 
-  // TensorFlow's masters cut between a Switch and who reads it. When the other side of a Switch runs, the value is dead, and
-  // whoever receives it is told so. A Merge after both makes a conditional of the two, whose branches send.
+  // TensorFlow's masters cut between a Switch and who reads it. When the other side of a Switch runs, the value is
+  // dead, and whoever receives it is told so. A Merge after both makes a conditional of the two, whose branches send.
   void add_dead_sends(const std::string& send, const std::string& key, const std::vector<Side>& sides) {
     std::string done = add_token(send + "/sent", send);
     for (size_t i = 0; i < sides.size(); ++i) {

@@ -92,11 +92,13 @@ PartialRuns::~PartialRuns() {
   end_all([](const Key&, const One&) { return true; });
 }
 
-std::shared_ptr<PartialRuns::One> PartialRuns::find_or_begin(const Call& call, std::function<void(const std::stop_token&)> run) {
+std::shared_ptr<PartialRuns::One> PartialRuns::find_or_begin(const Call& call,
+                                                             std::function<void(const std::stop_token&)> run) {
   std::lock_guard lock(mutex_);
   const Key key{call.graph, call.step};
   if (auto found = runs_.find(key); found != runs_.end()) return found->second;
-  if (runs_.size() >= kMostRuns) throw error(Code::ResourceExhausted, "{} partial runs are under way, and no more are taken", kMostRuns);
+  if (runs_.size() >= kMostRuns)
+    throw error(Code::ResourceExhausted, "{} partial runs are under way, and no more are taken", kMostRuns);
   auto one = std::make_shared<One>();
   one->session = call.session;
   one->thread = std::thread([one = one.get(), run = std::move(run)] { one->run(run); });
@@ -104,7 +106,8 @@ std::shared_ptr<PartialRuns::One> PartialRuns::find_or_begin(const Call& call, s
   return one;
 }
 
-std::vector<Tensor> PartialRuns::call(StepTable& table, const Call& call, std::function<void(const std::stop_token&)> run) {
+std::vector<Tensor> PartialRuns::call(StepTable& table, const Call& call,
+                                      std::function<void(const std::stop_token&)> run) {
   const std::shared_ptr<One> one = find_or_begin(call, std::move(run));
   std::vector<Tensor> values;
   std::exception_ptr failed;

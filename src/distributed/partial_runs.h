@@ -12,8 +12,8 @@
 
 namespace weir::distributed {
 
-// Parts of steps whose values come and go in several calls. Each runs in a thread of its own from its first call to its last,
-// and what it waits for goes through the rendezvous. Thread-safe.
+// Parts of steps whose values come and go in several calls. Each runs in a thread of its own from its first call to its
+// last, and what it waits for goes through the rendezvous. Thread-safe.
 class PartialRuns {
  public:
   PartialRuns() = default;
@@ -31,8 +31,8 @@ class PartialRuns {
     Deadline deadline = kNoDeadline;
     std::stop_token stop = {};
   };
-  // Gives what the call brings, and the values that it asks for. The first of a step begins `run`; the last waits for its
-  // end. A call that fails ends it.
+  // Gives what the call brings, and the values that it asks for. The first of a step begins `run`; the last waits for
+  // its end. A call that fails ends it.
   std::vector<Tensor> call(StepTable& table, const Call& call, std::function<void(const std::stop_token&)> run);
 
   void end(int64_t step);

@@ -39,7 +39,9 @@ std::string PreparedStep::describe() const {
 }
 
 PartsRun::PartsRun(const PreparedStep& step, const StepPiece* piece, int64_t id, const std::stop_token& stop)
-    : step_(step), piece_(piece), id_(id), began_us_(wall_clock_us()), by_caller_(stop, [this] { source_.request_stop(); }) {}
+    : step_(step), piece_(piece), id_(id), began_us_(wall_clock_us()), by_caller_(stop, [this] {
+        source_.request_stop();
+      }) {}
 
 PartsRun::~PartsRun() {
   {
@@ -50,7 +52,8 @@ PartsRun::~PartsRun() {
   wait();
 }
 
-Message PartsRun::request(int part, const std::vector<const Tensor*>& feeds, const std::string& session, bool trace) const {
+Message PartsRun::request(int part, const std::vector<const Tensor*>& feeds, const std::string& session,
+                          bool trace) const {
   proto::RunGraphRequest request;
   request.set_session_handle(session);
   request.set_create_worker_session_called(true);
@@ -111,7 +114,8 @@ void PartsRun::ended(int part, Reply reply) {
       throw error_from_text(static_cast<Code>(rest.status_code()),
                             fmt::format("From {}:\n{}", cut.task, rest.status_error_message()), nullptr);
     }
-    const auto asked = std::count_if(cut.fetches.begin(), cut.fetches.end(), [&](const auto& fetch) { return wants(fetch.first); });
+    const auto asked =
+        std::count_if(cut.fetches.begin(), cut.fetches.end(), [&](const auto& fetch) { return wants(fetch.first); });
     if (values.size() != static_cast<size_t>(asked)) {
       throw error(Code::Internal, "{} gave {} values; {} were asked for", cut.task, values.size(), asked);
     }

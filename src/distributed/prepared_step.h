@@ -17,11 +17,11 @@ int64_t random_step_id();
 // A kind of step that a master has cut into parts, which the tasks know.
 struct PreparedStep {
   StepSpec spec = {};
-  std::vector<int> echo = {};              // for each fetch: the feed that it is, or -1
-  std::vector<CutPart> parts = {};         // empty: the step needs no other task
-  std::vector<Peer*> peers = {};           // who runs each part; null: this task
-  std::vector<std::string> handles = {};   // what the tasks call their parts
-  std::string text = {};                   // for people: "fetches loss:0; runs train"
+  std::vector<int> echo = {};             // for each fetch: the feed that it is, or -1
+  std::vector<CutPart> parts = {};        // empty: the step needs no other task
+  std::vector<Peer*> peers = {};          // who runs each part; null: this task
+  std::vector<std::string> handles = {};  // what the tasks call their parts
+  std::string text = {};                  // for people: "fetches loss:0; runs train"
 
   std::string describe() const;  // what `text` should be
 };
@@ -47,9 +47,9 @@ class PartsRun {
   // The same for the part that runs here.
   Worker::Run own_request(int part, const std::vector<const Tensor*>& feeds) const;
 
-  void begun();                                         // one more is under way elsewhere
-  void ended(int part, Reply reply);                    // one that is under way elsewhere has ended
-  void gave(int part, std::vector<Tensor> fetches);     // one that ran here
+  void begun();                                      // one more is under way elsewhere
+  void ended(int part, Reply reply);                 // one that is under way elsewhere has ended
+  void gave(int part, std::vector<Tensor> fetches);  // one that ran here
   void failed(Error error);
   void add_stats(const std::string& stats);
   void wait();  // until nothing is under way

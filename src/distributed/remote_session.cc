@@ -56,8 +56,8 @@ int64_t random_request_id() {
   return static_cast<int64_t>(generator() >> 1) | 1;
 }
 
-// As in TensorFlow, the server hears of the session when something is first asked of it: so the wait for the server, and
-// for the tasks of its cluster, is a wait of that step, with its deadline, and ends with it.
+// As in TensorFlow, the server hears of the session when something is first asked of it: so the wait for the server,
+// and for the tasks of its cluster, is a wait of that step, with its deadline, and ends with it.
 class GrpcSession final : public RemoteSession {
  public:
   GrpcSession(Graph& graph, const SessionOptions& options)
@@ -160,8 +160,8 @@ class GrpcSession final : public RemoteSession {
 
   Error explain(const Reply& reply, const std::string& doing) const {
     if (reply.lost || reply.code == Code::DeadlineExceeded) {
-      return error(reply.code, "the server at {} {}, while {}: {}", address_, reply.lost ? "is lost, or was never there" : "did not answer in time",
-                   doing, reply.error);
+      return error(reply.code, "the server at {} {}, while {}: {}", address_,
+                   reply.lost ? "is lost, or was never there" : "did not answer in time", doing, reply.error);
     }
     return error_from_text(reply.code, reply.error, &graph_);
   }
@@ -177,7 +177,8 @@ class GrpcSession final : public RemoteSession {
   Reply call_until_closed(const std::string& method, Message request, const RunOptions& options) {
     return call_until_closed(method, std::move(request), {.deadline = deadline_of(options)}, options.stop);
   }
-  Reply call_until_closed(const std::string& method, Message request, CallOptions call, const std::stop_token& program) {
+  Reply call_until_closed(const std::string& method, Message request, CallOptions call,
+                          const std::stop_token& program) {
     if (!program.stop_possible()) {
       call.stop = closing_.get_token();
       return channel_->call(method, std::move(request), call);
@@ -189,13 +190,14 @@ class GrpcSession final : public RemoteSession {
     return channel_->call(method, std::move(request), call);
   }
 
-  // Waits until the server answers, and finds out whether it is Weir's: such a server is asked now and then whether it is
-  // still there, so that no step waits for one that was stopped or cut off. TensorFlow's take offence at that.
+  // Waits until the server answers, and finds out whether it is Weir's: such a server is asked now and then whether it
+  // is still there, so that no step waits for one that was stopped or cut off. TensorFlow's take offence at that.
   void find_server(const RunOptions& options) {
     const Deadline end = deadline_of(options);
     while (true) {
       const CallOptions call{.deadline = std::min(end, deadline(kWaitNotice)), .wait_for_ready = true};
-      const Reply reply = call_until_closed(kWorkerService + "GetStatus", encode(proto::GetStatusRequest()), call, options.stop);
+      const Reply reply =
+          call_until_closed(kWorkerService + "GetStatus", encode(proto::GetStatusRequest()), call, options.stop);
       if (reply.code == Code::Ok) {
         proto::GetStatusResponse status;
         decode(reply.body, status);
@@ -271,15 +273,17 @@ class GrpcSession final : public RemoteSession {
       // The same tensor fetched twice may come once.
       auto same = std::find(fetches.begin(), fetches.end(), fetches[i]);
       results[i] = results[static_cast<size_t>(same - fetches.begin())];
-      if (!results[i].valid()) throw error(Code::Internal, "the server at {} gave no value of '{}'", address_, fetches[i]);
+      if (!results[i].valid())
+        throw error(Code::Internal, "the server at {} gave no value of '{}'", address_, fetches[i]);
     }
     fill_trace(options, response.metadata());
   }
 
   static void check_feed(const Output& output, const Tensor& value) {
     if (value.dtype() == output.dtype()) return;
-    output.node()->fail(Code::InvalidArgument, fmt::format("a value of type {} is fed; '{}' is {}", dtype_name(value.dtype()),
-                                                           output.name(), dtype_name(output.dtype())));
+    output.node()->fail(Code::InvalidArgument,
+                        fmt::format("a value of type {} is fed; '{}' is {}", dtype_name(value.dtype()), output.name(),
+                                    dtype_name(output.dtype())));
   }
 
   static void fill_options(const RunOptions& options, proto::RunOptions& message) {
@@ -345,8 +349,8 @@ class GrpcSession final : public RemoteSession {
   std::atomic<bool> closed_ = false;
   std::mutex mutex_;
   // All guarded by mutex_:
-  int64_t version_ = 0;        // the server's
-  std::atomic<int64_t> seen_version_ = 0;   // of the graph
+  int64_t version_ = 0;                    // the server's
+  std::atomic<int64_t> seen_version_ = 0;  // of the graph
   std::unordered_set<std::string> sent_, sent_functions_;
 };
 
@@ -405,7 +409,8 @@ class GrpcSession::GrpcCallable final : public RemoteSession::Callable {
       ++next;
     });
     if (next != results.size()) {
-      throw error(Code::Internal, "the server at {} gave {} values; {} were asked for", session_.address_, next, results.size());
+      throw error(Code::Internal, "the server at {} gave {} values; {} were asked for", session_.address_, next,
+                  results.size());
     }
   }
 
@@ -414,7 +419,8 @@ class GrpcSession::GrpcCallable final : public RemoteSession::Callable {
     proto::ReleaseCallableRequest request;
     request.set_session_handle(session_.handle_);
     request.set_handle(handle_);
-    session_.channel_->begin(kMasterService + "ReleaseCallable", encode(request), {.deadline = deadline(kCloseTimeout)}, [](const Reply&) {});
+    session_.channel_->begin(kMasterService + "ReleaseCallable", encode(request), {.deadline = deadline(kCloseTimeout)},
+                             [](const Reply&) {});
   }
 
  private:

@@ -66,14 +66,16 @@ struct Server::Impl {
     const bool network = options.listen_to_network;
     const ClusterCredentials& c = options.config.credentials;
     if (!network && !is_loopback(host)) {
-      fmt::print(stderr,
-                 "weir: warning: the task's address {}:{} is not this machine's alone, and only the loopback is listened at. "
-                 "listen_to_network=True (weir server --listen-to-network) opens it to other machines.\n",
-                 host, port);
+      fmt::print(
+          stderr,
+          "weir: warning: the task's address {}:{} is not this machine's alone, and only the loopback is listened at. "
+          "listen_to_network=True (weir server --listen-to-network) opens it to other machines.\n",
+          host, port);
     }
     if (network && c.token.empty() && c.ca_file.empty()) {
       fmt::print(stderr,
-                 "weir: warning: the server listens to the network at port {} without TLS and without a token: whoever reaches it can "
+                 "weir: warning: the server listens to the network at port {} without TLS and without a token: whoever "
+                 "reaches it can "
                  "run any graph, which can read and write files.\n",
                  port);
     }
@@ -92,9 +94,9 @@ struct Server::Impl {
     service_options.worker.untrusted_clients = options.untrusted_clients;
     service_options.token = c.token;
     service_options.max_sessions = options.max_sessions;
-    auto peers = std::make_shared<Peers>(options.cluster, service_options.worker.task, transport,
-                                         ConnectOptions{.credentials = to_credentials(c),
-                                                        .max_message_bytes = options.max_message_bytes});
+    auto peers = std::make_shared<Peers>(
+        options.cluster, service_options.worker.task, transport,
+        ConnectOptions{.credentials = to_credentials(c), .max_message_bytes = options.max_message_bytes});
     service = std::make_unique<Service>(service_options, std::move(peers));
     const ListenOptions listen{.address = (network ? "0.0.0.0:" : "127.0.0.1:") + port,
                                .credentials = to_credentials(c),
@@ -206,7 +208,8 @@ ClusterSpec parse_cluster(const std::string& text) {
       job = word.substr(0, equals);
       word = word.substr(equals + 1);
     }
-    if (job.empty()) throw invalid_argument("a cluster is described as ps=host:port,worker=host:port,host:port; not as '{}'", text);
+    if (job.empty())
+      throw invalid_argument("a cluster is described as ps=host:port,worker=host:port,host:port; not as '{}'", text);
     split_address(word);
     cluster[job].emplace(static_cast<int>(cluster[job].size()), word);
     begin = end + 1;

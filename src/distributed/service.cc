@@ -55,7 +55,8 @@ void Service::handle(const std::shared_ptr<Incoming>& call) {
   try {
     ++calls_;
     if (!options_.token.empty() && !same_secret(options_.token, call->token())) {
-      throw error(Code::Unauthenticated, "this server wants a token that the call does not show (docs/cluster.md, Security)");
+      throw error(Code::Unauthenticated,
+                  "this server wants a token that the call does not show (docs/cluster.md, Security)");
     }
     if (call->method() == kReceive) {
       receive_tensor(call);
@@ -73,8 +74,8 @@ void Service::handle(const std::shared_ptr<Incoming>& call) {
 Service::RunningStep::RunningStep(Service& service) : service_(service) {
   if (++service_.running_steps_ <= service_.options_.max_running_steps) return;
   --service_.running_steps_;
-  throw error(Code::ResourceExhausted, "{} steps are under way at {}, and no more are taken", service_.options_.max_running_steps,
-              service_.options_.worker.task);
+  throw error(Code::ResourceExhausted, "{} steps are under way at {}, and no more are taken",
+              service_.options_.max_running_steps, service_.options_.worker.task);
 }
 
 std::shared_ptr<MasterSession> Service::session(const std::string& handle) const {
@@ -102,13 +103,14 @@ std::string Service::status() const {
   auto& worker = const_cast<Worker&>(worker_);
   const StepTable::Counts steps = worker.steps().counts();
   std::string text = fmt::format(
-      "task {} (incarnation {:016x})\n  {} calls so far; {} bytes of values received from other tasks, {} given to them\n"
+      "task {} (incarnation {:016x})\n  {} calls so far; {} bytes of values received from other tasks, {} given to "
+      "them\n"
       "  in shared memory: {} bytes read, {} lent\n"
       "  as a worker: {} sessions, {} parts of graphs, {} runs so far, {} now\n"
       "  values left for others: {}; waits of others for values: {}\n",
-      options_.worker.task, worker_.incarnation(), calls_.load(), counts.bytes_in, bytes_out_.load(), counts.bytes_borrowed, bytes_lent_.load(),
-      counts.sessions, counts.graphs,
-      counts.runs, counts.running, steps.values, steps.waits);
+      options_.worker.task, worker_.incarnation(), calls_.load(), counts.bytes_in, bytes_out_.load(),
+      counts.bytes_borrowed, bytes_lent_.load(), counts.sessions, counts.graphs, counts.runs, counts.running,
+      steps.values, steps.waits);
   constexpr size_t kMostWaits = 20;
   for (const std::string& wait : worker.steps().waits(kMostWaits)) text += "    " + wait + "\n";
   std::lock_guard lock(mutex_);

@@ -15,15 +15,15 @@ namespace weir::distributed {
 struct ServiceOptions {
   MasterOptions master = {};
   WorkerOptions worker = {};
-  std::string token = {};  // that calls must show; empty: none
+  std::string token = {};   // that calls must show; empty: none
   size_t max_sessions = 0;  // 0: no limit
   // Steps that run at once, each with a thread of the transport: those that wait for ever must leave some for the calls
   // that end them.
   size_t max_running_steps = 768;
 };
 
-// What a server answers: the methods of TensorFlow's MasterService and WorkerService, and Weir's own /weir.Status. No message,
-// whatever it says, ends the server. Thread-safe.
+// What a server answers: the methods of TensorFlow's MasterService and WorkerService, and Weir's own /weir.Status. No
+// message, whatever it says, ends the server. Thread-safe.
 class Service {
  public:
   Service(const ServiceOptions& options, std::shared_ptr<Peers> peers);

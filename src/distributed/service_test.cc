@@ -79,8 +79,10 @@ TEST(Service, RunsAStepOfSeveralTasksInPieces) {
   client.run({}, {"init"});
   for (int i = 1; i <= 3; ++i) {
     const std::string handle = client.set_up({"x:0", "y:0"}, {"first:0", "second:0"});
-    EXPECT_EQ(client.go_on(handle, {"first:0"}, {{"x:0", Tensor(1.f)}}).at(0).scalar<float>(), 10.f + static_cast<float>(i));
-    EXPECT_EQ(client.go_on(handle, {"second:0"}, {{"y:0", Tensor(2.f)}}).at(0).scalar<float>(), 20.f + 2.f * static_cast<float>(i));
+    EXPECT_EQ(client.go_on(handle, {"first:0"}, {{"x:0", Tensor(1.f)}}).at(0).scalar<float>(),
+              10.f + static_cast<float>(i));
+    EXPECT_EQ(client.go_on(handle, {"second:0"}, {{"y:0", Tensor(2.f)}}).at(0).scalar<float>(),
+              20.f + 2.f * static_cast<float>(i));
     try {
       client.go_on(handle, {"first:0"}, {});
       FAIL() << "it is over";
@@ -113,7 +115,8 @@ TEST(Service, EndsAStepInPiecesWithItsErrorItsSessionOrItsTask) {
     EXPECT_GT(running(), 0);
   }
   const Deadline end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  while (running() > 0 && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (running() > 0 && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_EQ(running(), 0) << "the session has been closed";
   LocalClient client(cluster, steps.graph);
   const std::string handle = client.set_up({"x:0", "y:0"}, {"first:0", "second:0"});
@@ -170,7 +173,8 @@ TEST(Service, LetsGoOfWhatAMasterLeftWhenItComesBack) {
   LocalClient again(cluster, counter.graph);
   EXPECT_EQ(server.counts().sessions, 1u) << "the session of the killed master is kept";
   EXPECT_EQ(server.counts().graphs, 0u) << "its parts are kept";
-  EXPECT_EQ(again.run({"out/sum:0"}, {}, {{"x:0", Tensor(2.f)}}).at(0).scalar<float>(), 4.f);  // its variables are everybody's
+  EXPECT_EQ(again.run({"out/sum:0"}, {}, {{"x:0", Tensor(2.f)}}).at(0).scalar<float>(),
+            4.f);  // its variables are everybody's
 }
 
 TEST(Service, LetsGoOfPartsThatNobodyRunsAnyMore) {
@@ -185,7 +189,8 @@ TEST(Service, LetsGoOfPartsThatNobodyRunsAnyMore) {
   make.mutable_options()->add_feed("x:0");
   make.mutable_options()->add_fetch("out/sum:0");
   make.mutable_options()->add_target("no such node");
-  for (int i = 0; i < 3; ++i) EXPECT_NE(cluster.ask("worker0", kMasterService + "MakeCallable", encode(make)).code, Code::Ok);
+  for (int i = 0; i < 3; ++i)
+    EXPECT_NE(cluster.ask("worker0", kMasterService + "MakeCallable", encode(make)).code, Code::Ok);
   EXPECT_EQ(server.counts().graphs, parts);
 }
 
@@ -209,16 +214,20 @@ TEST(Service, RunsARequestThatComesTwiceOnce) {
 TEST(Part, SendsBothSidesOfASwitchOneOfThemDead) {
   proto::GraphDef graph;
   const std::string here = "/job:ps/replica:0/task:0/device:CPU:0", there = "/job:worker/replica:0/task:0/device:CPU:0";
-  auto add = [&](const std::string& name, const std::string& op, const std::vector<std::string>& inputs) -> proto::NodeDef& {
+  auto add = [&](const std::string& name, const std::string& op,
+                 const std::vector<std::string>& inputs) -> proto::NodeDef& {
     proto::NodeDef& node = *graph.add_node();
     node.set_name(name);
     node.set_op(op);
     for (const std::string& input : inputs) node.add_input(input);
     return node;
   };
-  auto attr = [](proto::NodeDef& node, const std::string& name) -> proto::AttrValue& { return (*node.mutable_attr())[name]; };
+  auto attr = [](proto::NodeDef& node, const std::string& name) -> proto::AttrValue& {
+    return (*node.mutable_attr())[name];
+  };
   Worker worker({.task = "/job:ps/replica:0/task:0", .session = {.task = "/job:ps/replica:0/task:0"}},
-                std::make_shared<Peers>(Jobs{{"ps", {{0, "ps0"}}}}, "/job:ps/replica:0/task:0", make_loopback(), ConnectOptions()));
+                std::make_shared<Peers>(Jobs{{"ps", {{0, "ps0"}}}}, "/job:ps/replica:0/task:0", make_loopback(),
+                                        ConnectOptions()));
   auto describe = [&](proto::NodeDef& node, const std::string& name) {
     attr(node, "tensor_name").set_s(name);
     attr(node, "send_device").set_s(here);
@@ -260,7 +269,8 @@ TEST(Part, SendsBothSidesOfASwitchOneOfThemDead) {
 
 TEST(StepTable, ForgetsWhatAClosedSessionHasLeft) {
   StepTable table("/job:ps/replica:0/task:0", 7, nullptr);
-  const std::string key = rendezvous_key("/job:ps/replica:0/task:0/device:CPU:0", 7, "/job:worker/replica:0/task:0/device:CPU:0", "x");
+  const std::string key =
+      rendezvous_key("/job:ps/replica:0/task:0/device:CPU:0", 7, "/job:worker/replica:0/task:0/device:CPU:0", "x");
   int session = 0, other = 0;
   table.enter(1, &session);
   table.send(1, key, Tensor(1.f));
@@ -282,12 +292,12 @@ TEST(Service, RefusesWhatIsNoMessage) {
   Counter counter;
   LocalClient client(cluster, counter.graph);
   client.run({}, {"init"});
-  const std::vector<std::string> methods = {
-      "CreateSession", "ExtendSession", "PartialRunSetup", "RunStep", "CloseSession", "ListDevices", "Reset", "MakeCallable",
-      "RunCallable", "ReleaseCallable"};
+  const std::vector<std::string> methods = {"CreateSession", "ExtendSession",  "PartialRunSetup", "RunStep",
+                                            "CloseSession",  "ListDevices",    "Reset",           "MakeCallable",
+                                            "RunCallable",   "ReleaseCallable"};
   const std::vector<std::string> worker_methods = {
-      "GetStatus", "CreateWorkerSession", "DeleteWorkerSession", "RegisterGraph", "DeregisterGraph", "RunGraph", "CleanupGraph",
-      "CleanupAll", "RecvTensor", "Logging", "Tracing", "NoSuchMethod"};
+      "GetStatus",    "CreateWorkerSession", "DeleteWorkerSession", "RegisterGraph", "DeregisterGraph", "RunGraph",
+      "CleanupGraph", "CleanupAll",          "RecvTensor",          "Logging",       "Tracing",         "NoSuchMethod"};
   std::mt19937 random(7);
   for (int round = 0; round < 20; ++round) {
     std::string bytes(random() % 60, '\0');
@@ -318,7 +328,8 @@ TEST(Service, RefusesSessionsGraphsAndStepsThatAreNotThere) {
   proto::RecvTensorRequest value;
   value.set_rendezvous_key("nonsense");
   EXPECT_EQ(code(kWorkerService + "RecvTensor", value), Code::InvalidArgument);
-  value.set_rendezvous_key(rendezvous_key("/job:worker/replica:0/task:0/device:CPU:0", 12345, "/job:ps/replica:0/task:0/device:CPU:0", "x"));
+  value.set_rendezvous_key(
+      rendezvous_key("/job:worker/replica:0/task:0/device:CPU:0", 12345, "/job:ps/replica:0/task:0/device:CPU:0", "x"));
   EXPECT_EQ(code(kWorkerService + "RecvTensor", value), Code::Aborted);  // of an earlier life
   EXPECT_EQ(code("/tensorflow.WorkerService/Nothing", value), Code::Unimplemented);
   proto::ExtendSessionRequest extend;
@@ -358,8 +369,13 @@ TEST(Service, EndsAStepAtItsDeadline) {
   Graph graph;
   {
     auto device = graph.device("/job:ps/task:0");
-    const Output queue = graph.add({.op = "FIFOQueueV2", .name = "q", .attrs = {{"component_types", std::vector<DType>{float32}}}}).output();
-    graph.add({.op = "QueueDequeueV2", .name = "take", .inputs = {queue}, .attrs = {{"component_types", std::vector<DType>{float32}}}});
+    const Output queue =
+        graph.add({.op = "FIFOQueueV2", .name = "q", .attrs = {{"component_types", std::vector<DType>{float32}}}})
+            .output();
+    graph.add({.op = "QueueDequeueV2",
+               .name = "take",
+               .inputs = {queue},
+               .attrs = {{"component_types", std::vector<DType>{float32}}}});
   }
   LocalClient client(cluster, graph, 200);
   try {
@@ -371,8 +387,12 @@ TEST(Service, EndsAStepAtItsDeadline) {
 }
 
 TEST(Wire, TensorsOfEveryKindComeBackAsTheyWent) {
-  const std::vector<Tensor> tensors = {Tensor(1.f), Tensor(std::vector<float>(5000, 2.f)), Tensor(std::vector<std::string>{"a", "", "b"}),
-                                       Tensor::zeros(int64, Shape{0, 3}), Tensor(true), Tensor("text")};
+  const std::vector<Tensor> tensors = {Tensor(1.f),
+                                       Tensor(std::vector<float>(5000, 2.f)),
+                                       Tensor(std::vector<std::string>{"a", "", "b"}),
+                                       Tensor::zeros(int64, Shape{0, 3}),
+                                       Tensor(true),
+                                       Tensor("text")};
   for (const Tensor& tensor : tensors) {
     Message message;
     add_named_tensor(message, 2, "name", tensor);
@@ -389,7 +409,9 @@ TEST(Wire, TensorsOfEveryKindComeBackAsTheyWent) {
     // Cut short anywhere it is refused, not read beyond its end.
     const std::string bytes = message.flat();
     for (size_t size = 1; size < std::min<size_t>(bytes.size(), 64); ++size) {
-      EXPECT_THROW(decode_with_tensors(Message(bytes.substr(0, size)), 2, true, rest, [](const std::string&, const Tensor&) {}), Error);
+      EXPECT_THROW(
+          decode_with_tensors(Message(bytes.substr(0, size)), 2, true, rest, [](const std::string&, const Tensor&) {}),
+          Error);
     }
   }
 }

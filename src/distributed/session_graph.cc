@@ -35,8 +35,8 @@ Operation SessionGraph::operation(const std::string& name) const {
   if (operation) return operation;
   // What stands for a node that the import took apart.
   if (auto found = alias.find(name + ":0"); found != alias.end()) return found->second.op();
-  throw not_found("Tensor {}, specified in either feed_devices or fetch_devices or as a target was not found in the Graph",
-                  name);
+  throw not_found(
+      "Tensor {}, specified in either feed_devices or fetch_devices or as a target was not found in the Graph", name);
 }
 
 }  // namespace weir::distributed

@@ -7,8 +7,8 @@
 
 namespace weir::distributed {
 
-// Errors on the wire: a code and a text. The node that is to blame stands at the end of the text as TensorFlow's clients
-// look for it, "[[{{node layer1/MatMul}}]]".
+// Errors on the wire: a code and a text. The node that is to blame stands at the end of the text as TensorFlow's
+// clients look for it, "[[{{node layer1/MatMul}}]]".
 std::string error_text(const Error& error);
 
 // The error of such a text. The node's operation and line come from the graph, which may be null.

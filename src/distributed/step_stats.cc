@@ -42,7 +42,8 @@ void fit_clock(proto::StepStats& stats, const CallTime& call) {
 }
 
 int64_t wall_clock_us() {
-  return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
 }
 
 }  // namespace weir::distributed

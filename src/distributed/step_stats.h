@@ -14,8 +14,8 @@ std::string stats_of_task(const RunTrace& trace, const std::string& task);
 struct CallTime {
   int64_t begin = 0, end = 0;
 };
-// What a task did in a call happened between its beginning and its end. Where its clock says otherwise it is another machine's,
-// and all times are moved by as much as brings them into the middle.
+// What a task did in a call happened between its beginning and its end. Where its clock says otherwise it is another
+// machine's, and all times are moved by as much as brings them into the middle.
 void fit_clock(proto::StepStats& stats, const CallTime& call);
 int64_t wall_clock_us();
 

@@ -21,8 +21,8 @@ TEST(StepStats, AreMovedOnlyWhenAnotherMachinesClockIsWrong) {
     return stats.dev_stats(0).node_stats(0).all_start_micros();
   };
   EXPECT_EQ(moved(1'100, 500), 1'100);
-  EXPECT_EQ(moved(700, 500), 1'250);       // begins before it was asked for
-  EXPECT_EQ(moved(1'900, 200), 1'400);     // ends after its answer has come
+  EXPECT_EQ(moved(700, 500), 1'250);    // begins before it was asked for
+  EXPECT_EQ(moved(1'900, 200), 1'400);  // ends after its answer has come
   EXPECT_EQ(moved(900'000, 400), 1'300);
   proto::StepStats empty;
   fit_clock(empty, call);

@@ -10,9 +10,7 @@ namespace {
 
 constexpr size_t kEndedStepsKept = 4096;
 
-std::exception_ptr over(int64_t step) {
-  return std::make_exception_ptr(error(Code::Aborted, "step {} is over", step));
-}
+std::exception_ptr over(int64_t step) { return std::make_exception_ptr(error(Code::Aborted, "step {} is over", step)); }
 
 }  // namespace
 
@@ -67,7 +65,8 @@ void StepTable::receive_here(int64_t step, const std::string& key, const std::st
     throw invalid_argument("'{}' is asked of {}, which does not send it", key, own_task_);
   }
   if (parsed.incarnation != incarnation_) {
-    throw error(Code::Aborted, "the task {} was started anew since the session was made: its values are gone", own_task_);
+    throw error(Code::Aborted, "the task {} was started anew since the session was made: its values are gone",
+                own_task_);
   }
   auto waiter = std::make_shared<Waiter>();
   waiter->done = std::move(done);
@@ -114,7 +113,8 @@ void StepTable::cancel(int64_t step, const std::string& key, const Waiter* waite
     auto at = steps_.find(step);
     if (at == steps_.end()) return;
     auto slot = at->second.slots.find(key);
-    if (slot == at->second.slots.end() || slot->second.waiter.get() != waiter) return;  // not there yet, or not any more
+    if (slot == at->second.slots.end() || slot->second.waiter.get() != waiter)
+      return;  // not there yet, or not any more
     ended = std::move(slot->second.waiter);
     at->second.slots.erase(slot);
     drop_unused(at);

@@ -22,11 +22,12 @@ class StepTable final : public ops::Rendezvous {
   void send(int64_t step, const std::string& key, Tensor value) override;
   void send_dead(int64_t step, const std::string& key) override;
   void receive(int64_t step, const std::string& key, const std::stop_token& stop, Done done) override;
-  // The same for a value that this task sends, whoever asks. Ends with Aborted when the key means an earlier life of it.
+  // The same for a value that this task sends, whoever asks. Ends with Aborted when the key means an earlier life of
+  // it.
   void receive_here(int64_t step, const std::string& key, const std::stop_token& stop, Done done);
 
-  // A part of the step runs here, for this session; and has ended. What it has left for others stays until they fetch it,
-  // the step is over, or the session is.
+  // A part of the step runs here, for this session; and has ended. What it has left for others stays until they fetch
+  // it, the step is over, or the session is.
   void enter(int64_t step, const void* session);
   void leave(int64_t step);
 

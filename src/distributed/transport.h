@@ -12,9 +12,9 @@
 
 namespace weir::distributed {
 
-// How tasks and clients call each other: methods by name, with messages whose meaning is the callers' affair. gRPC is one
-// (libweir_grpc, which programs without a cluster never load); tests bring another, in one process, that loses, delays
-// and repeats what it carries. Everything here is thread-safe.
+// How tasks and clients call each other: methods by name, with messages whose meaning is the callers' affair. gRPC is
+// one (libweir_grpc, which programs without a cluster never load); tests bring another, in one process, that loses,
+// delays and repeats what it carries. Everything here is thread-safe.
 
 using Deadline = std::chrono::steady_clock::time_point;
 inline constexpr Deadline kNoDeadline = Deadline::max();
@@ -36,7 +36,7 @@ struct Reply {
 
 struct CallOptions {
   Deadline deadline = kNoDeadline;
-  std::stop_token stop = {};  // ends the call with Cancelled; the other side is told
+  std::stop_token stop = {};    // ends the call with Cancelled; the other side is told
   bool wait_for_ready = false;  // while nobody is there, tries again until the deadline
 };
 
@@ -98,8 +98,8 @@ class Transport {
   virtual std::shared_ptr<Channel> connect(const std::string& address, const ConnectOptions& options) = 0;
 };
 
-// The transport of a protocol: "grpc". Throws NotFound for others, and Unimplemented, with what is missing, when its library
-// cannot be loaded.
+// The transport of a protocol: "grpc". Throws NotFound for others, and Unimplemented, with what is missing, when its
+// library cannot be loaded.
 std::shared_ptr<Transport> find_transport(const std::string& protocol);
 
 // What libweir_grpc exports: a new transport, for a program that knows this version of the interface; null otherwise.

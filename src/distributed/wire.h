@@ -22,8 +22,8 @@ void decode(const Message& bytes, google::protobuf::MessageLite& message);
 void add_tensor(Message& message, int field, const Tensor& tensor);
 void add_named_tensor(Message& message, int field, const std::string& name, const Tensor& tensor);
 
-// A message whose field `field` is a tensor (`named`: with a name) and comes once or more often. Calls `found` for each in
-// order; everything else goes into `rest`.
+// A message whose field `field` is a tensor (`named`: with a name) and comes once or more often. Calls `found` for each
+// in order; everything else goes into `rest`.
 using FoundTensor = std::function<void(std::string name, Tensor tensor)>;
 void decode_with_tensors(const Message& bytes, int field, bool named, google::protobuf::MessageLite& rest,
                          const FoundTensor& found);

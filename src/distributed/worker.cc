@@ -65,8 +65,8 @@ std::shared_ptr<Worker::WorkerSession> Worker::make_session(bool isolated) {
   auto session = std::make_shared<WorkerSession>();
   session->isolated = isolated;
   session->resources = std::make_shared<Resources>();
-  session->resources->manager()->find_or_make<ops::Rendezvous>(
-      ops::Rendezvous::kContainer, ops::Rendezvous::kName, [this] { return ResourcePtr<ops::Rendezvous>(steps_); });
+  session->resources->manager()->find_or_make<ops::Rendezvous>(ops::Rendezvous::kContainer, ops::Rendezvous::kName,
+                                                               [this] { return ResourcePtr<ops::Rendezvous>(steps_); });
   return session;
 }
 
@@ -78,8 +78,8 @@ void Worker::create_session(const std::string& handle, bool isolate_state, const
   {
     std::lock_guard lock(mutex_);
     for (const auto& [other, known] : sessions_) {
-      const bool earlier = !master.task.empty() && known->master.task == master.task &&
-                           known->master.incarnation != master.incarnation;
+      const bool earlier =
+          !master.task.empty() && known->master.task == master.task && known->master.incarnation != master.incarnation;
       if (earlier) abandoned.push_back(other);
     }
     if (!sessions_.emplace(handle, std::move(session)).second) {
@@ -117,13 +117,15 @@ std::shared_ptr<Worker::WorkerSession> Worker::find_session(const std::string& h
   std::lock_guard lock(mutex_);
   auto found = sessions_.find(handle);
   if (found == sessions_.end()) {
-    throw error(Code::Aborted,
-                "Session handle is not found: {}. Possibly this worker (\"{}\") just restarted.", handle, options_.task);
+    throw error(Code::Aborted, "Session handle is not found: {}. Possibly this worker (\"{}\") just restarted.", handle,
+                options_.task);
   }
   return found->second;
 }
 
-std::shared_ptr<Resources> Worker::resources(const std::string& session) const { return find_session(session)->resources; }
+std::shared_ptr<Resources> Worker::resources(const std::string& session) const {
+  return find_session(session)->resources;
+}
 
 std::string Worker::register_graph(const std::string& session, const proto::GraphDef& graph, bool soft_placement) {
   check_graph_allowed(graph, options_);
@@ -205,7 +207,7 @@ std::vector<Tensor> Worker::run(const Run& run) {
   std::stop_callback by_master(run.stop, stop), by_server(stopping_.get_token(), stop);
   try {
     return registered.part->run(run.step, run.sends, run.receives,
-                     {.timeout = run.timeout, .stop = source.get_token(), .trace = run.trace});
+                                {.timeout = run.timeout, .stop = source.get_token(), .trace = run.trace});
   } catch (...) {
     const std::exception_ptr failed = std::current_exception();
     steps_->abort(run.step, failed);
@@ -231,7 +233,8 @@ void Worker::fetch(int64_t step, const std::string& key, const std::stop_token& 
                  if (reply.code != Code::Ok) throw error_from_text(reply.code, reply.error, nullptr);
                  bytes_in_ += static_cast<int64_t>(reply.body.size());
                  proto::RecvTensorResponse rest;
-                 decode_with_tensors(reply.body, 1, false, rest, [&](std::string, Tensor tensor) { value = std::move(tensor); });
+                 decode_with_tensors(reply.body, 1, false, rest,
+                                     [&](std::string, Tensor tensor) { value = std::move(tensor); });
                  if (rest.transport_options().type_url() == kLendType) {
                    value = borrower_.borrow(rest.transport_options().value());
                    bytes_borrowed_ += static_cast<int64_t>(value.bytes());
@@ -259,7 +262,11 @@ void Worker::stop() { stopping_.request_stop(); }
 
 Worker::Counts Worker::counts() const {
   std::lock_guard lock(mutex_);
-  return {.sessions = sessions_.size() - 1, .graphs = graphs_.size(), .runs = runs_, .running = running_, .bytes_in = bytes_in_,
+  return {.sessions = sessions_.size() - 1,
+          .graphs = graphs_.size(),
+          .runs = runs_,
+          .running = running_,
+          .bytes_in = bytes_in_,
           .bytes_borrowed = bytes_borrowed_};
 }
 

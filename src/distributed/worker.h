@@ -18,7 +18,7 @@
 namespace weir::distributed {
 
 struct WorkerOptions {
-  std::string task = {};  // "/job:worker/replica:0/task:1"
+  std::string task = {};        // "/job:worker/replica:0/task:1"
   std::string near_name = {};   // by which processes beside it can call it; "": none
   SessionOptions session = {};  // threads and devices of the task
   size_t max_graph_nodes = 0;   // of a part, or of a session's graph; 0: no limit

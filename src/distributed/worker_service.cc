@@ -33,8 +33,9 @@ void Service::get_status(Incoming& call) {
 void Service::create_worker_session(Incoming& call) {
   proto::CreateWorkerSessionRequest request;
   decode(call.request(), request);
-  worker_.create_session(request.session_handle(), request.isolate_session_state(),
-                         {.task = request.master_task(), .incarnation = static_cast<uint64_t>(request.master_incarnation())});
+  worker_.create_session(
+      request.session_handle(), request.isolate_session_state(),
+      {.task = request.master_task(), .incarnation = static_cast<uint64_t>(request.master_incarnation())});
   call.answer(encode(proto::CreateWorkerSessionResponse()));
 }
 
@@ -65,8 +66,9 @@ void Service::deregister_graph(Incoming& call) {
 void Service::run_graph(Incoming& call) {
   proto::RunGraphRequest request;
   Worker::Run run;
-  decode_with_tensors(call.request(), kSend, true, request,
-                      [&](std::string name, Tensor value) { run.sends.emplace_back(std::move(name), std::move(value)); });
+  decode_with_tensors(call.request(), kSend, true, request, [&](std::string name, Tensor value) {
+    run.sends.emplace_back(std::move(name), std::move(value));
+  });
   run.graph = request.graph_handle();
   run.step = request.step_id();
   run.receives.assign(request.recv_key().begin(), request.recv_key().end());
@@ -122,9 +124,10 @@ void Service::receive_tensor(const std::shared_ptr<Incoming>& call) {
   proto::RecvTensorRequest request;
   decode(call->request(), request);
   worker_.steps().receive_here(request.step_id(), request.rendezvous_key(), call->stop(),
-                               [this, call, lend = request.transport_options().type_url() == kLendType
-                                                       ? request.transport_options().value()
-                                                       : std::string()](const Tensor& value, std::exception_ptr failed) {
+                               [this, call,
+                                lend = request.transport_options().type_url() == kLendType
+                                           ? request.transport_options().value()
+                                           : std::string()](const Tensor& value, std::exception_ptr failed) {
                                  if (failed) {
                                    const Error e = as_error(failed);
                                    call->fail(e.code(), error_text(e));

@@ -27,8 +27,8 @@ bool is_differentiated(const Output& input);
 // The nodes on the way of the walk that is under way; none when there is no walk.
 const std::unordered_set<const Node*>& walked_nodes(const Graph& graph);
 
-// Moves what `gradient` asks about the shapes of tensors of `forward` there: to pass a shape on takes less memory than to
-// pass the tensor on, which then need not even be computed when its shape is known without it.
+// Moves what `gradient` asks about the shapes of tensors of `forward` there: to pass a shape on takes less memory than
+// to pass the tensor on, which then need not even be computed when its shape is known without it.
 void share_shapes(Body& gradient, Body& forward);
 
 // Copies constants of `forward` that `gradient` reads, and gives the rest of what it reads there.

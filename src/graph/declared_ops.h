@@ -15,9 +15,9 @@ struct DeclaredArg {
   bool is_ref = false;
 };
 
-// Operations that a program names itself, as TensorFlow's Graph.create_op lets it: nodes of them can be built, looked at,
-// differentiated by a function that the program registers, written to and read from files, but not run. They have no
-// shape function, and one signature for every combination of types and attributes.
+// Operations that a program names itself, as TensorFlow's Graph.create_op lets it: nodes of them can be built, looked
+// at, differentiated by a function that the program registers, written to and read from files, but not run. They have
+// no shape function, and one signature for every combination of types and attributes.
 //
 // Returns what `NodeArgs::op` names it by; the node's type is `name`. Thread-safe; declarations live forever. Throws
 // InvalidArgument for types and attributes that no signature can have.

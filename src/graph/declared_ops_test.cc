@@ -11,7 +11,8 @@ namespace {
 TEST(DeclaredOps, ANodeHasTheNameAndTypesThatItWasDeclaredWith) {
   AttrMap attrs;
   attrs.set("depth", int64_t{3});
-  const std::string key = declare_op("Mine", {}, {{.type = DType::Float32}, {.type = DType::Int32, .is_ref = true}}, attrs);
+  const std::string key =
+      declare_op("Mine", {}, {{.type = DType::Float32}, {.type = DType::Int32, .is_ref = true}}, attrs);
   Graph g;
   Operation node = g.add({.op = key, .name = "a", .attrs = attrs});
   EXPECT_EQ(node.type(), "Mine");
@@ -22,8 +23,10 @@ TEST(DeclaredOps, ANodeHasTheNameAndTypesThatItWasDeclaredWith) {
 }
 
 TEST(DeclaredOps, TheSameSignatureIsDeclaredOnce) {
-  EXPECT_EQ(declare_op("Once", {}, {{.type = DType::Float32}}, {}), declare_op("Once", {}, {{.type = DType::Float32}}, {}));
-  EXPECT_NE(declare_op("Once", {}, {{.type = DType::Float32}}, {}), declare_op("Once", {}, {{.type = DType::Int32}}, {}));
+  EXPECT_EQ(declare_op("Once", {}, {{.type = DType::Float32}}, {}),
+            declare_op("Once", {}, {{.type = DType::Float32}}, {}));
+  EXPECT_NE(declare_op("Once", {}, {{.type = DType::Float32}}, {}),
+            declare_op("Once", {}, {{.type = DType::Int32}}, {}));
 }
 
 TEST(DeclaredOps, ANameThatIsNoneOfATableIsFoundOnlyByItsKey) {

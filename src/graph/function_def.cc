@@ -245,8 +245,8 @@ void FunctionWriter::write_body(const Body& body, const Node* owner) {
     *function.add_node_def() = std::move(def);
     stateful |= node->op->stateful;
   }
-  const bool gives_all = body.is_function || is_if(*owner->op) ||
-                         body.results.size() != owner->output_types.size();  // not a loop's body
+  const bool gives_all =
+      body.is_function || is_if(*owner->op) || body.results.size() != owner->output_types.size();  // not a loop's body
   for (size_t i = 0; i < body.results.size(); ++i) {
     const Output& result = body.results[i];
     if (!gives_all && !is_passed(*owner, i)) continue;

@@ -18,9 +18,10 @@ bool is_passed(const Node& node, size_t input);
 bool is_written(const Output& output);
 int written_port(const Output& output);
 
-// The bodies of a graph's If and While nodes, and its functions, as the functions of a GraphDef. What a body reads from around it is an
-// argument; a variable that it refers to is a node inside the function too, of the same shared name, for functions take
-// no references. Nodes that neither a result nor an effect of the body needs are left out: a function would run them.
+// The bodies of a graph's If and While nodes, and its functions, as the functions of a GraphDef. What a body reads from
+// around it is an argument; a variable that it refers to is a node inside the function too, of the same shared name,
+// for functions take no references. Nodes that neither a result nor an effect of the body needs are left out: a
+// function would run them.
 class FunctionWriter {
  public:
   // Adds to `library`, whose functions keep their names.
@@ -34,7 +35,7 @@ class FunctionWriter {
  private:
   class Scope;
   void write_functions(const Node& node, proto::NodeDef& def);  // those that its attributes name
-  void write_body(const Body& body, const Node* owner);  // the owner of a function is nobody
+  void write_body(const Body& body, const Node* owner);         // the owner of a function is nobody
 
   proto::FunctionDefLibrary& library_;
   std::map<std::string, const Body*> taken_;      // names of functions; null: of the library's own

@@ -82,7 +82,8 @@ class Copier {
   Node* copy(const Node& node) {
     if (auto known = copies_.find(&node); known != copies_.end()) return known->second;
     check(node);
-    NodeArgs args{.op = node.op->name, .name = base_name(node), .attrs = node.attrs, .device = node.device, .line = node.line};
+    NodeArgs args{
+        .op = node.op->name, .name = base_name(node), .attrs = node.attrs, .device = node.device, .line = node.line};
     args.attrs.erase("_class");
     for (const Output& input : node.inputs) args.inputs.emplace_back(copy(*input.node()), input.index());
     // What they wait for besides is left out, as TensorFlow leaves it out.
@@ -111,9 +112,11 @@ class Copier {
 
 std::string copy_into_function(const Output& result, std::string_view name, FunctionRef<Output(const Output&)> finish) {
   Graph& graph = result.graph();
-  return trace_function(graph, name, {}, [&](const std::vector<Output>&) {
-           return std::vector<Output>{finish(Output(Copier(graph).copy(*result.node()), result.index()))};
-         })
+  return trace_function(
+             graph, name, {},
+             [&](const std::vector<Output>&) {
+               return std::vector<Output>{finish(Output(Copier(graph).copy(*result.node()), result.index()))};
+             })
       .name;
 }
 

@@ -53,8 +53,8 @@ struct TracedFunction {
 TracedFunction trace_function(Graph& graph, std::string_view name, std::span<const FunctionArgument> arguments,
                               FunctionRef<std::vector<Output>(const std::vector<Output>&)> make);
 
-// A function without arguments that gives what `finish` makes of a copy of `result` and of all nodes that this depends on.
-// Throws InvalidArgument, in TensorFlow's words, when one of them is a placeholder or has state.
+// A function without arguments that gives what `finish` makes of a copy of `result` and of all nodes that this depends
+// on. Throws InvalidArgument, in TensorFlow's words, when one of them is a placeholder or has state.
 std::string copy_into_function(const Output& result, std::string_view name, FunctionRef<Output(const Output&)> finish);
 
 }  // namespace weir

@@ -73,8 +73,7 @@ namespace {
 
 std::string serialized(const proto::GraphDef& message) {
   if (message.ByteSizeLong() > INT32_MAX) {
-    throw invalid_argument("GraphDef cannot be larger than 2GB. This one takes {} bytes",
-                           message.ByteSizeLong());
+    throw invalid_argument("GraphDef cannot be larger than 2GB. This one takes {} bytes", message.ByteSizeLong());
   }
   std::string bytes;
   google::protobuf::io::StringOutputStream stream(&bytes);

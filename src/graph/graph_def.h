@@ -20,8 +20,8 @@ std::string graph_def_with_shapes(const Graph& graph);
 // Graph::import_graph_def on a parsed message.
 ImportResult import_graph(Graph& graph, const proto::GraphDef& message, const ImportOptions& options);
 
-// The same for more nodes of the program that made the graph: they may stand beside nodes that the graph has. `aliases`, if
-// given, gets the tensors ("cond/Merge:0") that control flow has made others of.
+// The same for more nodes of the program that made the graph: they may stand beside nodes that the graph has.
+// `aliases`, if given, gets the tensors ("cond/Merge:0") that control flow has made others of.
 using ImportAliases = std::unordered_map<std::string, Output>;
 void extend_graph(Graph& graph, const proto::GraphDef& message, const ImportOptions& options, ImportAliases* aliases);
 

@@ -237,9 +237,11 @@ TEST(GraphDef, RefusesBadGraphsNamingTheNode) {
       {R"(node { name: "p" op: "Placeholder" attr { key: "dtype" value { type: DT_INT32 } } }
           node { name: "i" op: "Identity" input: "p" attr { key: "T" value { type: DT_FLOAT } } })",
        "Identity 'i': input 'input' must be float; 'p:0' is int32"},
-      {R"(node { name: "n" op: "NoOp" attr { key: "_class" value { list { s: "loc:@gone" } } } })", "'gone' does not exist during import"},
+      {R"(node { name: "n" op: "NoOp" attr { key: "_class" value { list { s: "loc:@gone" } } } })",
+       "'gone' does not exist during import"},
       {R"(node { name: "n" op: "NoOp" attr { key: "_x" value { list { s: "a" i: 1 } } } })", "values of 2 kinds"},
-      {R"(versions { producer: 99999 min_consumer: 99999 })", "GraphDef min consumer version 99999 above current version 134"},
+      {R"(versions { producer: 99999 min_consumer: 99999 })",
+       "GraphDef min consumer version 99999 above current version 134"},
       {R"(nodes {})", "the text is no GraphDef: 1:"},
   };
   for (const Refusal& refusal : refusals) {

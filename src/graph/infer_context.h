@@ -36,7 +36,7 @@ class InferContext {
     virtual ~Values() = default;
     virtual Tensor value(int input) = 0;  // invalid when not known
     virtual Shape value_as_shape(int input) = 0;
-    virtual Shape handle_shape(int input) = 0;  // of the variable behind a resource handle
+    virtual Shape handle_shape(int input) = 0;     // of the variable behind a resource handle
     virtual Elements elements(int) { return {}; }  // of an input that is a list
     // What is known of an input, whose shape this is, as the element of a list.
     virtual Elements as_element(int, const Shape& shape) { return {.shape = shape}; }
@@ -61,8 +61,8 @@ class InferContext {
   Shape value_as_shape(int index);
   // The declared shape of the variable behind a resource handle, as far as it is known.
   Shape handle_shape(int index) { return values_.handle_shape(index); }
-  // What is known of the elements of a list, and of an input that becomes one. Plans follow lists through loops this way;
-  // while a graph is built nothing is known.
+  // What is known of the elements of a list, and of an input that becomes one. Plans follow lists through loops this
+  // way; while a graph is built nothing is known.
   Elements elements(int list) { return values_.elements(list); }
   Elements as_element(int index) { return values_.as_element(index, input(index)); }
   // An integer vector or scalar input as numbers; nothing when not known.

@@ -133,8 +133,8 @@ struct OpDef {
   ElementwiseBody elementwise = {};
   // What it becomes together with a bias (Role::BiasAdd, or an addition) and an activation; empty: nothing.
   std::string_view fused = "";
-  // The operation that puts input 1 into the order which the fused one reads fastest (its attribute packed_columns), worth
-  // it where many steps use the same; empty: there is none.
+  // The operation that puts input 1 into the order which the fused one reads fastest (its attribute packed_columns),
+  // worth it where many steps use the same; empty: there is none.
   std::string_view packs = "";
   // Whether, with these attributes, a sum of several can be had at once: from their inputs, one behind the other along
   // the first dimension. Null: never.

@@ -7,8 +7,8 @@
 
 namespace weir {
 
-// Scopes that end in the order opposite to that of their beginnings, as each puts back what it found: a vector would end
-// the first of them first, and the last would put back what that one had put in place.
+// Scopes that end in the order opposite to that of their beginnings, as each puts back what it found: a vector would
+// end the first of them first, and the last would put back what that one had put in place.
 class ScopeStack {
  public:
   ScopeStack() = default;

@@ -16,9 +16,9 @@ namespace weir {
 // among the parameters, and the plan of a body is made like that of a run, with its parameters fed and its results
 // fetched.
 struct Body {
-  std::string name;                // of the function that it is in a GraphDef
-  Body* outer = nullptr;           // the body that its If or While stands in; null at the top level
-  bool is_loop = false;            // its nodes mean something else in every iteration; nobody outside may read them
+  std::string name;       // of the function that it is in a GraphDef
+  Body* outer = nullptr;  // the body that its If or While stands in; null at the top level
+  bool is_loop = false;   // its nodes mean something else in every iteration; nobody outside may read them
   // A function (graph/functions.h), and so is_loop. Its nodes, and those of bodies inside it, have names of their own:
   // the graph does not list them.
   bool is_function = false;

@@ -142,8 +142,16 @@ TEST(GetVariable, MakesAVariableOnceAndSharesItWhenAskedTo) {
   auto again = g.variable_scope("layer", {.reuse = true});
   EXPECT_EQ(g.get_variable("w", {2, 3}).handle(), made.handle());
   expect_error([&] { g.get_variable("v", {2, 3}); }, Code::InvalidArgument, "Variable layer/v does not exist");
-  expect_error([&] { g.get_variable("w", {3, 3}); }, Code::InvalidArgument, "specified shape (3, 3) and found shape (2, 3)");
-  expect_error([&] { g.get_variable("w", {2, 3}, {.dtype = float64}); }, Code::InvalidArgument, "specified dtype double and found dtype float");
+  expect_error(
+      [&] {
+        g.get_variable("w", {3, 3});
+      },
+      Code::InvalidArgument, "specified shape (3, 3) and found shape (2, 3)");
+  expect_error(
+      [&] {
+        g.get_variable("w", {2, 3}, {.dtype = float64});
+      },
+      Code::InvalidArgument, "specified dtype double and found dtype float");
   auto inner = g.variable_scope("deeper", {.reuse = false});
   expect_error([&] { g.get_variable("w", {1}); }, Code::InvalidArgument, "Variable layer/deeper/w does not exist");
 }

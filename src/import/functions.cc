@@ -501,8 +501,8 @@ class Expander {
   ImportPlan& plan_;
   FunctionLibrary library_;
   std::unordered_map<std::string, std::string> gradients_;  // functions that are gradients of others
-  std::unordered_map<std::string, int> variables_;  // nodes by the name of what they refer to
-  std::vector<std::string> active_;                 // functions that are being used, outermost first
+  std::unordered_map<std::string, int> variables_;          // nodes by the name of what they refer to
+  std::vector<std::string> active_;                         // functions that are being used, outermost first
   size_t own_nodes_ = 0;
 };
 

@@ -40,7 +40,8 @@ bool is_blank(const proto::AttrValue& value) {
 // Attributes that came later and tell a kernel nothing that changes its result.
 bool is_hint(const Op& op, std::string_view name) {
   if (name == "debug_name" || name == "grad_a" || name == "grad_b") return true;
-  return name == "validate_shape" && op.role != Role::Variable && op.effect == Effect::Writes;  // of assignments: it is done anyway
+  return name == "validate_shape" && op.role != Role::Variable &&
+         op.effect == Effect::Writes;  // of assignments: it is done anyway
 }
 
 // Puts the graph back as it was unless the import is committed.
@@ -106,8 +107,8 @@ void for_each_callee(const proto::FunctionDef& function, const Visit& visit) {
   }
 }
 
-// Operations that came after TensorFlow 1.15: one that means nothing here, since a variable's value is copied when it must
-// be, and one that promises not to have effects.
+// Operations that came after TensorFlow 1.15: one that means nothing here, since a variable's value is copied when it
+// must be, and one that promises not to have effects.
 bool is_copy_advice(const proto::NodeDef& node) { return node.op() == "DisableCopyOnRead"; }
 bool is_pure_case(const proto::NodeDef& node) { return node.op() == "StatelessCase"; }
 bool is_later(const proto::NodeDef& node) { return is_copy_advice(node) || is_pure_case(node); }
@@ -118,8 +119,9 @@ void make_earlier(proto::NodeDef& node) {
   node.set_op("NoOp");
   node.clear_attr();
   auto& inputs = *node.mutable_input();
-  inputs.erase(std::remove_if(inputs.begin(), inputs.end(), [](const std::string& name) { return !name.starts_with('^'); }),
-               inputs.end());
+  inputs.erase(
+      std::remove_if(inputs.begin(), inputs.end(), [](const std::string& name) { return !name.starts_with('^'); }),
+      inputs.end());
 }
 
 // The message as TensorFlow 1.15 would have written it; null when that is how it came.
@@ -213,7 +215,8 @@ class Importer {
     }
     if (versions.producer() < 0) {
       throw invalid_argument(
-          "GraphDef producer version {} below min producer 0 supported by TensorFlow {}.  Please regenerate your graph.",
+          "GraphDef producer version {} below min producer 0 supported by TensorFlow {}.  Please regenerate your "
+          "graph.",
           versions.producer(), kTensorFlowVersion);
     }
     for (int bad : versions.bad_consumers()) {
@@ -372,7 +375,8 @@ class Importer {
   }
 
   static void stand_in(std::vector<Output>& inputs) {
-    auto there = std::find_if(inputs.begin(), inputs.end(), [](const Output& input) { return static_cast<bool>(input); });
+    auto there =
+        std::find_if(inputs.begin(), inputs.end(), [](const Output& input) { return static_cast<bool>(input); });
     for (Output& input : inputs) {
       if (input) continue;
       if (there == inputs.end()) throw invalid_argument("nothing enters the loop here");
@@ -386,9 +390,9 @@ class Importer {
       Output& input = added_[edge.merge].node()->inputs[edge.input];
       const Output next = output_of(edge.from);
       if (next.dtype() != input.dtype()) {
-        throw import_error(plan_.nodes[edge.merge], Code::InvalidArgument,
-                           fmt::format("'{}' is {}; {} is wanted", next.name(), dtype_name(next.dtype()),
-                                       dtype_name(input.dtype())));
+        throw import_error(
+            plan_.nodes[edge.merge], Code::InvalidArgument,
+            fmt::format("'{}' is {}; {} is wanted", next.name(), dtype_name(next.dtype()), dtype_name(input.dtype())));
       }
       input = next;
     }
@@ -557,7 +561,8 @@ class Importer {
       }
       Operation op = operation_of(source);
       if (source.node >= 0 && is_tensor && source.port >= op.outputs()) {
-        throw invalid_argument("return_element '{}' not found in graph_def. The node has {} outputs", text, op.outputs());
+        throw invalid_argument("return_element '{}' not found in graph_def. The node has {} outputs", text,
+                               op.outputs());
       }
       result.operations.push_back(op);
       result.outputs.push_back(source.mapped < 0 && source.port >= op.outputs() ? Output() : output_of(source));
@@ -574,13 +579,13 @@ class Importer {
   ImportPlan plan_;
   MappedNames mapped_;
   std::vector<bool> key_is_used_;
-  std::vector<Body*> bodies_;     // by their place in the plan
+  std::vector<Body*> bodies_;  // by their place in the plan
   struct BackEdge {
     size_t merge, input;
     ImportSource from;
   };
   std::vector<BackEdge> back_edges_;  // of loops that stay nodes
-  std::vector<Operation> added_;  // the same for nodes
+  std::vector<Operation> added_;      // the same for nodes
   ExpansionAllowance allowance_;
 };
 

@@ -222,9 +222,8 @@ TEST(ImportControlFlow, RefusesWhatIsNoConditionalOrLoop) {
 
 // No pattern of tf.cond and tf.while_loop.
 TEST(ImportControlFlow, KeepsOtherGraphsAsTheyAre) {
-  for (const std::string& text :
-       {loop("less", "switch:0"), loop("less", "switch:1", "neg"), conditional("x"), conditional("else"),
-        conditional() + top(node("n", "Add", {"then", "else"}, kT))}) {
+  for (const std::string& text : {loop("less", "switch:0"), loop("less", "switch:1", "neg"), conditional("x"),
+                                  conditional("else"), conditional() + top(node("n", "Add", {"then", "else"}, kT))}) {
     Graph g;
     g.import_graph_def_text(kInputs + text);
     for (const Operation& operation : g.operations()) EXPECT_NE(operation.type(), "If");

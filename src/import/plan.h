@@ -51,8 +51,8 @@ struct ImportNode {
   std::vector<ImportSource> inputs;
   std::vector<ImportSource> controls;
   int body = kTopLevel;
-  int bodies[2] = {-1, -1};                  // of an If: then, else; of a While: condition, body
-  bool functional = false;                   // an If or While of the file, whose inputs are its bodies' parameters
+  int bodies[2] = {-1, -1};  // of an If: then, else; of a While: condition, body
+  bool functional = false;   // an If or While of the file, whose inputs are its bodies' parameters
   std::vector<std::pair<std::string, int>> called = {};  // attributes that name functions it calls, and their bodies
   bool removed = false;                      // means nothing any more: others were made to read what it passed on
   const ImportFunction* function = nullptr;  // that it comes from; null: the file's own node

@@ -55,7 +55,8 @@ size_t BufferedInput::append(std::string& to, uint64_t size) {
     const auto count = static_cast<size_t>(std::min<uint64_t>(size - done, end_ - begin_));
     // The size may be a lie of a damaged file: a megabyte is taken on trust, after that it doubles with what came.
     if (to.size() + count > to.capacity()) {
-      to.reserve(to.size() + static_cast<size_t>(std::min<uint64_t>(size - done, std::max(kTrusted, to.size() + count))));
+      to.reserve(to.size() +
+                 static_cast<size_t>(std::min<uint64_t>(size - done, std::max(kTrusted, to.size() + count))));
     }
     to.append(buffer_.get() + begin_, count);
     advance(count);

@@ -92,7 +92,8 @@ bool parse(const std::string& bytes, proto::SavedTensorSlices& message) {
 
 V1Reader::V1Reader(std::string pattern) : pattern_(std::move(pattern)) {
   for (const std::string& path : match_files(pattern_)) tables_.push_back(std::make_unique<TableReader>(path));
-  if (tables_.empty()) throw not_found("Unsuccessful TensorSliceReader constructor: Failed to find any matching files for {}", pattern_);
+  if (tables_.empty())
+    throw not_found("Unsuccessful TensorSliceReader constructor: Failed to find any matching files for {}", pattern_);
   for (const auto& table : tables_) {
     proto::SavedTensorSlices message;
     const auto meta = table->find("");

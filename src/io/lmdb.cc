@@ -15,8 +15,8 @@ namespace {
 constexpr uint32_t kMagic = 0xbeefc0de, kVersion = 1;
 constexpr size_t kPageHeader = 16, kNodeHeader = 8, kMetaBytes = 136;
 constexpr uint16_t kBranch = 1, kLeaf = 2, kOverflow = 4, kPacked = 0x20;  // of pages
-constexpr uint16_t kElsewhere = 1, kSeveral = 4;                          // of entries
-constexpr uint16_t kSortedDuplicates = 4;                                 // of databases
+constexpr uint16_t kElsewhere = 1, kSeveral = 4;                           // of entries
+constexpr uint16_t kSortedDuplicates = 4;                                  // of databases
 constexpr uint64_t kNoPage = ~uint64_t{0};
 constexpr uint64_t kMaxDepth = 64;
 
@@ -91,7 +91,8 @@ void LmdbReader::descend(uint64_t page_number) {
     if (levels_.size() >= depth_ || ++visited_ > pages_) damaged("its pages go round in circles");
     Level level{.page = file_->read(page_number * page_size_, page_size_)};
     const auto flags = number<uint16_t>(level.page, 10), end = number<uint16_t>(level.page, 12);
-    if ((flags & kPacked) != 0 || ((flags & kBranch) != 0) == ((flags & kLeaf) != 0)) damaged("a page is of no known kind");
+    if ((flags & kPacked) != 0 || ((flags & kBranch) != 0) == ((flags & kLeaf) != 0))
+      damaged("a page is of no known kind");
     if (end < kPageHeader || end > page_size_) damaged("a page has more entries than it can hold");
     level.entries = (end - kPageHeader) / 2;
     level.is_leaf = (flags & kLeaf) != 0;

@@ -21,9 +21,7 @@ std::string all(const std::string& path) {
   return pairs;
 }
 
-TEST(Lmdb, GivesPairsInTheOrderOfTheirKeys) {
-  EXPECT_EQ(all(kFile), "0=a 1=b 2=c 3=d 4=e 5=f 6=g 7=h 8=i 9=j ");
-}
+TEST(Lmdb, GivesPairsInTheOrderOfTheirKeys) { EXPECT_EQ(all(kFile), "0=a 1=b 2=c 3=d 4=e 5=f 6=g 7=h 8=i 9=j "); }
 
 // Whatever is wrong with a file, reading it ends, with an error or with some pairs.
 TEST(Lmdb, SurvivesDamagedFiles) {
@@ -39,7 +37,8 @@ TEST(Lmdb, SurvivesDamagedFiles) {
       EXPECT_TRUE(e.code() == Code::DataLoss || e.code() == Code::Unimplemented) << e.what();
     }
   };
-  for (size_t length : {size_t{0}, size_t{10}, size_t{151}, size_t{152}, size_t{4096}, size_t{5000}, size_t{8192}, size_t{12287}}) {
+  for (size_t length :
+       {size_t{0}, size_t{10}, size_t{151}, size_t{152}, size_t{4096}, size_t{5000}, size_t{8192}, size_t{12287}}) {
     read(whole.substr(0, length));
   }
   for (int i = 0; i < 2000; ++i) {

@@ -118,8 +118,9 @@ std::optional<uint32_t> take_strings(std::string_view bytes, Tensor& tensor) {
   return crc;
 }
 
-// Variants: for each the length of its message as a varint, the message, and the checksum of all so far, in which lengths are
-// fixed numbers. Returns the checksum of all of it. Throws Unimplemented for objects that only the process knows.
+// Variants: for each the length of its message as a varint, the message, and the checksum of all so far, in which
+// lengths are fixed numbers. Returns the checksum of all of it. Throws Unimplemented for objects that only the process
+// knows.
 uint32_t append_variants(DurableFile& file, std::string_view name, const Tensor& tensor) {
   uint32_t crc = 0;
   const auto* elements = static_cast<const Variant*>(tensor.raw());
@@ -316,7 +317,8 @@ void BundleReader::check_entry(const std::string& key, const proto::BundleEntryP
   if (entry.offset() < 0 || entry.size() < 0 || entry.offset() > INT64_MAX - entry.size()) {
     damaged(path, key, "a position makes no sense");
   }
-  // A string or variant takes at least the byte of its length. Types that Weir does not know are listed but cannot be read.
+  // A string or variant takes at least the byte of its length. Types that Weir does not know are listed but cannot be
+  // read.
   const bool has_lengths = dtype == DType::String || dtype == DType::Variant;
   const bool fits = has_lengths ? elements <= entry.size() : !storable(dtype) || bytes == entry.size();
   if (!fits) damaged(path, key, "the size of the data does not fit the shape");

@@ -1,6 +1,6 @@
+#include "weir/convolutions.h"
 #include "nn/convert.h"
 #include "nn/space_to_batch.h"
-#include "weir/convolutions.h"
 #include "weir/nn_functions.h"
 #include "weir/ops.h"
 

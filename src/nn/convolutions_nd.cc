@@ -145,8 +145,8 @@ Output convolution_with_rate(const Output& input, const Output& filter, const Ou
   const int64_t channels = input.shape().has_rank() ? input.shape()[first ? 1 : -1] : kUnknown;
   const int64_t taken = filter.shape().has_rank() ? filter.shape()[-2] : kUnknown;
   if (channels != kUnknown && taken != kUnknown && channels != taken) {
-    throw invalid_argument(
-        "number of input channels does not match corresponding dimension of filter, {} != {}", channels, taken);
+    throw invalid_argument("number of input channels does not match corresponding dimension of filter, {} != {}",
+                           channels, taken);
   }
   const std::string node_name(name);
   auto convolve = [&](const Output& x, const std::string& padding) -> Output {

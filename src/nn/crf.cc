@@ -52,18 +52,18 @@ rnn::FlatStep along(const Output& steps, const Output& state, const Output& leng
   auto scope = steps.graph().variable_scope("rnn");
   const Output time_major = rnn::transpose_batch_time(steps);
   const In batch_size = rnn::batch_size_of({time_major});
-  rnn::FlatStep result = rnn::dynamic_loop(
-      {.cell = [&](const std::vector<Output>& x, const std::vector<Output>& now) -> rnn::FlatStep {
-         auto [output, next] = step(x[0], now[0]);
-         return {{output}, {next}};
-       },
-       .inputs = {time_major},
-       .state = {state},
-       .output_sizes = {Shape{output_size}},
-       .dtype = dtype,
-       .batch_size = batch_size,
-       .lengths = rnn::checked_lengths(lengths, batch_size),
-       .options = {.parallel_iterations = 32}});
+  rnn::FlatStep result =
+      rnn::dynamic_loop({.cell = [&](const std::vector<Output>& x, const std::vector<Output>& now) -> rnn::FlatStep {
+                           auto [output, next] = step(x[0], now[0]);
+                           return {{output}, {next}};
+                         },
+                         .inputs = {time_major},
+                         .state = {state},
+                         .output_sizes = {Shape{output_size}},
+                         .dtype = dtype,
+                         .batch_size = batch_size,
+                         .lengths = rnn::checked_lengths(lengths, batch_size),
+                         .options = {.parallel_iterations = 32}});
   result.outputs[0] = rnn::transpose_batch_time(result.outputs[0]);
   return result;
 }
@@ -115,12 +115,12 @@ Output log_norm(const Output& inputs, const Output& lengths, const Output& trans
       inputs, [&] { return std::vector{of_nonempty(reduce_logsumexp(first, {.axes = {1}}), lengths)}; },
       [&] {
         const Output wide = expand_dims(transitions, 0);
-        const rnn::FlatStep last =
-            along(later_steps(inputs), first, less_one(lengths), tag_count(inputs), inputs.dtype(),
-                  [&](const Output& x, const Output& alphas) {
-                    const Output next = x + reduce_logsumexp(expand_dims(alphas, 2) + wide, {.axes = {1}});
-                    return std::pair(next, next);
-                  });
+        const rnn::FlatStep last = along(later_steps(inputs), first, less_one(lengths), tag_count(inputs),
+                                         inputs.dtype(), [&](const Output& x, const Output& alphas) {
+                                           const Output next =
+                                               x + reduce_logsumexp(expand_dims(alphas, 2) + wide, {.axes = {1}});
+                                           return std::pair(next, next);
+                                         });
         return std::vector{of_nonempty(reduce_logsumexp(last.state[0], {.axes = {1}}), lengths)};
       })[0];
 }
@@ -130,7 +130,10 @@ Output multitag_sequence_score(const Output& inputs, const Output& bitmap, const
   const Output never = fill(shape(inputs), -std::numeric_limits<float>::infinity());
   const Output allowed = where(bitmap, inputs, never);
   return by_length(
-      inputs, [&] { return std::vector{reduce_logsumexp(allowed, {.axes = {1, 2}})}; },
+      inputs,
+      [&] {
+        return std::vector{reduce_logsumexp(allowed, {.axes = {1, 2}})};
+      },
       [&] { return std::vector{log_norm(allowed, lengths, transitions)}; })[0];
 }
 
@@ -156,13 +159,12 @@ Decoding decode(const Output& inputs, const Output& transitions, const Output& l
       },
       [&] {
         const Output wide = expand_dims(transitions, 0), fewer = less_one(lengths);
-        const rnn::FlatStep forward =
-            along(later_steps(inputs), first_step(inputs), fewer, tag_count(inputs), int32,
-                  [&](const Output& x, const Output& scores) {
-                    const Output all = expand_dims(scores, 2) + wide;
-                    const Output next = x + reduce_max(all, {1});
-                    return std::pair(cast(argmax(all, 1), int32), next);
-                  });
+        const rnn::FlatStep forward = along(later_steps(inputs), first_step(inputs), fewer, tag_count(inputs), int32,
+                                            [&](const Output& x, const Output& scores) {
+                                              const Output all = expand_dims(scores, 2) + wide;
+                                              const Output next = x + reduce_max(all, {1});
+                                              return std::pair(cast(argmax(all, 1), int32), next);
+                                            });
         const Output pointers = reversed(forward.outputs[0], fewer);
         const Output last = expand_dims(cast(argmax(forward.state[0], 1), int32), -1);
         const rnn::FlatStep backward = along(pointers, last, fewer, 1, int32, [](const Output& x, const Output& tag) {

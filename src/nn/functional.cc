@@ -26,7 +26,8 @@ class Sequences {
     for (const In& value : elements.values()) {
       Output tensor = nn::as_output(graph, value, int32, "elem");
       if (tensor.shape().is_scalar()) {
-        if (elements.values().size() == 1) throw invalid_argument("elems must be a 1+ dimensional Tensor, not a scalar");
+        if (elements.values().size() == 1)
+          throw invalid_argument("elems must be a 1+ dimensional Tensor, not a scalar");
         throw invalid_argument("elements in elems must be 1+ dimensional Tensors, not scalars");
       }
       if (tensor.shape().has_rank()) length = length.merged({tensor.shape()[0]});
@@ -34,7 +35,8 @@ class Sequences {
     }
     static_length_ = length[0];
     // Where lengths differ in a run, the first decides: reading behind the end of another is an error.
-    length_ = static_length_ == kUnknown ? subscript(shape(tensors[0]), {0}) : graph.constant(Tensor(int32_t(static_length_)));
+    length_ = static_length_ == kUnknown ? subscript(shape(tensors[0]), {0})
+                                         : graph.constant(Tensor(int32_t(static_length_)));
     for (const Output& tensor : tensors) arrays_.push_back(TensorArray::of_rows(tensor));
   }
 
@@ -146,7 +148,8 @@ Outputs map_fn(const ElementFunction& function, const InList& elements, const st
 
 Output map_fn(const std::function<Output(const Output&)>& function, const In& elements,
               const FunctionalOptions& options) {
-  return map_fn([&](const Outputs& element) { return Outputs{function(element[0])}; }, InList{elements}, {}, options)[0];
+  return map_fn([&](const Outputs& element) { return Outputs{function(element[0])}; }, InList{elements}, {},
+                options)[0];
 }
 
 Outputs foldl(const FoldFunction& function, const InList& elements, const Outputs& initial,
@@ -183,8 +186,8 @@ Outputs scan(const FoldFunction& function, const InList& elements, const Outputs
   variables = for_each(
       graph, sequences, given ? 0 : 1, variables,
       [&](const Output& i, const Outputs& now) {
-        Outputs next = function(Outputs(now.begin(), now.begin() + static_cast<ptrdiff_t>(count)),
-                                sequences.at(place(i)));
+        Outputs next =
+            function(Outputs(now.begin(), now.begin() + static_cast<ptrdiff_t>(count)), sequences.at(place(i)));
         require_count(next.size(), count, "what it begins with");
         for (size_t k = 0; k < count; ++k) {
           next.push_back(arrays[k].with_flow(now[count + k]).write(place(i), next[k]).flow());

@@ -34,7 +34,8 @@ Output boolean_mask(const In& tensor, const In& mask, int axis, std::string_view
   Scope scope = g.name_scope(name.empty() ? "boolean_mask" : name);
   Output x = as_output(g, tensor, float32, "tensor"), m = as_output(g, mask, boolean, "mask");
   if (!m.shape().has_rank()) {
-    throw invalid_argument("Number of mask dimensions must be specified, even if some sizes are not known: '{}'", m.name());
+    throw invalid_argument("Number of mask dimensions must be specified, even if some sizes are not known: '{}'",
+                           m.name());
   }
   const int rank = m.shape().rank();
   if (rank == 0) throw invalid_argument("the mask cannot be a scalar");

@@ -118,15 +118,16 @@ Initializer variance_scaling_initializer(const VarianceScaling& options) {
   }
   return Initializer::PartFunction([options](Graph& g, const Shape& shape, DType dtype, const PartitionInfo* part) {
     const Fans fans = fans_of(part ? part->full_shape : shape);
-    const double n = options.mode == "fan_in" ? fans.in : options.mode == "fan_out" ? fans.out : (fans.in + fans.out) / 2;
+    const double n = options.mode == "fan_in"    ? fans.in
+                     : options.mode == "fan_out" ? fans.out
+                                                 : (fans.in + fans.out) / 2;
     const double variance = options.scale / std::max(1.0, n);
     if (options.distribution == "uniform") {
       const double limit = std::sqrt(3 * variance);
       return random_uniform(g, shape, {.minval = -limit, .maxval = In(limit), .dtype = dtype, .seed = options.seed});
     }
     if (options.distribution == "untruncated_normal") {
-      return random_normal(g, shape,
-                           {.mean = 0, .stddev = std::sqrt(variance), .dtype = dtype, .seed = options.seed});
+      return random_normal(g, shape, {.mean = 0, .stddev = std::sqrt(variance), .dtype = dtype, .seed = options.seed});
     }
     // Cutting the tails off at two deviations leaves a normal distribution with this deviation.
     constexpr double kTruncatedDeviation = .87962566103423978;
@@ -155,7 +156,9 @@ Initializer identity_initializer(double gain) {
     const Shape& full = part ? part->full_shape : shape;
     if (full.rank() != 2) throw invalid_argument("Identity matrix initializer can only be used for 2D matrices.");
     Output matrix = eye(g, full[0], {.num_columns = full[1], .dtype = dtype});
-    if (part) matrix = slice(matrix, Tensor(part->offset), Tensor(std::vector<int64_t>(shape.dims().begin(), shape.dims().end())));
+    if (part)
+      matrix =
+          slice(matrix, Tensor(part->offset), Tensor(std::vector<int64_t>(shape.dims().begin(), shape.dims().end())));
     return gain == 1 ? matrix : gain * matrix;
   });
 }

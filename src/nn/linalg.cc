@@ -172,8 +172,10 @@ Output tensordot_along(const In& a, const In& b, const In& axes, std::string_vie
   Scope scope = g.name_scope(name.empty() ? "Tensordot" : name);
   Output left = as_output(g, a, nn::type_of(b), "a"), right = as_output(g, b, left.dtype(), "b");
   Output pairs = as_output(g, axes, int32, "axes");
-  Flattened x = flatten(left, [&] { return subscript(pairs, {0}); }, false);
-  Flattened y = flatten(right, [&] { return subscript(pairs, {1}); }, true);
+  Flattened x = flatten(
+      left, [&] { return subscript(pairs, {0}); }, false);
+  Flattened y = flatten(
+      right, [&] { return subscript(pairs, {1}); }, true);
   return contracted(g, x, y, scope.name());
 }
 

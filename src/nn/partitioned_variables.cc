@@ -74,9 +74,8 @@ const PartitionedVariable& shared(const PartitionedVariable& found, const Shape&
 
 // The part of a given value that begins a part of the variable.
 Initializer part_of(Graph& graph, const In& value, DType dtype, const PartitionInfo& part, const Shape& shape) {
-  Output whole = value.output()
-                     ? value.output()
-                     : graph.constant(value.weak() ? convert_literal(value.value(), dtype) : value.value());
+  Output whole = value.output() ? value.output()
+                                : graph.constant(value.weak() ? convert_literal(value.value(), dtype) : value.value());
   std::vector<int32_t> begin(part.offset.begin(), part.offset.end()), size(shape.dims().begin(), shape.dims().end());
   return In(slice(whole, Tensor(begin), Tensor(size)));
 }

@@ -62,7 +62,8 @@ TensorArray TensorArray::of_rows(const Output& value) {
   TensorArray array;
   array.dtype_ = value.dtype();
   array.element_shape_ = std::make_shared<Shape>(element_of(value.shape()));
-  array.flow_ = NodeBuilder("TensorListFromTensor").input(value).input(sizes(value.graph(), array.element_shape())).output();
+  array.flow_ =
+      NodeBuilder("TensorListFromTensor").input(value).input(sizes(value.graph(), array.element_shape())).output();
   return array;
 }
 
@@ -77,7 +78,8 @@ Output TensorArray::as_element(const In& value) const {
   if (element.dtype() != dtype_) {
     const std::string have = plain_name(element.dtype()), want = plain_name(dtype_);
     throw wrong_type(
-        "Input value {} has dtype {}, but expected dtype {}. (TensorArray dtype is {} but Op is trying to write dtype {}.)",
+        "Input value {} has dtype {}, but expected dtype {}. (TensorArray dtype is {} but Op is trying to write dtype "
+        "{}.)",
         element.name(), have, want, want, have);
   }
   return element;

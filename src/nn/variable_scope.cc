@@ -105,7 +105,7 @@ VariableScope Graph::variable_scope(std::string_view name, const VariableScopeOp
   std::vector<Scope> names;
   const bool unnamed = own_name.empty() && !options.unique;
   names.push_back(!options.auxiliary_name_scope || unnamed ? same_name_scope(*this)
-                                                : name_scope(options.unique ? name : own_name));
+                                                           : name_scope(options.unique ? name : own_name));
 
   auto state = std::make_shared<VariableScope::State>(*store.current);
   state->name = join_scope(store.current->name, own_name);

@@ -80,12 +80,16 @@ TEST(PartitionedVariable, IsCutInPartsOfNearlyOneSize) {
   EXPECT_EQ(v.value().shape(), (Shape{5, 2}));
   EXPECT_EQ(v.value().name(), "v:0");
   EXPECT_EQ(save_slice_info(v.parts()[1])->var_offset, (std::vector<int64_t>{3, 0}));
-  expect_error([&] { get_partitioned_variable(g, "v", {5, 2}, fixed_size_partitioner(2)); }, Code::InvalidArgument,
-               "Partitioned variable with name v already exists");
-  expect_error([&] { get_partitioned_variable(g, "u", {5, 2}, [](const Shape&, DType) {
-                 return std::vector<int64_t>{2, 2};
-               }); },
-               Code::InvalidArgument, "Can only slice a variable along one dimension");
+  expect_error(
+      [&] {
+        get_partitioned_variable(g, "v", {5, 2}, fixed_size_partitioner(2));
+      },
+      Code::InvalidArgument, "Partitioned variable with name v already exists");
+  expect_error(
+      [&] {
+        get_partitioned_variable(g, "u", {5, 2}, [](const Shape&, DType) { return std::vector<int64_t>{2, 2}; });
+      },
+      Code::InvalidArgument, "Can only slice a variable along one dimension");
 }
 
 TEST(PartitionedVariable, BeginsWithPartsOfAValue) {
@@ -123,9 +127,13 @@ TEST(Layer, BuildsOnceAndSharesItsVariables) {
   Scale other("scale");
   other(x);
   EXPECT_EQ(other.scope_name(), "scale_1");
-  expect_error([&] { scale(g.placeholder(float32, {2, 4})); }, Code::InvalidArgument,
-               "Input 0 of layer scale is incompatible with the layer: expected axis -1 of input shape to have value 3 "
-               "but received input with shape [2, 4]");
+  expect_error(
+      [&] {
+        scale(g.placeholder(float32, {2, 4}));
+      },
+      Code::InvalidArgument,
+      "Input 0 of layer scale is incompatible with the layer: expected axis -1 of input shape to have value 3 "
+      "but received input with shape [2, 4]");
 }
 
 }  // namespace

@@ -30,9 +30,8 @@ constexpr Row kRows[] = {
 };
 
 constexpr std::pair<std::string_view, Source> kSources[] = {
-    {"BatchMatMul", Source::Product},        {"BatchMatMulV2", Source::Product}, {"MatMul", Source::Product},
-    {"StridedSlice", Source::Slice},         {"Transpose", Source::Permute},
-    {"StridedSliceGrad", Source::Unslice},
+    {"BatchMatMul", Source::Product}, {"BatchMatMulV2", Source::Product}, {"MatMul", Source::Product},
+    {"StridedSlice", Source::Slice},  {"Transpose", Source::Permute},     {"StridedSliceGrad", Source::Unslice},
 };
 
 std::unordered_map<const Op*, LoopPart> by_op() {

@@ -24,8 +24,8 @@ struct LoopPart {
   float scale = 1;        // what their result is multiplied with
 };
 
-// Where the elements of the result come from, for operations that are neither elementwise nor a LoopPart, so that a part
-// of it can be computed from parts of the inputs; see passes/compute_parts.cc.
+// Where the elements of the result come from, for operations that are neither elementwise nor a LoopPart, so that a
+// part of it can be computed from parts of the inputs; see passes/compute_parts.cc.
 enum class Source : uint8_t {
   Other,
   Slice,    // a box of input 0, of which inputs 1 to 3 tell begin, end and strides

@@ -31,10 +31,10 @@ const std::vector<OpDef>& quantized_ops();
 const std::vector<OpDef>& collective_ops();
 
 inline std::vector<const std::vector<OpDef>*> tables() {
-  return {&array_ops(), &math_ops(),  &linalg_ops(), &nn_ops(),     &state_ops(),   &random_ops(), &control_ops(),
-          &list_ops(),  &queue_ops(), &data_ops(), &io_ops(),     &string_ops(), &summary_ops(), &image_ops(),
-          &sequence_ops(), &set_ops(), &sparse_ops(), &lookup_ops(), &net_ops(), &signal_ops(), &quantized_ops(),
-          &collective_ops()};
+  return {&array_ops(),   &math_ops(),   &linalg_ops(),    &nn_ops(),        &state_ops(),  &random_ops(),
+          &control_ops(), &list_ops(),   &queue_ops(),     &data_ops(),      &io_ops(),     &string_ops(),
+          &summary_ops(), &image_ops(),  &sequence_ops(),  &set_ops(),       &sparse_ops(), &lookup_ops(),
+          &net_ops(),     &signal_ops(), &quantized_ops(), &collective_ops()};
 }
 
 }  // namespace weir::ops

@@ -140,8 +140,8 @@ class Builder {
     nodes_.emplace(node, id);
   }
 
-  // The variables that are written when a node has run, by itself or by what it waits for; none is null. Most nodes have
-  // the set of one of their inputs, and share it.
+  // The variables that are written when a node has run, by itself or by what it waits for; none is null. Most nodes
+  // have the set of one of their inputs, and share it.
   using WrittenSet = std::shared_ptr<const std::unordered_set<int>>;
   static constexpr int kAnyVariable = -1;  // control flow writes what its bodies write
 
@@ -281,8 +281,8 @@ class Builder {
     for (int i = 0; i < ir_.size(); ++i) {
       const IrNode& other = ir_[i];
       if (other.is_feed()) continue;
-      const bool writes_it = other.op->effect == Effect::Writes && !other.inputs.empty() &&
-                             variable_of(ir_, other.inputs[0]) == variable;
+      const bool writes_it =
+          other.op->effect == Effect::Writes && !other.inputs.empty() && variable_of(ir_, other.inputs[0]) == variable;
       if (writes_it || (other.flow && other.flow->writes)) writes.push_back(i);
     }
     return value_edge(source, &writes);

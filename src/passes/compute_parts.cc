@@ -11,10 +11,10 @@ namespace {
 // Smaller parts are worth to be computed by themselves: what they are computed from has to be copied out.
 constexpr int64_t kLeastShare = 4;
 
-// A classifier reads the first of all words, or the last step of all: the layer below computes the others for nobody, and
-// its gradient multiplies zeros. Gradients of slices are zero but for a part; what follows from them is computed for that
-// part alone (push_down), which leaves of the values that they are multiplied with nothing but slices. And a value of
-// which only one part is read is computed for that part alone (pull_up).
+// A classifier reads the first of all words, or the last step of all: the layer below computes the others for nobody,
+// and its gradient multiplies zeros. Gradients of slices are zero but for a part; what follows from them is computed
+// for that part alone (push_down), which leaves of the values that they are multiplied with nothing but slices. And a
+// value of which only one part is read is computed for that part alone (pull_up).
 class Mover {
  public:
   Mover(Ir& ir, const PassContext& context) : ir_(ir), context_(context) {}
@@ -66,8 +66,8 @@ class Mover {
     return part->count * kLeastShare <= whole[part->axis] ? part : std::nullopt;
   }
 
-  // The part of a slice of the program. Begins and sizes become constants: whatever else varies with the feeds, the size
-  // of that dimension may not.
+  // The part of a slice of the program. Begins and sizes become constants: whatever else varies with the feeds, the
+  // size of that dimension may not.
   std::optional<Part> fixed_part(const IrNode& node) const {
     const std::optional<Part> part = small_part(node);
     if (!part || !node.varies) return part;
@@ -312,7 +312,8 @@ class Mover {
   void note_slice(int id) {
     const IrNode& node = ir_[id];
     if (!is_simple(node) || source_of(*node.op) != Source::Slice) return;
-    if (const auto part = id < programs_ ? fixed_part(node) : small_part(node)) slices_[node.inputs[0].node].push_back({id, *part});
+    if (const auto part = id < programs_ ? fixed_part(node) : small_part(node))
+      slices_[node.inputs[0].node].push_back({id, *part});
   }
 
   // Whether all that is read of a node is one part of its output.

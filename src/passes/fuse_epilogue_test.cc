@@ -37,8 +37,9 @@ class FuseEpilogue : public ::testing::Test {
       Session session(g, {.intra_op_parallelism_threads = 2, .passes = passes});
       session.run(g.global_variables_initializer());
       RunTrace trace;
-      Tensor result = session.run(std::vector<Output>{y}, {{x, numbers(x.shape(), 1)}, {side, numbers(side.shape(), 2)}},
-                                  {}, {.trace = &trace})[0];
+      Tensor result =
+          session.run(std::vector<Output>{y}, {{x, numbers(x.shape(), 1)}, {side, numbers(side.shape(), 2)}}, {},
+                      {.trace = &trace})[0];
       return std::pair(result, trace);
     };
     auto [fused, trace] = run({});
@@ -60,9 +61,7 @@ class FuseEpilogue : public ::testing::Test {
   Output conv() { return nn::conv2d(x, constant({3, 3, 6, 20}, 3), {.padding = "SAME"}); }
 };
 
-TEST_F(FuseEpilogue, TakesANormalisationForInference) {
-  EXPECT_EQ(check(norm(conv())), Names{"_FusedConv2D"});
-}
+TEST_F(FuseEpilogue, TakesANormalisationForInference) { EXPECT_EQ(check(norm(conv())), Names{"_FusedConv2D"}); }
 
 TEST_F(FuseEpilogue, TakesANormalisationASumAndAnActivation) {
   EXPECT_EQ(check(nn::relu(norm(conv()) + side)), Names{"_FusedConv2D"});
@@ -80,7 +79,8 @@ TEST_F(FuseEpilogue, TakesAnActivationAlone) { EXPECT_EQ(check(nn::relu(conv()))
 
 TEST_F(FuseEpilogue, TakesTheSumOfTwoBranchesIntoOneOfThem) {
   Output other = nn::conv2d(x, constant({1, 1, 6, 20}, 8), {.padding = "SAME"});
-  EXPECT_EQ(check(nn::relu(norm(conv()) + nn::bias_add(other, constant({20}, 9)))), (Names{"_FusedConv2D", "_FusedConv2D"}));
+  EXPECT_EQ(check(nn::relu(norm(conv()) + nn::bias_add(other, constant({20}, 9)))),
+            (Names{"_FusedConv2D", "_FusedConv2D"}));
 }
 
 TEST_F(FuseEpilogue, TakesNoSumWithWhatFollowsFromTheResult) {
@@ -90,13 +90,15 @@ TEST_F(FuseEpilogue, TakesNoSumWithWhatFollowsFromTheResult) {
 }
 
 TEST_F(FuseEpilogue, TakesWhatFollowsADepthwiseConvolution) {
-  Output depthwise = nn::depthwise_conv2d(side, constant({3, 3, 20, 1}, 3), {.strides = {1, 1, 1, 1}, .padding = "SAME"});
+  Output depthwise =
+      nn::depthwise_conv2d(side, constant({3, 3, 20, 1}, 3), {.strides = {1, 1, 1, 1}, .padding = "SAME"});
   EXPECT_EQ(check(nn::relu6(norm(depthwise))), Names{"_FusedDepthwiseConv2dNative"});
   EXPECT_EQ(check(nn::relu(nn::bias_add(depthwise, constant({20}, 4)) + side)), Names{"_FusedDepthwiseConv2dNative"});
 }
 
 TEST_F(FuseEpilogue, TakesWhatFollowsADepthwiseConvolutionWithManyTaps) {
-  Output depthwise = nn::depthwise_conv2d(side, constant({9, 9, 20, 1}, 3), {.strides = {1, 1, 1, 1}, .padding = "SAME"});
+  Output depthwise =
+      nn::depthwise_conv2d(side, constant({9, 9, 20, 1}, 3), {.strides = {1, 1, 1, 1}, .padding = "SAME"});
   EXPECT_EQ(check(nn::relu(norm(depthwise) + side)), Names{"_FusedDepthwiseConv2dNative"});
 }
 

@@ -21,8 +21,8 @@ struct Part {
   }
 };
 
-// The part that a node of Source::Slice takes of input 0, or that one of Source::Unslice fills; nothing: it is not known,
-// or not of this simple kind, or everything. The value of the node may have fewer or more dimensions of size 1.
+// The part that a node of Source::Slice takes of input 0, or that one of Source::Unslice fills; nothing: it is not
+// known, or not of this simple kind, or everything. The value of the node may have fewer or more dimensions of size 1.
 std::optional<Part> part_of_slice(const Ir& ir, const IrNode& node);
 
 // The same elements where they stand when the value has another shape; nothing: they are no part then.

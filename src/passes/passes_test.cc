@@ -363,7 +363,8 @@ TEST_F(Passes, FuseElementwiseKeepsWhatACopiedComparisonReads) {
   EXPECT_EQ(names, (Names{"Any", "Greater", "Less", "LogicalAnd", "_FusedElementwise"}));
 
   Session session(g);
-  auto found = session.run({number, any}, {{x, Tensor::from<float>(std::vector<float>(50, 2.0f), {50})}, {y, values[1]}});
+  auto found =
+      session.run({number, any}, {{x, Tensor::from<float>(std::vector<float>(50, 2.0f), {50})}, {y, values[1]}});
   EXPECT_EQ(found[0].data<float>()[49], 1.0f);
   EXPECT_TRUE(found[1].scalar<bool>());
 }

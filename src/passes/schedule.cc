@@ -7,8 +7,9 @@
 namespace weir {
 namespace {
 
-// Nodes that wait, those first that can begin first: the gradient of the last layer is there long before that of the first,
-// and what is done with it elsewhere (summed over processes, sent to a server) goes on while the others are computed.
+// Nodes that wait, those first that can begin first: the gradient of the last layer is there long before that of the
+// first, and what is done with it elsewhere (summed over processes, sent to a server) goes on while the others are
+// computed.
 std::vector<int> waiting_by_depth(const Ir& ir) {
   std::vector<int> waiting;
   for (int i = 0; i < ir.size(); ++i) {

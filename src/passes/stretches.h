@@ -20,9 +20,9 @@ struct Stretches {
 
 Stretches find_stretches(const Ir& ir);
 
-// A kernel that blocks its thread gets one of its own because others may have to go on for it to end. Where all that waits
-// in a plan are such kernels, each behind the one before, there is nobody to go on, and they stay on the thread of who
-// runs the plan: a function of Python is then called where the program's signals arrive.
+// A kernel that blocks its thread gets one of its own because others may have to go on for it to end. Where all that
+// waits in a plan are such kernels, each behind the one before, there is nobody to go on, and they stay on the thread
+// of who runs the plan: a function of Python is then called where the program's signals arrive.
 void wait_in_place(Ir& ir);
 
 }  // namespace weir

@@ -56,7 +56,11 @@ TEST_F(StretchesOf, VariablesAreReadByTheStretchThatUsesThem) {
 }
 
 Output blocking(const Output& x) {
-  return NodeBuilder("PyFunc").input(InList{x}).attr("token", std::string("f")).attr("Tout", std::vector{float32}).output();
+  return NodeBuilder("PyFunc")
+      .input(InList{x})
+      .attr("token", std::string("f"))
+      .attr("Tout", std::vector{float32})
+      .output();
 }
 
 TEST_F(StretchesOf, WhatBlocksItsThreadStaysOnThatOfThePlanUnlessOthersWaitBeside) {

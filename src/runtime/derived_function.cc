@@ -57,7 +57,8 @@ struct CallGraph {
   // The nodes of the function in `graph`, where nodes go now; gives its results.
   std::vector<Output> inline_in(Graph& graph, std::span<const Output> parameters) const {
     ImportOptions options;
-    for (size_t i = 0; i < parameters.size(); ++i) options.input_map.emplace_back("arg" + std::to_string(i), parameters[i]);
+    for (size_t i = 0; i < parameters.size(); ++i)
+      options.input_map.emplace_back("arg" + std::to_string(i), parameters[i]);
     for (size_t i = 0; i < results.size(); ++i) options.return_elements.push_back("call:" + std::to_string(i));
     return import_graph(graph, message, options).outputs;
   }

@@ -6,9 +6,9 @@
 
 namespace weir {
 
-// A function that a session's graph does not have but that follows from what it has: the gradient of one of its functions,
-// or one of the library that came with an imported graph. It stands in a graph of its own, for a session must not change
-// the program's. Thread-safe.
+// A function that a session's graph does not have but that follows from what it has: the gradient of one of its
+// functions, or one of the library that came with an imported graph. It stands in a graph of its own, for a session
+// must not change the program's. Thread-safe.
 class DerivedFunction final : public GraphFunction {
  public:
   // `gradient_types` is what GraphFunctions::find_gradient takes; none: the function itself.

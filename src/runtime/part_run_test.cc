@@ -75,7 +75,7 @@ TEST(LanePool, UsesItsThreadsAgain) {
   {
     std::shared_ptr<LanePool> lanes = LanePool::shared();
     PartRun run(2);
-      for (int i = 0; i < 50; ++i) {
+    for (int i = 0; i < 50; ++i) {
       run.run(*lanes, 2, [&](int part) {
         if (part == 1) threads.insert(std::this_thread::get_id());
       });

@@ -26,7 +26,8 @@ TEST(RemoteTrace, ShowsTheNodesOfAllTasksInOneTimeline) {
   remote.remote_stats = stats.SerializeAsString();
   const std::string json = remote.chrome_trace();
   EXPECT_NE(json.find(R"("args":{"name":"/job:ps/replica:0/task:0/device:CPU:0"})"), std::string::npos) << json;
-  EXPECT_NE(json.find(R"("name":"MatMul","pid":0,"tid":0,"ts":1000500.000,"dur":20.000,"args":{"name":"late")"), std::string::npos)
+  EXPECT_NE(json.find(R"("name":"MatMul","pid":0,"tid":0,"ts":1000500.000,"dur":20.000,"args":{"name":"late")"),
+            std::string::npos)
       << json;
   EXPECT_NE(json.find(R"("tid":1,"ts":1000000.000,"dur":300.000,"args":{"name":"early")"), std::string::npos) << json;
   EXPECT_NE(remote.table().find("early"), std::string::npos) << remote.table();

@@ -131,7 +131,8 @@ struct Session::Impl {
   static void check_types(const Signature& s, std::span<const Tensor* const> feeds) {
     for (size_t i = 0; i < feeds.size(); ++i) {
       if (s.feed_types[i] == DType::Resource) {
-        s.feeds[i].node()->fail(Code::InvalidArgument, fmt::format("'{}' is a handle and cannot be fed", s.feeds[i].name()));
+        s.feeds[i].node()->fail(Code::InvalidArgument,
+                                fmt::format("'{}' is a handle and cannot be fed", s.feeds[i].name()));
       }
       if (feeds[i]->dtype() == s.feed_types[i]) continue;
       s.feeds[i].node()->fail(Code::InvalidArgument,
@@ -291,8 +292,8 @@ std::string Session::partial_run_setup(const CallableSpec& spec) {
   throw error(Code::Unimplemented, "partial runs are for sessions on a server (SessionOptions::target)");
 }
 
-std::vector<Tensor> Session::partial_run(const std::string& handle, const std::vector<Output>& fetches, const Feeds& feeds,
-                                         const RunOptions& options) {
+std::vector<Tensor> Session::partial_run(const std::string& handle, const std::vector<Output>& fetches,
+                                         const Feeds& feeds, const RunOptions& options) {
   if (!remote_) throw error(Code::Unimplemented, "partial runs are for sessions on a server (SessionOptions::target)");
   std::vector<Tensor> results(fetches.size());
   remote_->partial_run(handle, fetches, feeds.span(), results, options);

@@ -29,7 +29,7 @@ class SessionFunctions final : public FunctionRunner {
   const PlanEnvironment environment_;
   const std::stop_token closed_;
   std::mutex mutex_;
-  bool ended_ = false;                       // guarded by mutex_
+  bool ended_ = false;                        // guarded by mutex_
   std::vector<std::weak_ptr<Group>> groups_;  // guarded by mutex_
 };
 

@@ -90,9 +90,10 @@ void WaitingRun::sleep(std::unique_lock<std::mutex>& lock, const RunControl& con
   if (changed_.wait_until(lock, until) == std::cv_status::no_timeout) return;
   if (timed && Clock::now() >= control.deadline) {
     // TensorFlow's words first, for programs that look for them.
-    Error late = error(Code::DeadlineExceeded,
-                       "Timed out waiting for notification: the run took longer than its timeout allows, and waits for {}",
-                       pending_steps());
+    Error late =
+        error(Code::DeadlineExceeded,
+              "Timed out waiting for notification: the run took longer than its timeout allows, and waits for {}",
+              pending_steps());
     lock.unlock();
     fail(-1, std::make_exception_ptr(std::move(late)), /*late=*/true);
     lock.lock();

@@ -83,7 +83,7 @@ class WaitingRun final : public Completion::Receiver {
   std::chrono::steady_clock::time_point warn_at_ = {};
   std::exception_ptr error_;
   bool late_ = false;  // it is that of the deadline
-  int failed_ = -1;  // the waiting step whose error it is
+  int failed_ = -1;    // the waiting step whose error it is
 };
 
 }  // namespace weir

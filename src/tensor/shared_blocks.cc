@@ -46,7 +46,8 @@ std::optional<SharedBlock> make_block(size_t bytes) {
   const int fd = memfd_create("weir", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd < 0) return std::nullopt;
   // Sealed: who maps it can be sure that its pages stay.
-  if (ftruncate(fd, static_cast<off_t>(whole)) != 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+  if (ftruncate(fd, static_cast<off_t>(whole)) != 0 ||
+      fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
     close(fd);
     return std::nullopt;
   }

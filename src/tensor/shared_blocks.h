@@ -7,9 +7,9 @@
 
 namespace weir {
 
-// Memory that other processes of the machine can map: large buffers of a process that serves others lie in it, so that values
-// go to them without a copy. Each block is a file without a name (memfd) that begins with a page about its readers. Blocks
-// that are freed are kept for a while: new pages cost more than a copy.
+// Memory that other processes of the machine can map: large buffers of a process that serves others lie in it, so that
+// values go to them without a copy. Each block is a file without a name (memfd) that begins with a page about its
+// readers. Blocks that are freed are kept for a while: new pages cost more than a copy.
 //
 // Everything is thread-safe. It belongs to the process, as its memory does.
 struct SharedBlock {
@@ -21,8 +21,8 @@ struct SharedBlock {
   // The page at the beginning.
   struct Head {
     uint64_t magic = kMagic;
-    uint64_t id = 0;                         // tells this block from others that had its number before
-    uint64_t bytes = 0;                      // behind the page
+    uint64_t id = 0;                           // tells this block from others that had its number before
+    uint64_t bytes = 0;                        // behind the page
     std::atomic<uint32_t> slots[kSlots] = {};  // one for each time that it is lent and not yet given back
   };
 

@@ -33,7 +33,8 @@ Operation enqueue(const QueueBase& queue, const std::vector<Output>& tensors, bo
 }
 
 // Enqueues what is to be kept: all, or nothing, or some rows.
-Operation enqueue_kept(Graph& graph, const QueueBase& queue, const std::vector<Output>& tensors, const BatchSpec& spec) {
+Operation enqueue_kept(Graph& graph, const QueueBase& queue, const std::vector<Output>& tensors,
+                       const BatchSpec& spec) {
   if (spec.keep_input.shape().rank() == 1) {
     const Output choice = cast(spec.keep_input, int32);
     std::vector<Output> kept;
@@ -149,13 +150,14 @@ BatchSpec shuffle_spec(std::vector<std::vector<Output>> sources, const ShuffleBa
 
 }  // namespace
 
-ProducerNodes make_producer(Graph& graph, Output input, const InputProducerOptions& options,
-                            const Shape& element_shape, const std::string& summary_name) {
+ProducerNodes make_producer(Graph& graph, Output input, const InputProducerOptions& options, const Shape& element_shape,
+                            const std::string& summary_name) {
   if (input.shape().rank() == 0) throw invalid_argument("the input '{}' has no rows: it is a scalar", input.name());
   const Shape rows = input.shape().has_rank() ? Shape(input.shape().dims().subspan(1)) : Shape::unknown();
   const Shape element = rows.merged(element_shape);
   if (!element.is_known()) {
-    throw invalid_argument("Either `input_tensor` must have a fully defined shape or `element_shape` must be specified");
+    throw invalid_argument(
+        "Either `input_tensor` must have a fully defined shape or `element_shape` must be specified");
   }
   if (options.shuffle) input = random_shuffle(input, {.seed = options.seed});
   if (options.num_epochs) input = limit_epochs(input, *options.num_epochs);
@@ -209,15 +211,14 @@ Output limit_epochs(const In& tensor, int64_t epochs, std::string_view name) {
   Graph& graph = tensor.output().graph();
   Scope scope = graph.name_scope(name.empty() ? "limit_epochs" : name);
   const Output zero = graph.constant(Tensor(int64_t{0}));
-  const Variable counter =
-      graph.variable("epochs", zero, {.trainable = false, .collections = {"local_variables"}});
+  const Variable counter = graph.variable("epochs", zero, {.trainable = false, .collections = {"local_variables"}});
   const Output counted = count_up_to(counter, epochs);
   Scope after = graph.control_dependencies({counted.op()});
   return identity(tensor, scope.name());
 }
 
-QueueBase input_producer(Graph& graph, const In& input, const InputProducerOptions& options,
-                         const Shape& element_shape, const std::string& summary_name) {
+QueueBase input_producer(Graph& graph, const In& input, const InputProducerOptions& options, const Shape& element_shape,
+                         const std::string& summary_name) {
   Scope scope = graph.name_scope(options.name.empty() ? "input_producer" : options.name);
   ProducerNodes nodes =
       make_producer(graph, as_output(graph, input, "input_tensor"), options, element_shape, summary_name);

@@ -10,8 +10,8 @@ struct ProducerNodes {
   QueueRunner runner;
 };
 // In the current name scope. `name` is the queue's.
-ProducerNodes make_producer(Graph& graph, Output input, const InputProducerOptions& options,
-                            const Shape& element_shape, const std::string& summary_name);
+ProducerNodes make_producer(Graph& graph, Output input, const InputProducerOptions& options, const Shape& element_shape,
+                            const std::string& summary_name);
 ProducerNodes make_string_producer(Graph& graph, Output strings, const InputProducerOptions& options);
 ProducerNodes make_range_producer(Graph& graph, const In& limit, const InputProducerOptions& options);
 

@@ -82,8 +82,8 @@ struct Input : ::testing::Test {
 
 TEST_F(Input, EpochsAreExactUnderManyThreads) {
   auto numbers = train::range_input_producer(g, 50, {.num_epochs = 6, .seed = 1});
-  auto [many] = train::batch({numbers.dequeue()[0]},
-                             {.batch_size = 7, .threads = 16, .allow_smaller_final_batch = true});
+  auto [many] =
+      train::batch({numbers.dequeue()[0]}, {.batch_size = 7, .threads = 16, .allow_smaller_final_batch = true});
   std::map<int32_t, int> counts;
   for (int32_t value : all(many)) ++counts[value];
   EXPECT_EQ(counts.size(), 50u);

@@ -13,8 +13,8 @@ namespace weir::train {
 namespace {
 
 // A slot of a part of a partitioned variable is saved as the same part of a tensor. TensorFlow takes what follows the
-// length of the variable's name for the slot's own name, even where a scope stands before it; checkpoints hold what comes
-// of that.
+// length of the variable's name for the slot's own name, even where a scope stands before it; checkpoints hold what
+// comes of that.
 void save_as_slice(const Variable& slot, const Variable& variable) {
   std::optional<SaveSliceInfo> info = save_slice_info(variable);
   if (!info) return;

@@ -12,9 +12,7 @@ namespace {
 constexpr std::chrono::hours kForever{24 * 3650};
 
 // "batch/fifo_queue" closes by "fifo_queue_Close", as TensorFlow's Python names it.
-std::string close_name(const QueueBase& queue) {
-  return queue.name().substr(queue.name().rfind('/') + 1) + "_Close";
-}
+std::string close_name(const QueueBase& queue) { return queue.name().substr(queue.name().rfind('/') + 1) + "_Close"; }
 
 // A runner at work in a session.
 struct Work {

@@ -105,10 +105,11 @@ const proto::MetaGraphDef& find_graph(const proto::SavedModel& model, const std:
     if (std::set<std::string>(has.begin(), has.end()) == wanted) return graph;
     known += (known.empty() ? "[" : ", [") + listed({has.begin(), has.end()}) + "]";
   }
-  throw error(Code::NotFound,
-              "MetaGraphDef associated with tags [{}] could not be found in SavedModel. To inspect available tag-sets in "
-              "the SavedModel '{}': it has {}",
-              listed(tags), folder, known.empty() ? "none" : known);
+  throw error(
+      Code::NotFound,
+      "MetaGraphDef associated with tags [{}] could not be found in SavedModel. To inspect available tag-sets in "
+      "the SavedModel '{}': it has {}",
+      listed(tags), folder, known.empty() ? "none" : known);
 }
 
 std::string scoped(const std::string& scope, const std::string& name) {
@@ -204,7 +205,8 @@ struct SavedModelBuilder::Impl {
                                     .clear_devices = options.clear_devices};
     if (!saver.empty()) exported.saver_def = saver.as_saver_def();
     proto::MetaGraphDef meta;
-    if (!meta.ParseFromString(export_meta_graph(graph, exported))) throw error(Code::Internal, "a meta graph is damaged");
+    if (!meta.ParseFromString(export_meta_graph(graph, exported)))
+      throw error(Code::Internal, "a meta graph is damaged");
     for (const std::string& tag : options.tags) meta.mutable_meta_info_def()->add_tags(tag);
     for (const auto& [name, signature] : options.signatures) to_proto(signature, (*meta.mutable_signature_def())[name]);
     if (options.main_op) {
@@ -218,10 +220,11 @@ struct SavedModelBuilder::Impl {
 SavedModelBuilder::SavedModelBuilder(std::string export_dir) : impl_(new Impl{.folder = std::move(export_dir)}) {
   std::error_code ignored;
   if (fs::exists(impl_->folder, ignored) && !fs::is_empty(impl_->folder, ignored)) {
-    throw error(Code::AlreadyExists,
-                "Export directory already exists, and isn't empty. Please choose a different export directory, or delete "
-                "all the contents of the specified directory: {}",
-                impl_->folder);
+    throw error(
+        Code::AlreadyExists,
+        "Export directory already exists, and isn't empty. Please choose a different export directory, or delete "
+        "all the contents of the specified directory: {}",
+        impl_->folder);
   }
   io::create_directories(impl_->folder);
   impl_->model.set_saved_model_schema_version(kSchemaVersion);
@@ -288,7 +291,9 @@ bool is_saved_model(const std::string& export_dir) {
   return io::file_exists(in_folder(export_dir, kBinaryFile)) || io::file_exists(in_folder(export_dir, kTextFile));
 }
 
-std::string read_saved_model(const std::string& export_dir) { return parse_saved_model(export_dir).SerializeAsString(); }
+std::string read_saved_model(const std::string& export_dir) {
+  return parse_saved_model(export_dir).SerializeAsString();
+}
 
 namespace {
 
@@ -317,9 +322,8 @@ LoadedModel load_saved_model(Session& session, const std::vector<std::string>& t
                              const LoadOptions& options) {
   const proto::SavedModel model = parse_saved_model(export_dir);
   const proto::MetaGraphDef& meta = find_graph(model, tags, export_dir);
-  LoadedModel loaded{.meta_graph = meta.SerializeAsString(),
-                     .graph = &session.graph(),
-                     .import_scope = options.import_scope};
+  LoadedModel loaded{
+      .meta_graph = meta.SerializeAsString(), .graph = &session.graph(), .import_scope = options.import_scope};
   for (const auto& [name, signature] : meta.signature_def()) loaded.signatures.emplace(name, from_proto(signature));
 
   std::optional<Saver> saver =

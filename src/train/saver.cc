@@ -122,8 +122,7 @@ std::string Saver::save(Session& session, const std::string& path, const SaveOpt
   const std::vector<std::string> old = take_old();
   const size_t slash = path.rfind('/');
   const std::string directory = slash == std::string::npos ? "" : slash == 0 ? "/" : path.substr(0, slash);
-  update_checkpoint_state(directory,
-                          {.model_checkpoint_path = prefix, .all_model_checkpoint_paths = last_paths()},
+  update_checkpoint_state(directory, {.model_checkpoint_path = prefix, .all_model_checkpoint_paths = last_paths()},
                           {.save_relative_paths = save_relative_paths_, .latest_filename = options.latest_filename});
   // Nothing names these any more.
   for (const std::string& checkpoint : old) remove_checkpoint(checkpoint, options.meta_graph_suffix);
@@ -139,8 +138,11 @@ void Saver::restore(Session& session, const std::string& path) {
     if (error.code() != Code::InvalidArgument) throw;
     const std::string lines = differences(*graph_, path);
     if (lines.empty()) throw;
-    throw Error(error.code(), fmt::format("Restoring from checkpoint failed: there is a mismatch between the graph and checkpoint '{}': {}{}", path, error.message(), lines),
-                error.op(), error.node(), error.line());
+    throw Error(
+        error.code(),
+        fmt::format("Restoring from checkpoint failed: there is a mismatch between the graph and checkpoint '{}': {}{}",
+                    path, error.message(), lines),
+        error.op(), error.node(), error.line());
   }
 }
 

@@ -8,9 +8,9 @@ namespace {
 
 // A place where the gradients of one variable gather.
 struct Accumulated {
-  Operation give;       // this worker's
-  Gradient mean;        // of enough of them
-  Operation set_step;   // for the chief's beginning
+  Operation give;      // this worker's
+  Gradient mean;       // of enough of them
+  Operation set_step;  // for the chief's beginning
 };
 
 Output as_step(const Output& step) { return step.dtype() == int64 ? step : cast(step, int64); }
@@ -106,7 +106,8 @@ SyncReplicasNodes sync_replicas(const GradsAndVars& grads_and_vars, const SyncRe
   Scope root = graph.name_scope("");
   const Operation update = apply(means, step);
   const FifoQueue tokens(graph, {step.dtype()}, {.shapes = {Shape{}}, .shared_name = "sync_token_q"}, "sync_token_q");
-  const FifoQueue runner(graph, {int32}, {.capacity = 1, .shapes = {Shape{}}, .shared_name = "dummy_queue"}, "dummy_queue");
+  const FifoQueue runner(graph, {int32}, {.capacity = 1, .shapes = {Shape{}}, .shared_name = "dummy_queue"},
+                         "dummy_queue");
   nodes.token_queue = tokens.handle();
   nodes.runner_queue = runner.handle();
   {

@@ -28,8 +28,8 @@ TEST(Environment, OfMpirun) {
 }
 
 TEST(Environment, OfWeirLaunch) {
-  const Options options =
-      from_environment(of({{"WEIR_RANK", "1"}, {"WEIR_SIZE", "2"}, {"WEIR_RENDEZVOUS", "127.0.0.1:4000"}, {"WEIR_FUSION_BYTES", "1024"}}));
+  const Options options = from_environment(of(
+      {{"WEIR_RANK", "1"}, {"WEIR_SIZE", "2"}, {"WEIR_RENDEZVOUS", "127.0.0.1:4000"}, {"WEIR_FUSION_BYTES", "1024"}}));
   EXPECT_EQ(options.transport, "gloo");
   EXPECT_EQ(options.rendezvous, "127.0.0.1:4000");
   EXPECT_EQ(options.fusion_bytes, 1024u);
@@ -74,7 +74,8 @@ TEST(Environment, OfTfConfig) {
   EXPECT_EQ(place->task, 1);
   EXPECT_EQ(place->jobs.at("ps"), std::vector<std::string>{"p:4"});
   // Parameter servers take no part in collectives.
-  const std::string server = R"({"cluster": {"worker": ["a:2", "b:3"], "ps": ["p:4"]}, "task": {"type": "ps", "index": "0"}})";
+  const std::string server =
+      R"({"cluster": {"worker": ["a:2", "b:3"], "ps": ["p:4"]}, "task": {"type": "ps", "index": "0"}})";
   EXPECT_EQ(from_environment(of({{"TF_CONFIG", server}})).transport, "alone");
 }
 

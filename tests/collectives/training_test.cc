@@ -72,9 +72,7 @@ TEST(DistributedTraining, OperationsAndTheirGradients) {
   each_rank(2, [&](int r, const std::string& group) {
     Graph g;
     Output x = g.placeholder(float32, {kUnknown, 2}, "x");
-    auto node = [&](const char* op, const Output& input) {
-      return NodeBuilder(op).input(input).attr("group", group);
-    };
+    auto node = [&](const char* op, const Output& input) { return NodeBuilder(op).input(input).attr("group", group); };
     Output sum = node("HorovodAllreduce", x).output();
     Output all = node("HorovodAllgather", x).output();
     Output from = node("HorovodBroadcast", x).attr("root_rank", int64_t{1}).output();
@@ -123,7 +121,8 @@ TEST(DistributedTraining, TimeoutsEndAWaitForOthers) {
   collectives::set_group("alone1", std::make_shared<collectives::Engine>([&] { return hub.join(1); }));
   {
     Graph g;
-    Output sum = NodeBuilder("HorovodAllreduce", "never").graph(g).input(g.constant(1.f)).attr("group", "alone0").output();
+    Output sum =
+        NodeBuilder("HorovodAllreduce", "never").graph(g).input(g.constant(1.f)).attr("group", "alone0").output();
     Session session(g);
     try {
       session.run({sum}, {}, {}, {.timeout = std::chrono::milliseconds(50)});

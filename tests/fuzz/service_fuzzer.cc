@@ -18,10 +18,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }();
   static const auto listener =
       transport->listen({.address = "local0"}, [](const std::shared_ptr<Incoming>& call) { service->handle(call); });
-  static const char* const kMethods[] = {"CreateSession", "ExtendSession", "PartialRunSetup", "RunStep", "CloseSession", "ListDevices",
-                                         "MakeCallable", "RunCallable", "ReleaseCallable"};
-  static const char* const kWorkerMethods[] = {"GetStatus", "CreateWorkerSession", "DeleteWorkerSession", "RegisterGraph",
-                                               "DeregisterGraph", "RunGraph", "CleanupGraph", "CleanupAll", "RecvTensor", "Logging"};
+  static const char* const kMethods[] = {"CreateSession", "ExtendSession", "PartialRunSetup",
+                                         "RunStep",       "CloseSession",  "ListDevices",
+                                         "MakeCallable",  "RunCallable",   "ReleaseCallable"};
+  static const char* const kWorkerMethods[] = {
+      "GetStatus", "CreateWorkerSession", "DeleteWorkerSession", "RegisterGraph", "DeregisterGraph",
+      "RunGraph",  "CleanupGraph",        "CleanupAll",          "RecvTensor",    "Logging"};
   if (size == 0) return 0;
   constexpr size_t kMasters = std::size(kMethods), kAll = kMasters + std::size(kWorkerMethods);
   const size_t chosen = data[0] % kAll;

@@ -149,10 +149,9 @@ Shape shape_in(Form form, const Shape& shape) {
 void check_sessions(Graph& graph, const std::vector<Output>& fetches, const FeedList& feeds, const Tensors& expected) {
   for (bool rewrites : {false, true}) {
     SCOPED_TRACE(rewrites ? "in a session" : "in a session without passes");
-    Session session(graph,
-                    {.intra_op_parallelism_threads = 2,
-                     .passes = rewrites ? PassOptions{} : PassOptions::none(),
-                     .device_count = {{"GPU", 0}}});
+    Session session(graph, {.intra_op_parallelism_threads = 2,
+                            .passes = rewrites ? PassOptions{} : PassOptions::none(),
+                            .device_count = {{"GPU", 0}}});
     for (int repeat = 0; repeat < 2; ++repeat) {
       Tensors results = session.run(fetches, feeds);
       ASSERT_EQ(results.size(), expected.size());
@@ -167,7 +166,8 @@ void check_sessions(Graph& graph, const std::vector<Output>& fetches, const Feed
   }
 }
 
-// Accelerators of the machine compute it too, if they have a kernel: like the CPU up to the rounding of their functions.
+// Accelerators of the machine compute it too, if they have a kernel: like the CPU up to the rounding of their
+// functions.
 void check_accelerators(Graph& graph, const std::vector<Output>& fetches, const FeedList& feeds,
                         const Tensors& expected) {
   if (accelerator::machine_engines().empty()) return;

@@ -19,7 +19,8 @@ class MortalChannel final : public Channel {
  public:
   MortalChannel(std::shared_ptr<Channel> channel, std::shared_ptr<std::atomic<bool>> alive)
       : channel_(std::move(channel)), alive_(std::move(alive)) {}
-  void begin(std::string_view method, Message request, const CallOptions& options, std::function<void(Reply)> done) override {
+  void begin(std::string_view method, Message request, const CallOptions& options,
+             std::function<void(Reply)> done) override {
     if (*alive_) {
       channel_->begin(method, std::move(request), options, std::move(done));
     } else {
@@ -122,7 +123,8 @@ void LocalCluster::restart(const std::string& address) {
 
 Reply LocalCluster::ask(const std::string& address, const std::string& method, const Message& request,
                         std::chrono::milliseconds timeout) {
-  return transport_->connect(address, {})->call(method, request, {.deadline = std::chrono::steady_clock::now() + timeout});
+  return transport_->connect(address, {})
+      ->call(method, request, {.deadline = std::chrono::steady_clock::now() + timeout});
 }
 
 Service& LocalCluster::service(const std::string& job, int task) {

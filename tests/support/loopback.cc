@@ -47,7 +47,9 @@ struct Net {
     std::chrono::microseconds time{0};
     {
       std::lock_guard lock(mutex);
-      auto up_to = [&](int most) { return std::chrono::microseconds(std::uniform_int_distribution<>(1, most)(generator)); };
+      auto up_to = [&](int most) {
+        return std::chrono::microseconds(std::uniform_int_distribution<>(1, most)(generator));
+      };
       std::uniform_real_distribution<> chance(0, 1);
       if (faults.delay > 0 && chance(generator) < faults.delay) time += up_to(3'000);
       if (faults.stall > 0 && chance(generator) < faults.stall) time += up_to(200'000);
@@ -68,8 +70,8 @@ struct Net {
 struct Call {
   std::mutex mutex;
   std::condition_variable changed;
-  bool ended = false;                 // guarded by mutex
-  std::function<void(Reply)> done;    // guarded by mutex
+  bool ended = false;               // guarded by mutex
+  std::function<void(Reply)> done;  // guarded by mutex
   std::stop_source stop;
 
   bool has_ended() {
@@ -93,8 +95,13 @@ Reply lost() { return {.code = Code::Unavailable, .error = "the connection is lo
 
 class LoopbackIncoming final : public Incoming {
  public:
-  LoopbackIncoming(std::shared_ptr<Net> net, std::shared_ptr<Call> call, std::string method, Message request, Deadline deadline)
-      : net_(std::move(net)), call_(std::move(call)), method_(std::move(method)), request_(std::move(request)), deadline_(deadline) {}
+  LoopbackIncoming(std::shared_ptr<Net> net, std::shared_ptr<Call> call, std::string method, Message request,
+                   Deadline deadline)
+      : net_(std::move(net)),
+        call_(std::move(call)),
+        method_(std::move(method)),
+        request_(std::move(request)),
+        deadline_(deadline) {}
   ~LoopbackIncoming() override { fail(Code::Internal, "the call was dropped without an answer", {}); }
   LoopbackIncoming(const LoopbackIncoming&) = delete;
   LoopbackIncoming& operator=(const LoopbackIncoming&) = delete;
@@ -151,10 +158,12 @@ class LoopbackChannel final : public Channel {
  public:
   LoopbackChannel(std::shared_ptr<Net> net, std::string address) : net_(std::move(net)), address_(std::move(address)) {}
 
-  void begin(std::string_view method, Message request, const CallOptions& options, std::function<void(Reply)> done) override {
+  void begin(std::string_view method, Message request, const CallOptions& options,
+             std::function<void(Reply)> done) override {
     auto call = std::make_shared<Call>();
     call->done = std::move(done);
-    std::thread([net = net_, address = address_, call, name = std::string(method), bytes = Message(request.flat()), options] {
+    std::thread([net = net_, address = address_, call, name = std::string(method), bytes = Message(request.flat()),
+                 options] {
       carry(net, address, call, name, bytes, options);
     }).detach();
   }
@@ -195,7 +204,8 @@ class LoopbackChannel final : public Channel {
           break;
         }
       }
-      if (!options.wait_for_ready || std::chrono::steady_clock::now() >= options.deadline || options.stop.stop_requested()) {
+      if (!options.wait_for_ready || std::chrono::steady_clock::now() >= options.deadline ||
+          options.stop.stop_requested()) {
         call->end(lost());
         return;
       }
@@ -277,6 +287,8 @@ class LoopbackTransport final : public Transport {
 
 }  // namespace
 
-std::shared_ptr<Transport> make_loopback(const LoopbackFaults& faults) { return std::make_shared<LoopbackTransport>(faults); }
+std::shared_ptr<Transport> make_loopback(const LoopbackFaults& faults) {
+  return std::make_shared<LoopbackTransport>(faults);
+}
 
 }  // namespace weir::distributed

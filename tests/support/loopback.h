@@ -16,8 +16,8 @@ struct LoopbackFaults {
   double stall = 0;                          // by up to a fifth of a second, as a task that is stopped for a while
   double repeat = 0;                         // the request comes twice; what the second answers nobody hears
 
-  // Messages, requests and answers alike, have numbers. When one comes to an end here, whoever listens at the address is
-  // gone: its calls are lost at once, and `killed` is told, in a thread of the transport that must not be kept.
+  // Messages, requests and answers alike, have numbers. When one comes to an end here, whoever listens at the address
+  // is gone: its calls are lost at once, and `killed` is told, in a thread of the transport that must not be kept.
   struct Kill {
     int message = 0;
     std::string address = {};

@@ -10,8 +10,8 @@
 
 namespace weir::testing {
 
-// Ranks that are threads of one process, for tests: what they exchange lies in memory that all see. `kill()` makes every
-// call of every rank fail from then on, as if a process were lost.
+// Ranks that are threads of one process, for tests: what they exchange lies in memory that all see. `kill()` makes
+// every call of every rank fail from then on, as if a process were lost.
 class ThreadHub {
  public:
   explicit ThreadHub(int size) : size_(size), barrier_(size), from_(static_cast<size_t>(size)) {}
@@ -104,6 +104,8 @@ class ThreadHub::Member final : public collectives::Transport {
   const int rank_;
 };
 
-inline std::unique_ptr<collectives::Transport> ThreadHub::join(int rank) { return std::make_unique<Member>(*this, rank); }
+inline std::unique_ptr<collectives::Transport> ThreadHub::join(int rank) {
+  return std::make_unique<Member>(*this, rank);
+}
 
 }  // namespace weir::testing

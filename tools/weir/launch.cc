@@ -26,9 +26,9 @@ struct Task {
   std::string label = {};
   std::vector<std::string> words = {};        // of its command line
   std::vector<std::string> environment = {};  // "NAME=value", besides the launcher's own
-  bool serves = false;                   // a parameter server: ends with the others
+  bool serves = false;                        // a parameter server: ends with the others
   pid_t pid = -1;
-  int output = -1, errors = -1;  // the ends that are read
+  int output = -1, errors = -1;            // the ends that are read
   std::string line = {}, error_line = {};  // what has come of the last lines
   bool running = false;
 };
@@ -65,7 +65,8 @@ std::vector<int> free_ports(int count) {
 }
 
 std::string replaced(std::string text, const std::string& what, const std::string& by) {
-  for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) text.replace(at, what.size(), by);
+  for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
+    text.replace(at, what.size(), by);
   return text;
 }
 
@@ -96,13 +97,15 @@ std::vector<Task> ranks(int count, const std::string& transport, const std::vect
 // Addresses as TF_CONFIG has them, and with commas between them, as flags of programs do.
 std::string joined(const std::vector<int>& ports, bool quoted) {
   std::string text;
-  for (int port : ports) text += fmt::format("{}{}127.0.0.1:{}{}", text.empty() ? "" : ",", quoted ? "\"" : "", port, quoted ? "\"" : "");
+  for (int port : ports)
+    text += fmt::format("{}{}127.0.0.1:{}{}", text.empty() ? "" : ",", quoted ? "\"" : "", port, quoted ? "\"" : "");
   return text;
 }
 
 std::vector<Task> cluster(int servers, int workers, const std::vector<std::string>& program) {
   std::vector<int> ports = free_ports(servers + workers);
-  const std::vector<int> server_ports(ports.begin(), ports.begin() + servers), worker_ports(ports.begin() + servers, ports.end());
+  const std::vector<int> server_ports(ports.begin(), ports.begin() + servers),
+      worker_ports(ports.begin() + servers, ports.end());
   std::vector<Task> tasks;
   for (int i = 0; i < servers + workers; ++i) {
     const bool serves = i < servers;
@@ -110,11 +113,12 @@ std::vector<Task> cluster(int servers, int workers, const std::vector<std::strin
     Task task{.label = job + " " + index, .words = command_of(program), .serves = serves};
     for (std::string& word : task.words) {
       word = replaced(replaced(word, "{job}", job), "{task}", index);
-      word = replaced(replaced(word, "{ps_hosts}", joined(server_ports, false)), "{worker_hosts}", joined(worker_ports, false));
+      word = replaced(replaced(word, "{ps_hosts}", joined(server_ports, false)), "{worker_hosts}",
+                      joined(worker_ports, false));
     }
-    task.environment = {fmt::format(
-        R"(TF_CONFIG={{"cluster": {{"ps": [{}], "worker": [{}]}}, "task": {{"type": "{}", "index": {}}}}})",
-        joined(server_ports, true), joined(worker_ports, true), job, index)};
+    task.environment = {
+        fmt::format(R"(TF_CONFIG={{"cluster": {{"ps": [{}], "worker": [{}]}}, "task": {{"type": "{}", "index": {}}}}})",
+                    joined(server_ports, true), joined(worker_ports, true), job, index)};
     tasks.push_back(std::move(task));
   }
   return tasks;
@@ -298,8 +302,8 @@ int launch(std::span<const std::string> arguments) {
   }
   if (servers > 0 && workers == 0) throw UsageError("a cluster needs workers, too: --workers N");
   const std::string transport = parsed.value("--transport").value_or("");
-  std::vector<Task> tasks = parsed.has("-n") ? ranks(number_of(parsed, "-n", 1, 1), transport, program)
-                                             : cluster(servers, workers, program);
+  std::vector<Task> tasks =
+      parsed.has("-n") ? ranks(number_of(parsed, "-n", 1, 1), transport, program) : cluster(servers, workers, program);
   return Launcher(std::move(tasks), std::chrono::seconds(number_of(parsed, "--grace", 30, 0))).run();
 }
 
@@ -316,8 +320,10 @@ const Command kLaunch = {
         "  --workers N      and N workers, which find it in TF_CONFIG; in the arguments of the program {job}, {task},\n"
         "                   {ps_hosts} and {worker_hosts} stand for what each task needs to know\n"
         "  --grace SECONDS  how long tasks may take to end when one has failed, or Ctrl-C was pressed: 30\n\n"
-        "A program of Python (.py) is run by the package weir of python3, or of the interpreter that WEIR_PYTHON names. The\n"
-        "first task that fails ends all, and its exit code is the launcher's. Parameter servers end with the last worker.\n\n"
+        "A program of Python (.py) is run by the package weir of python3, or of the interpreter that WEIR_PYTHON "
+        "names. The\n"
+        "first task that fails ends all, and its exit code is the launcher's. Parameter servers end with the last "
+        "worker.\n\n"
         "  weir launch -n 4 train.py --steps=1000\n"
         "  weir launch --ps 1 --workers 2 mnist_replica.py --job_name={job} --task_index={task} \\\n"
         "      --ps_hosts={ps_hosts} --worker_hosts={worker_hosts}\n"

@@ -107,7 +107,8 @@ Tensor filled(const Literal& literal, const Shape& shape, const std::string& all
 Tensor to_tensor(const std::string& text, DType dtype) {
   const Literal literal = LiteralParser(text).parse();
   const Shape shape(literal.sizes);
-  if (shape.elements() != static_cast<int64_t>(literal.elements.size())) refuse(text, "its rows are of different lengths");
+  if (shape.elements() != static_cast<int64_t>(literal.elements.size()))
+    refuse(text, "its rows are of different lengths");
   switch (dtype) {
     case DType::Float32:
       return filled<float>(literal, shape, text);

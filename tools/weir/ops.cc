@@ -19,9 +19,7 @@ const char* computed_by(const OpDef& def) {
   return def.alias >= 0 ? "nothing is computed" : "plans";
 }
 
-std::string signature(const OpDef& def) {
-  return fmt::format("{}({}) -> ({})", def.name, def.inputs, def.outputs);
-}
+std::string signature(const OpDef& def) { return fmt::format("{}({}) -> ({})", def.name, def.inputs, def.outputs); }
 
 void print(const OpDef& def) {
   fmt::print("{}\n", signature(def));
@@ -51,9 +49,11 @@ void print_table() {
   fmt::print(
       "# Operations\n\n"
       "{} operations, with TensorFlow 1.15's names and signatures. This page is what `weir ops --markdown` prints; "
-      "`weir ops NAME` shows one. [conformance.md](conformance.md) tells how each compares with TensorFlow's, and what is "
+      "`weir ops NAME` shows one. [conformance.md](conformance.md) tells how each compares with TensorFlow's, and what "
+      "is "
       "different on purpose.\n\n"
-      "\"Gradient\": yes; none (asking for it is an error, as in TensorFlow); or none flows (the operation is constant by "
+      "\"Gradient\": yes; none (asking for it is an error, as in TensorFlow); or none flows (the operation is constant "
+      "by "
       "nature).\n\n"
       "| Operation | Inputs | Outputs | Attributes | Gradient |\n|---|---|---|---|---|\n",
       rows.size());

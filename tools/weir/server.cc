@@ -47,9 +47,11 @@ int64_t number(const Arguments& arguments, const std::string& flag, int64_t othe
 }
 
 int serve(std::span<const std::string> words) {
-  const Arguments arguments = parse_arguments(
-      words, with_credentials({"--cluster", "--job", "--task", "--threads", "--max-message-mb", "--max-graph-nodes", "--max-sessions"}),
-      {"--listen-to-network", "--untrusted-clients"});
+  const Arguments arguments =
+      parse_arguments(words,
+                      with_credentials({"--cluster", "--job", "--task", "--threads", "--max-message-mb",
+                                        "--max-graph-nodes", "--max-sessions"}),
+                      {"--listen-to-network", "--untrusted-clients"});
   if (!arguments.positional.empty()) throw UsageError("only flags are wanted");
   const auto cluster = arguments.value("--cluster");
   if (!cluster) throw UsageError("--cluster is wanted: ps=host:port,worker=host:port,host:port");
@@ -84,7 +86,8 @@ int serve(std::span<const std::string> words) {
 
 int show_cluster(std::span<const std::string> words) {
   const Arguments arguments = parse_arguments(words, with_credentials({"--timeout"}));
-  if (arguments.positional.size() < 2 || arguments.positional[0] != "status") throw UsageError("status HOST:PORT is wanted");
+  if (arguments.positional.size() < 2 || arguments.positional[0] != "status")
+    throw UsageError("status HOST:PORT is wanted");
   const std::chrono::seconds timeout(number(arguments, "--timeout", 10));
   int failed = 0;
   for (size_t i = 1; i < arguments.positional.size(); ++i) {
@@ -119,15 +122,14 @@ const Command kServer = {
         "  weir server --cluster ps=localhost:2222,worker=localhost:2223,localhost:2224 --job ps --task 0\n",
     .run = serve};
 
-const Command kCluster = {
-    .name = "cluster",
-    .usage = "status HOST:PORT ... [flags]",
-    .summary = "Shows what servers do: sessions, steps, who waits for what, bytes moved",
-    .help =
-        "  --timeout SECONDS       how long a server may take to answer (10)\n"
-        "  --token-file FILE, --ca FILE, --certificate FILE, --key FILE\n"
-        "                          as for weir server\n\n"
-        "  weir cluster status localhost:2222 localhost:2223\n",
-    .run = show_cluster};
+const Command kCluster = {.name = "cluster",
+                          .usage = "status HOST:PORT ... [flags]",
+                          .summary = "Shows what servers do: sessions, steps, who waits for what, bytes moved",
+                          .help =
+                              "  --timeout SECONDS       how long a server may take to answer (10)\n"
+                              "  --token-file FILE, --ca FILE, --certificate FILE, --key FILE\n"
+                              "                          as for weir server\n\n"
+                              "  weir cluster status localhost:2222 localhost:2223\n",
+                          .run = show_cluster};
 
 }  // namespace weir::tool

@@ -32,7 +32,8 @@ Picture from_binary(const Output& record) {
 std::vector<std::string> binary_files(const std::filesystem::path& folder, Cifar10Part part) {
   if (part == Cifar10Part::Test) return {folder / "test_batch.bin"};
   std::vector<std::string> files;
-  for (char number = '1'; number <= '5'; ++number) files.push_back(folder / (std::string("data_batch_") + number + ".bin"));
+  for (char number = '1'; number <= '5'; ++number)
+    files.push_back(folder / (std::string("data_batch_") + number + ".bin"));
   return files;
 }
 
@@ -60,11 +61,12 @@ Dataset cifar10(Graph& g, const std::string& folder, Cifar10Part part) {
     const std::vector<std::string> files = binary_files(place, part);
     if (fs::exists(files[0])) return fixed_length_records(g, Tensor(files), kBinaryRecord).map(from_binary);
   }
-  throw failure(Code::NotFound,
-                "'{}' is not there, nor '{}': CIFAR-10 is a folder with train.tfrecord and test.tfrecord, files of Examples "
-                "with the features image/encoded (a JPEG file of 32 x 32 pixels) and image/class/label (0 to 9), or with "
-                "the original archive, cifar-10-binary.tar.gz, unpacked",
-                records.string(), binary_files(folder, part)[0]);
+  throw failure(
+      Code::NotFound,
+      "'{}' is not there, nor '{}': CIFAR-10 is a folder with train.tfrecord and test.tfrecord, files of Examples "
+      "with the features image/encoded (a JPEG file of 32 x 32 pixels) and image/class/label (0 to 9), or with "
+      "the original archive, cifar-10-binary.tar.gz, unpacked",
+      records.string(), binary_files(folder, part)[0]);
 }
 
 Dataset distorted_cifar10(Graph& g, const std::string& folder, const DistortedOptions& options) {

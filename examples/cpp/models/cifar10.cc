@@ -172,9 +172,7 @@ Cifar10Training::Cifar10Training(const TrainingOptions& options, const std::vect
          .start = {batches.initializer()}});
 }
 
-double Cifar10Training::test_accuracy() {
-  return cifar10_accuracy(save(), options_.data_dir, options_.session);
-}
+double Cifar10Training::test_accuracy() { return cifar10_accuracy(save(), options_.data_dir, options_.session); }
 
 std::vector<std::string> tower_devices(int64_t towers, int64_t cpus) {
   std::vector<std::string> devices;

@@ -6,8 +6,8 @@ namespace weir::examples {
 
 // The CIFAR-10 network of TensorFlow's tutorial (cifar10_multi_gpu_train.py): two 5x5 convolutions of 64 filters with
 // pooling and local response normalisation, 384 and 192 units with weight decay, gradient descent with a rate that
-// falls, moving averages of losses and variables. Towers share the variables, which stand on the CPU; each takes its own
-// batches from one input pipeline.
+// falls, moving averages of losses and variables. Towers share the variables, which stand on the CPU; each takes its
+// own batches from one input pipeline.
 class Cifar10Training final : public Training {
  public:
   // `options.data_dir` is as data::cifar10() takes it; `devices` has one for each tower.

@@ -13,8 +13,8 @@
 namespace weir::collectives {
 namespace {
 
-// A question: what is asked, then a key and a value, each with its length before it. The answer to Get is a value, to Leave
-// an empty one when everybody has come.
+// A question: what is asked, then a key and a value, each with its length before it. The answer to Get is a value, to
+// Leave an empty one when everybody has come.
 enum class Question : uint32_t { Set = 1, Get = 2, Leave = 3 };
 constexpr uint32_t kMaxBytes = 1 << 20;  // addresses are short: more is no rank of ours
 constexpr int kMaxProcesses = 65536;
@@ -213,7 +213,8 @@ std::vector<char> MeetingPoint::wait_for(const std::string& key) {
   std::unique_lock lock(mutex_);
   auto there = [&] { return ends_ || values_.contains(key); };
   if (options_.timeout.count() > 0) {
-    if (!changed_.wait_for(lock, options_.timeout, there)) fail("not all processes have come: '" + key + "' is missing");
+    if (!changed_.wait_for(lock, options_.timeout, there))
+      fail("not all processes have come: '" + key + "' is missing");
   } else {
     changed_.wait(lock, there);
   }

@@ -12,8 +12,8 @@
 
 namespace weir::collectives {
 
-// Where the processes of a group find each other: rank 0 keeps a few small values, each process's address among them, and
-// gives them to whoever asks. Used until all are connected.
+// Where the processes of a group find each other: rank 0 keeps a few small values, each process's address among them,
+// and gives them to whoever asks. Used until all are connected.
 class MeetingPoint final : public gloo::rendezvous::Store {
  public:
   struct Options {

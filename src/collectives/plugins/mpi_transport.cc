@@ -76,7 +76,8 @@ class MpiTransport final : public Transport {
     if (initialized) {
       check(MPI_Query_thread(&level), "MPI_Query_thread");
       if (level < MPI_THREAD_MULTIPLE) {
-        throw std::runtime_error("the program has initialized MPI without MPI_THREAD_MULTIPLE, which collectives need beside it");
+        throw std::runtime_error(
+            "the program has initialized MPI without MPI_THREAD_MULTIPLE, which collectives need beside it");
       }
     } else {
       // This thread alone will call MPI.
@@ -123,8 +124,8 @@ class MpiTransport final : public Transport {
       places.push_back(count_of(at));
       at += part;
     }
-    check(MPI_Allgatherv(mine, counts[static_cast<size_t>(rank_)], MPI_BYTE, all, counts.data(), places.data(), MPI_BYTE,
-                         world_),
+    check(MPI_Allgatherv(mine, counts[static_cast<size_t>(rank_)], MPI_BYTE, all, counts.data(), places.data(),
+                         MPI_BYTE, world_),
           "MPI_Allgatherv");
   }
 
@@ -135,8 +136,8 @@ class MpiTransport final : public Transport {
     for (size_t at = 0; at < count; at += kMaxCount) {
       const size_t bytes = at * static_cast<size_t>(width);
       const void* from = in == out ? MPI_IN_PLACE : static_cast<const char*>(in) + bytes;
-      check(MPI_Allreduce(from, static_cast<char*>(out) + bytes, static_cast<int>(std::min(kMaxCount, count - at)), type,
-                          op_of(combine), world_),
+      check(MPI_Allreduce(from, static_cast<char*>(out) + bytes, static_cast<int>(std::min(kMaxCount, count - at)),
+                          type, op_of(combine), world_),
             "MPI_Allreduce");
     }
   }

@@ -38,9 +38,7 @@ struct Sets {
   }
 
   // The reverse; zeros for pixels of the image that lie in no set.
-  void join(ThreadPool& pool, const float* sets, float* images) const {
-    join(pool, sets, {}, images);
-  }
+  void join(ThreadPool& pool, const float* sets, float* images) const { join(pool, sets, {}, images); }
   void join(ThreadPool& pool, const float* sets, const Epilogue<float>& epilogue, float* images) const {
     for_rows(pool, batch * height, width, [&](int64_t i) {
       const int64_t y = i % height + pad_h, a = y % apart_h, v = y / apart_h;

@@ -130,11 +130,11 @@ class WinogradFilterGrad {
   Tiling input_, grad_;
   int64_t tiles_ = 0, chunk_ = 0;
   bool near_ = false;
-  int64_t rows_ = 0;         // of the input's channels that are multiplied at once
-  float* zeros_ = nullptr;   // a pixel beyond the image
-  float* inputs_ = nullptr;  // transformed, rows_ of the channels after the other
-  float* grads_ = nullptr;   // transformed, in panels
-  float* results_ = nullptr;  // all of them, or of each thread what it works on
+  int64_t rows_ = 0;                // of the input's channels that are multiplied at once
+  float* zeros_ = nullptr;          // a pixel beyond the image
+  float* inputs_ = nullptr;         // transformed, rows_ of the channels after the other
+  float* grads_ = nullptr;          // transformed, in panels
+  float* results_ = nullptr;        // all of them, or of each thread what it works on
   float* tiles_at_once_ = nullptr;  // of each thread
   int64_t tile_ = 0, input_plane_ = 0, panel_step_ = 0, grad_plane_ = 0, result_plane_ = 0, result_row_ = 0;
   size_t scratch_bytes_ = 0;

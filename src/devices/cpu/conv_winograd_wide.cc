@@ -1,7 +1,7 @@
-// Winograd's method with many channels, forward and backward to the input. The transformed filter would be several times
-// as large as the filter, and go to memory and back. So it is never there as a whole: a task takes some columns of the
-// result, transforms their part of the filter slice by slice of the inner dimension, multiplies with each slice while it
-// is in the second-level cache, and transforms its products back.
+// Winograd's method with many channels, forward and backward to the input. The transformed filter would be several
+// times as large as the filter, and go to memory and back. So it is never there as a whole: a task takes some columns
+// of the result, transforms their part of the filter slice by slice of the inner dimension, multiplies with each slice
+// while it is in the second-level cache, and transforms its products back.
 //
 // How the inner dimension is sliced depends on the shape and the processor, not on the threads.
 
@@ -11,11 +11,11 @@
 namespace weir::cpu {
 namespace {
 
-constexpr int64_t kColumns = 32;            // of a task
-constexpr int64_t kTurned = 32;             // channels of the source whose taps are transformed before they are turned
-constexpr int64_t kMostTiles = 128;         // of a task
+constexpr int64_t kColumns = 32;     // of a task
+constexpr int64_t kTurned = 32;      // channels of the source whose taps are transformed before they are turned
+constexpr int64_t kMostTiles = 128;  // of a task
 constexpr int64_t kSourceElements = 2 << 20;  // of tiles that are transformed at once
-constexpr int64_t kAhead = 8;               // rows of the filter that are fetched before they are transformed
+constexpr int64_t kAhead = 8;                 // rows of the filter that are fetched before they are transformed
 
 class WideGather {
  public:

@@ -90,7 +90,8 @@ TEST(Depthwise, MatchesDoubleReferenceInTheSameBitsOnAnyNumberOfThreads) {
 TEST(Depthwise, AppliesTheEpilogue) {
   for (int64_t channels : {5, 16, 75}) {
     const Case c({2, channels, axis(9, 3, 1, 1, 1, 1), axis(11, 3, 2, 1, 1, 1)});
-    const Floats plain = c.run(1).y, scale = random_values<float>(channels, 7), bias = random_values<float>(channels, 8);
+    const Floats plain = c.run(1).y, scale = random_values<float>(channels, 7),
+                 bias = random_values<float>(channels, 8);
     const Floats side = random_values<float>(static_cast<int64_t>(plain.size()), 9);
     for (auto activation : {Activation::None, Activation::Relu, Activation::Relu6}) {
       const Epilogue<float> e = {bias.data(), activation, scale.data(), side.data()};

@@ -100,7 +100,8 @@ Fft<T>::Fft(int64_t n) : n_(n), table_(&table<T>()) {
     const int64_t length = easy_length(2 * n - 1);
     easy_ = std::make_unique<Fft>(length);
     // exp(-pi i k^2 / n): the squares, modulo 2n, by their differences.
-    for (int64_t k = 0, squared = 0; k < n; squared = (squared + 2 * k + 1) % (2 * n), ++k) append_root(chirp_, squared, 2 * n);
+    for (int64_t k = 0, squared = 0; k < n; squared = (squared + 2 * k + 1) % (2 * n), ++k)
+      append_root(chirp_, squared, 2 * n);
     // The convolution runs along conj(chirp), which is the same in both directions.
     std::vector<std::complex<T>> wave(static_cast<size_t>(length));
     for (int64_t k = 0; k < n; ++k) {
@@ -375,7 +376,8 @@ void Fft<T>::inverse_real(const std::complex<T>* x, int64_t x_outer, T* y, int64
     if (half_) {
       table_->pack_real(lanes, other, h, real_roots_.data());
       // The inverse: parts swapped before and after.
-      for (int64_t k = 0; k < h; ++k) std::swap_ranges(other + k * 2 * kLanes, other + k * 2 * kLanes + kLanes, other + k * 2 * kLanes + kLanes);
+      for (int64_t k = 0; k < h; ++k)
+        std::swap_ranges(other + k * 2 * kLanes, other + k * 2 * kLanes + kLanes, other + k * 2 * kLanes + kLanes);
       const T* z = half_->run_lanes(other, lanes);
       const T scale = T(1) / static_cast<T>(n_);
       for (int64_t k = 0; k < h; ++k, z += 2 * kLanes) {

@@ -14,8 +14,8 @@ struct FftTable {
   // One pass of Stockham's method for the radix r: elements x[q + s (p + m j)] become y[q + s (r p + k)] for p < m and
   // q < s. `twiddles` has r - 1 complex numbers for each p; `roots`, the r-th roots of one, is read by radices above 5.
   void (*pass)(int r, const T* x, T* y, int64_t m, int64_t s, const T* twiddles, const T* roots);
-  // Elements of up to kFftLanes complex lines into lanes: that of line l begins at x + 2 * at[l], and the next element is
-  // 2 * stride further. Lanes without a line are 0. `swapped`: real and imaginary parts change places.
+  // Elements of up to kFftLanes complex lines into lanes: that of line l begins at x + 2 * at[l], and the next element
+  // is 2 * stride further. Lanes without a line are 0. `swapped`: real and imaginary parts change places.
   void (*load)(const T* x, const int64_t* at, int lines, int64_t stride, int64_t n, T* lanes, bool swapped);
   // And back, times `scale`.
   void (*store)(const T* lanes, T* y, const int64_t* at, int lines, int64_t stride, int64_t n, T scale, bool swapped);

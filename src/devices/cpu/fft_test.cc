@@ -105,7 +105,8 @@ TEST(Fft, OfRealNumbersIsHalfOfTheWholeOne) {
       const float tolerance = 2e-6f * static_cast<float>(n);
       for (int64_t l = 0; l < lines; ++l) {
         for (int64_t k = 0; k < half; ++k) {
-          EXPECT_LT(std::abs(y[static_cast<size_t>(l * half + k)] - all[static_cast<size_t>(l * n + k)]), tolerance) << n;
+          EXPECT_LT(std::abs(y[static_cast<size_t>(l * half + k)] - all[static_cast<size_t>(l * n + k)]), tolerance)
+              << n;
         }
       }
       fft.inverse_real(y.data(), half, back.data(), n, lines, scratch.data(), pool);

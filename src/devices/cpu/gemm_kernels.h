@@ -44,9 +44,9 @@ struct GemmBlock {
   T* c = nullptr;
   const int64_t* c_rows = nullptr;
   bool accumulate = false;
-  const T* bias = nullptr;   // null: none, as for the next two
+  const T* bias = nullptr;  // null: none, as for the next two
   const T* scale = nullptr;
-  const T* side = nullptr;   // lies as c does
+  const T* side = nullptr;  // lies as c does
   Activation activation = Activation::None;
 };
 
@@ -79,9 +79,9 @@ struct GemmPanel {
   T* c = nullptr;
   int64_t c_row = 0;
   bool accumulate = false;
-  const T* bias = nullptr;   // null: none, as for the next two
+  const T* bias = nullptr;  // null: none, as for the next two
   const T* scale = nullptr;
-  const T* side = nullptr;   // lies as c does
+  const T* side = nullptr;  // lies as c does
   Activation activation = Activation::None;
 };
 

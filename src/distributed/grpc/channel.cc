@@ -92,14 +92,14 @@ class GrpcChannel final : public Channel {
  private:
   static std::shared_ptr<grpc::Channel> connect(const std::string& address, const ConnectOptions& options) {
     grpc::ChannelArguments arguments;
-    arguments.SetMaxReceiveMessageSize(
-        options.max_message_bytes > 0 && options.max_message_bytes < INT32_MAX ? static_cast<int>(options.max_message_bytes)
-                                                                               : INT32_MAX);
+    arguments.SetMaxReceiveMessageSize(options.max_message_bytes > 0 && options.max_message_bytes < INT32_MAX
+                                           ? static_cast<int>(options.max_message_bytes)
+                                           : INT32_MAX);
     arguments.SetMaxSendMessageSize(INT32_MAX);
     arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kMaxReconnectMs);
     arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
     arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectMs);
-    arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);       // a step must not run twice
+    arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);             // a step must not run twice
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // large values of others do not stand in the way
     arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
     if (options.keep_alive) {

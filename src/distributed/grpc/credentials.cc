@@ -20,7 +20,8 @@ bool wants_tls(const Credentials& c) {
   const int given = !c.ca_file.empty() + !c.certificate_file.empty() + !c.key_file.empty();
   if (given == 0) return false;
   if (given == 3) return true;
-  throw Error(Code::InvalidArgument, "mutual TLS needs three files: those of the authority, the certificate and its key");
+  throw Error(Code::InvalidArgument,
+              "mutual TLS needs three files: those of the authority, the certificate and its key");
 }
 
 }  // namespace

@@ -73,7 +73,8 @@ class GrpcCall final : public std::enable_shared_from_this<GrpcCall> {
     std::string text = message;
     if (text.size() > kMostErrorBytes) text = text.substr(0, kMostErrorBytes) + "...";
     // Details tell what a server says from what gRPC says by itself.
-    stream_.Finish(grpc::Status(static_cast<grpc::StatusCode>(code), text, details.empty() ? "weir" : details), &written_);
+    stream_.Finish(grpc::Status(static_cast<grpc::StatusCode>(code), text, details.empty() ? "weir" : details),
+                   &written_);
   }
 
  private:
@@ -161,7 +162,8 @@ class GrpcListener final : public Listener {
     queue_ = builder.AddCompletionQueue();
     server_ = builder.BuildAndStart();
     if (!server_ || port_ == 0) {
-      throw Error(Code::Unavailable, "cannot listen at '" + options.address + "': the address is in use or not this machine's");
+      throw Error(Code::Unavailable,
+                  "cannot listen at '" + options.address + "': the address is in use or not this machine's");
     }
     expect();
     std::lock_guard lock(mutex_);
@@ -258,8 +260,8 @@ class GrpcListener final : public Listener {
   // All guarded by mutex_:
   bool closing_ = false;
   int threads_ = 0, polling_ = 0, handling_ = 0;
-  // Calls that may come or have come, and whose answers are not on their way yet. While there is one the queue must stay:
-  // gRPC ends the process when something is begun on a queue that is shut down.
+  // Calls that may come or have come, and whose answers are not on their way yet. While there is one the queue must
+  // stay: gRPC ends the process when something is begun on a queue that is shut down.
   int open_ = 0;
 };
 

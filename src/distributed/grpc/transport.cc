@@ -23,7 +23,8 @@ class GrpcTransport final : public Transport {
 }  // namespace
 }  // namespace weir::distributed
 
-extern "C" __attribute__((visibility("default"))) weir::distributed::Transport* weir_make_transport(int interface_version) {
+extern "C" __attribute__((visibility("default"))) weir::distributed::Transport* weir_make_transport(
+    int interface_version) {
   using namespace weir::distributed;
   return interface_version == kTransportInterface ? new GrpcTransport : nullptr;
 }

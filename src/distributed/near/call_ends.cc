@@ -87,7 +87,8 @@ void NearCallEnds::serve() {
     int wait_ms = 0;
     {
       std::lock_guard lock(mutex_);
-      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(next_look_ - std::chrono::steady_clock::now());
+      const auto left =
+          std::chrono::duration_cast<std::chrono::milliseconds>(next_look_ - std::chrono::steady_clock::now());
       wait_ms = static_cast<int>(std::clamp<int64_t>(left.count() + 1, 0, 60'000));
     }
     epoll_event event{};

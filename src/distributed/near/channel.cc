@@ -40,7 +40,8 @@ class OwnChannel final : public Channel {
 
 class NearChannel final : public Channel, public std::enable_shared_from_this<NearChannel> {
  public:
-  NearChannel(std::string name, std::shared_ptr<Channel> far, const ConnectOptions& options, std::function<void()> nowhere)
+  NearChannel(std::string name, std::shared_ptr<Channel> far, const ConnectOptions& options,
+              std::function<void()> nowhere)
       : name_(std::move(name)),
         far_(std::move(far)),
         nowhere_(std::move(nowhere)),
@@ -56,9 +57,8 @@ class NearChannel final : public Channel, public std::enable_shared_from_this<Ne
     call.connection = std::move(connection);
     call.deadline = options.deadline;
     call.end_on(options.stop);
-    begun->ended = [self = shared_from_this(), done = std::move(done)](NearCallEnds::Begun& ended, FrameReader::State state) {
-      done(self->finish(ended.call, state));
-    };
+    begun->ended = [self = shared_from_this(), done = std::move(done)](
+                       NearCallEnds::Begun& ended, FrameReader::State state) { done(self->finish(ended.call, state)); };
     if (!write(call, method, request)) {
       begun->ended(*begun, FrameReader::State::Ended);
       return;
@@ -101,7 +101,8 @@ class NearChannel final : public Channel, public std::enable_shared_from_this<Ne
     Socket socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     socklen_t size = 0;
     const sockaddr_un address = near_address(name_, size);
-    if (socket && connect(socket.fd(), reinterpret_cast<const sockaddr*>(&address), size) == 0 && is_same_user(socket)) {
+    if (socket && connect(socket.fd(), reinterpret_cast<const sockaddr*>(&address), size) == 0 &&
+        is_same_user(socket)) {
       return std::make_unique<NearConnection>(std::move(socket), most_bytes_);
     }
     if (errno == EAGAIN) return nullptr;  // many connect just now
@@ -116,7 +117,8 @@ class NearChannel final : public Channel, public std::enable_shared_from_this<Ne
   bool write(NearCall& call, std::string_view method, const Message& request) const {
     FrameHead head;
     if (call.deadline != kNoDeadline) {
-      const auto left = std::chrono::duration_cast<std::chrono::microseconds>(call.deadline - std::chrono::steady_clock::now());
+      const auto left =
+          std::chrono::duration_cast<std::chrono::microseconds>(call.deadline - std::chrono::steady_clock::now());
       head.timeout_us = std::max<int64_t>(left.count(), 0);
     }
     const bool written = write_frame(call.connection->socket, head, method, token_, request, call.deadline);
@@ -169,14 +171,15 @@ class NearChannel final : public Channel, public std::enable_shared_from_this<Ne
 
 }  // namespace
 
-std::shared_ptr<Channel> connect_near_socket(const std::string& name, std::shared_ptr<Channel> far, const ConnectOptions& options,
-                                             std::function<void()> nowhere) {
+std::shared_ptr<Channel> connect_near_socket(const std::string& name, std::shared_ptr<Channel> far,
+                                             const ConnectOptions& options, std::function<void()> nowhere) {
   return std::make_shared<NearChannel>(name, std::move(far), options, std::move(nowhere));
 }
 
-std::shared_ptr<Channel> connect_near(const std::string& name, std::shared_ptr<Channel> far, const ConnectOptions& options,
-                                      std::function<void()> nowhere) {
-  if (auto own = find_own_server(name)) return std::make_shared<OwnChannel>(std::move(own), std::move(far), options.credentials.token);
+std::shared_ptr<Channel> connect_near(const std::string& name, std::shared_ptr<Channel> far,
+                                      const ConnectOptions& options, std::function<void()> nowhere) {
+  if (auto own = find_own_server(name))
+    return std::make_shared<OwnChannel>(std::move(own), std::move(far), options.credentials.token);
   return connect_near_socket(name, std::move(far), options, std::move(nowhere));
 }
 

@@ -49,8 +49,8 @@ Socket::~Socket() {
 
 void Socket::end() const { shutdown(fd_, SHUT_RDWR); }
 
-bool write_frame(const Socket& socket, FrameHead head, std::string_view first, std::string_view second, const Message& body,
-                 Deadline deadline) {
+bool write_frame(const Socket& socket, FrameHead head, std::string_view first, std::string_view second,
+                 const Message& body, Deadline deadline) {
   head.first = static_cast<uint32_t>(first.size());
   head.second = static_cast<uint32_t>(second.size());
   head.body = body.size();

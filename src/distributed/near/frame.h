@@ -45,10 +45,10 @@ struct Frame {
   Message body = {};
 };
 
-// Fills in the sizes and writes all, waiting while the other side is slow to read. False: it is gone, has read nothing for
-// long, or the deadline has passed; what was written is of no use.
-bool write_frame(const Socket& socket, FrameHead head, std::string_view first, std::string_view second, const Message& body,
-                 Deadline deadline);
+// Fills in the sizes and writes all, waiting while the other side is slow to read. False: it is gone, has read nothing
+// for long, or the deadline has passed; what was written is of no use.
+bool write_frame(const Socket& socket, FrameHead head, std::string_view first, std::string_view second,
+                 const Message& body, Deadline deadline);
 
 // A frame as it comes in. Never waits.
 class FrameReader {

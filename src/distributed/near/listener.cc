@@ -38,7 +38,8 @@ class Connection final : public std::enable_shared_from_this<Connection> {
 
   const Socket& socket() const { return socket_; }
   uint64_t id() const { return id_; }
-  // The socket has something to read, or has ended. The frame of a call that has come whole, in `call`. False: it is over.
+  // The socket has something to read, or has ended. The frame of a call that has come whole, in `call`. False: it is
+  // over.
   bool happened(uint32_t events, std::optional<Frame>& call);
   std::stop_token stop() const { return gone_.get_token(); }
   void answer(Code code, const std::string& error, const std::string& details, const Message& body);
@@ -48,8 +49,8 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   const Socket socket_;
   const uint64_t id_;
   std::mutex mutex_;
-  FrameReader reader_;             // all guarded by mutex_
-  bool is_answering_ = false;      // a call has come and has no answer yet
+  FrameReader reader_;         // all guarded by mutex_
+  bool is_answering_ = false;  // a call has come and has no answer yet
   bool ended_ = false;
   std::stop_source gone_;
   SocketListener& listener_;
@@ -93,7 +94,10 @@ class NearIncoming final : public Incoming {
 class SocketListener final : public NearListener {
  public:
   SocketListener(Handler handler, size_t most_bytes)
-      : handler_(std::move(handler)), most_bytes_(most_bytes), name_(random_name()), own_(std::make_shared<OwnServerCalls>(handler_)) {}
+      : handler_(std::move(handler)),
+        most_bytes_(most_bytes),
+        name_(random_name()),
+        own_(std::make_shared<OwnServerCalls>(handler_)) {}
   ~SocketListener() override { close(); }
 
   // False: the system refuses.
@@ -109,7 +113,8 @@ class SocketListener final : public NearListener {
         listen(socket_.fd(), kWaitingConnections) != 0) {
       return false;
     }
-    if (!watch(EPOLL_CTL_ADD, socket_, kNewConnection, EPOLLIN) || !watch(EPOLL_CTL_ADD, ending_, kEnd, EPOLLIN)) return false;
+    if (!watch(EPOLL_CTL_ADD, socket_, kNewConnection, EPOLLIN) || !watch(EPOLL_CTL_ADD, ending_, kEnd, EPOLLIN))
+      return false;
     add_own_server(name_, own_);
     std::lock_guard lock(mutex_);
     for (int i = 0; i < 2; ++i) add_thread();
@@ -302,7 +307,8 @@ void Connection::end() {
 
 std::unique_ptr<NearListener> listen_near(Handler handler, size_t max_message_bytes) {
   constexpr size_t kMost = INT32_MAX;
-  auto listener = std::make_unique<SocketListener>(std::move(handler), max_message_bytes > 0 ? std::min(max_message_bytes, kMost) : kMost);
+  auto listener = std::make_unique<SocketListener>(std::move(handler),
+                                                   max_message_bytes > 0 ? std::min(max_message_bytes, kMost) : kMost);
   if (!listener->open()) return nullptr;
   return listener;
 }

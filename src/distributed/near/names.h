@@ -20,7 +20,8 @@ class OwnServer {
  public:
   virtual ~OwnServer() = default;
   // Handles the call in this thread, and gives its answer.
-  virtual Reply call(std::string_view method, Message request, const std::string& token, const CallOptions& options) = 0;
+  virtual Reply call(std::string_view method, Message request, const std::string& token,
+                     const CallOptions& options) = 0;
 };
 
 // Servers of this process by their names.

@@ -22,7 +22,8 @@ Deadline in(std::chrono::milliseconds time) { return std::chrono::steady_clock::
 class FarChannel final : public Channel {
  public:
   explicit FarChannel(Code code = Code::Unimplemented) : code_(code) {}
-  void begin(std::string_view method, Message request, const CallOptions& options, std::function<void(Reply)> done) override {
+  void begin(std::string_view method, Message request, const CallOptions& options,
+             std::function<void(Reply)> done) override {
     done(call(method, std::move(request), options));
   }
   Reply call(std::string_view, Message, const CallOptions&) override {

@@ -54,7 +54,8 @@ class OwnIncoming final : public Incoming {
 
 }  // namespace
 
-Reply OwnServerCalls::call(std::string_view method, Message request, const std::string& token, const CallOptions& options) {
+Reply OwnServerCalls::call(std::string_view method, Message request, const std::string& token,
+                           const CallOptions& options) {
   {
     std::lock_guard lock(mutex_);
     if (closed_) return {.code = Code::Unavailable, .error = "the server has been stopped", .lost = true};
@@ -65,7 +66,8 @@ Reply OwnServerCalls::call(std::string_view method, Message request, const std::
   auto answer = std::make_shared<Answer>();
   {
     std::stop_callback by_caller(options.stop, end), by_server(closing_.get_token(), end);
-    handler_(std::make_shared<OwnIncoming>(method, std::move(request), token, options.deadline, source.get_token(), answer));
+    handler_(
+        std::make_shared<OwnIncoming>(method, std::move(request), token, options.deadline, source.get_token(), answer));
     std::unique_lock lock(answer->mutex);
     answer->given.wait(lock, [&] { return answer->is_given; });
   }

@@ -7,8 +7,8 @@
 
 namespace weir::distributed {
 
-// Calls of this process to a server of its own: its handler runs in the caller's thread. Messages share their bytes, and
-// both sides only read them. Thread-safe.
+// Calls of this process to a server of its own: its handler runs in the caller's thread. Messages share their bytes,
+// and both sides only read them. Thread-safe.
 class OwnServerCalls final : public OwnServer {
  public:
   explicit OwnServerCalls(Handler handler) : handler_(std::move(handler)) {}
@@ -21,7 +21,7 @@ class OwnServerCalls final : public OwnServer {
   std::stop_source closing_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  int under_way_ = 0;    // both guarded by mutex_
+  int under_way_ = 0;  // both guarded by mutex_
   bool closed_ = false;
 };
 

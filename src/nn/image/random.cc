@@ -34,7 +34,8 @@ Output random_crop(const In& in, const In& size_in, const RandomOptions& options
     dims = identity(dims, "control_dependency");
   }
   Output limit = dims - size + 1;
-  const int64_t largest = size.dtype() == int64 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int32_t>::max();
+  const int64_t largest =
+      size.dtype() == int64 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int32_t>::max();
   Output drawn = random_uniform(g, shape(limit), {.maxval = In(largest), .dtype = size.dtype(), .seed = options.seed});
   return slice(value, mod(drawn, limit, "mod"), size, scope.name());
 }

@@ -86,8 +86,8 @@ Output conv_outputs(const Output& given, const Output& kernel, const std::option
   Output inputs = given;
   if (call.padding == "causal") {  // outputs read nothing that comes after them
     const auto left = static_cast<int32_t>(call.dilation_rate[0] * (kernel.shape()[0] - 1));
-    const std::vector<int32_t> pads = first ? std::vector<int32_t>{0, 0, 0, 0, left, 0}
-                                            : std::vector<int32_t>{0, 0, left, 0, 0, 0};
+    const std::vector<int32_t> pads =
+        first ? std::vector<int32_t>{0, 0, 0, 0, left, 0} : std::vector<int32_t>{0, 0, left, 0, 0, 0};
     inputs = pad(inputs, Tensor::from<int32_t>(pads, {3, 2}));
   }
   Output outputs = nn::convolution_with_rate(inputs, kernel, rate,
@@ -125,10 +125,9 @@ Output conv_transpose_outputs(const Output& inputs, const Output& kernel, const 
   const std::string format = format_of(rank, first);
   Output outputs;
   if (rank == 3) {
-    outputs = nn::conv3d_transpose(inputs, kernel, output_shape,
-                                   {.strides = around(call.strides, first),
-                                    .padding = upper(call.padding),
-                                    .data_format = format});
+    outputs = nn::conv3d_transpose(
+        inputs, kernel, output_shape,
+        {.strides = around(call.strides, first), .padding = upper(call.padding), .data_format = format});
   } else {
     subscript(output_shape, {0});  // TensorFlow looks whether the batch is known, and leaves a node
     const std::vector<int64_t> rates = call.dilation_rate.empty() ? std::vector<int64_t>{1, 1} : call.dilation_rate;
@@ -151,8 +150,8 @@ Output separable_conv_outputs(const Output& given, const Output& depthwise_kerne
   if (signal) {  // images of height one
     if (call.padding == "causal") {
       const auto left = static_cast<int32_t>(rates[0] * (taps.shape()[0] - 1));
-      const std::vector<int32_t> pads = first ? std::vector<int32_t>{0, 0, 0, 0, left, 0}
-                                              : std::vector<int32_t>{0, 0, left, 0, 0, 0};
+      const std::vector<int32_t> pads =
+          first ? std::vector<int32_t>{0, 0, 0, 0, left, 0} : std::vector<int32_t>{0, 0, left, 0, 0, 0};
       inputs = pad(inputs, Tensor::from<int32_t>(pads, {3, 2}));
     }
     inputs = expand_dims(inputs, axis);
@@ -178,9 +177,8 @@ Output pool_outputs(const Output& given, const PoolCall& call) {
   if (rank == 3) {
     // As TensorFlow, whose operations take volumes with the channels last only.
     if (first) inputs = transpose(inputs, Tensor(std::vector<int32_t>{0, 2, 3, 4, 1}));
-    const nn::Pool3dOptions options{.ksize = around(ksize, false),
-                                    .strides = around(strides, false),
-                                    .padding = upper(call.padding)};
+    const nn::Pool3dOptions options{
+        .ksize = around(ksize, false), .strides = around(strides, false), .padding = upper(call.padding)};
     Output outputs = call.max ? nn::max_pool3d(inputs, options) : nn::avg_pool3d(inputs, options);
     return first ? transpose(outputs, Tensor(std::vector<int32_t>{0, 4, 1, 2, 3})) : outputs;
   }
@@ -278,10 +276,10 @@ void SeparableConv::build(const Shape& input_shape) {
   set_input_spec({.ndim = rank_ + 2, .axes = {{first ? 1 : -1, channels}}});
   depthwise_ = add_weight("depthwise_kernel", with(kernel_size_, channels, options_.depth_multiplier),
                           {options_.depthwise_initializer, options_.depthwise_regularizer});
-  pointwise_ = add_weight("pointwise_kernel",
-                          with(std::vector<int64_t>(static_cast<size_t>(rank_), 1),
-                               channels * options_.depth_multiplier, filters_),
-                          {options_.pointwise_initializer, options_.pointwise_regularizer});
+  pointwise_ = add_weight(
+      "pointwise_kernel",
+      with(std::vector<int64_t>(static_cast<size_t>(rank_), 1), channels * options_.depth_multiplier, filters_),
+      {options_.pointwise_initializer, options_.pointwise_regularizer});
   if (options_.use_bias) bias_ = add_weight("bias", {filters_}, {options_.bias_initializer, options_.bias_regularizer});
 }
 

@@ -42,8 +42,8 @@ void Dense::build(const Shape& input_shape) {
   kernel_ = add_weight("kernel", {size, units_},
                        {options_.kernel_initializer, options_.kernel_regularizer, options_.kernel_constraint});
   if (options_.use_bias) {
-    bias_ = add_weight("bias", {units_},
-                       {options_.bias_initializer, options_.bias_regularizer, options_.bias_constraint});
+    bias_ =
+        add_weight("bias", {units_}, {options_.bias_initializer, options_.bias_regularizer, options_.bias_constraint});
   }
 }
 
@@ -76,9 +76,8 @@ Output flatten_outputs(const Output& given, const std::string& data_format) {
   }
   const Shape& shape_known = inputs.shape();
   const bool batch_known = shape_known.has_rank() && shape_known[0] > 0;
-  Output outputs = batch_known
-                       ? reshape(inputs, Tensor(std::vector<int32_t>{static_cast<int32_t>(shape_known[0]), -1}))
-                       : reshape(inputs, stack({subscript(shape(inputs), {0}), -1}, 0, "Reshape/shape"));
+  Output outputs = batch_known ? reshape(inputs, Tensor(std::vector<int32_t>{static_cast<int32_t>(shape_known[0]), -1}))
+                               : reshape(inputs, stack({subscript(shape(inputs), {0}), -1}, 0, "Reshape/shape"));
   if (shape_known.has_rank()) {
     Shape flat{shape_known[0], 1};
     for (int d = 1; d < shape_known.rank(); ++d) {
@@ -115,9 +114,8 @@ Output dropout(const Output& inputs, const DropoutOptions& options, In::Where wh
 }
 
 Output flatten(const Output& inputs, std::string_view name, In::Where where) {
-  return Simple("flatten", std::string(name), {.min_ndim = 1}, [](const Output& x) {
-    return flatten_outputs(x, "channels_last");
-  })(inputs, where);
+  return Simple("flatten", std::string(name), {.min_ndim = 1},
+                [](const Output& x) { return flatten_outputs(x, "channels_last"); })(inputs, where);
 }
 
 namespace {
@@ -127,9 +125,8 @@ Output pooling(bool max, size_t rank, const Output& inputs, const Sizes& pool_si
   const PoolCall call{max, pool_size.of(rank, "pool_size"), strides.of(rank, "strides"), options.padding,
                       options.data_format};
   std::string kind = fmt::format("{}_pooling{}d", max ? "max" : "average", rank);
-  return Simple(kind, options.name, {.ndim = static_cast<int>(rank) + 2}, [&](const Output& x) {
-    return pool_outputs(x, call);
-  })(inputs, where);
+  return Simple(kind, options.name, {.ndim = static_cast<int>(rank) + 2},
+                [&](const Output& x) { return pool_outputs(x, call); })(inputs, where);
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ Output dropout_outputs(const Output& inputs, float rate, const std::optional<In>
 Output flatten_outputs(const Output& inputs, const std::string& data_format);
 
 struct BatchNormCall {
-  std::vector<int> axes = {};  // not negative
+  std::vector<int> axes = {};                   // not negative
   std::optional<Output> gamma = {}, beta = {};  // of a fused call both are there
   Variable moving_mean, moving_variance;
   Variable moving_stddev = {}, renorm_mean = {}, renorm_stddev = {};  // of renormalization
@@ -53,6 +53,5 @@ struct BatchNormResult {
   std::vector<Operation> updates;
 };
 BatchNormResult batch_norm_outputs(const Output& inputs, const BatchNormCall& call);
-
 
 }  // namespace weir::layers

@@ -68,8 +68,8 @@ void Layer::set_scope(Graph& graph) {
   graph_ = &graph;
   if (scope_) return;
   const bool shares = options_.reuse && options_.reuse->mode != Reuse::Mode::Make;
-  VariableScope entered = options_.scope.empty() ? graph.variable_scope(name_, {.unique = !shares})
-                                                 : graph.variable_scope(options_.scope);
+  VariableScope entered =
+      options_.scope.empty() ? graph.variable_scope(name_, {.unique = !shares}) : graph.variable_scope(options_.scope);
   scope_ = std::make_shared<VariableScope>(entered.handle());
 }
 

@@ -75,10 +75,16 @@ TEST(Layers, RefuseInputsThatDoNotFit) {
   expect_error([&] { dense(g.placeholder(float32, {3}), 2); }, Code::InvalidArgument,
                "Input 0 of layer dense is incompatible with the layer: : expected min_ndim=2, found ndim=1. Full shape "
                "received: [3]");
-  expect_error([&] { conv2d(g.placeholder(float32, {2, 3, 3, 1}), 2, {1, 2, 3}); }, Code::InvalidArgument,
-               "kernel_size");
-  expect_error([&] { batch_normalization(g.placeholder(float32, {2, 3}), {.axis = {5}}); }, Code::InvalidArgument,
-               "Invalid axis: 5");
+  expect_error(
+      [&] {
+        conv2d(g.placeholder(float32, {2, 3, 3, 1}), 2, {1, 2, 3});
+      },
+      Code::InvalidArgument, "kernel_size");
+  expect_error(
+      [&] {
+        batch_normalization(g.placeholder(float32, {2, 3}), {.axis = {5}});
+      },
+      Code::InvalidArgument, "Invalid axis: 5");
 }
 
 }  // namespace

@@ -76,8 +76,9 @@ BatchNormResult fused(const Output& inputs, const BatchNormCall& call, const Tra
                                                     .is_training = false});
     return std::vector<Output>{norm.y, norm.batch_mean, norm.batch_variance};
   };
-  std::vector<Output> parts =
-      training.tensor ? cond(training.tensor, by_batch, by_averages) : training.value ? by_batch() : by_averages();
+  std::vector<Output> parts = training.tensor  ? cond(training.tensor, by_batch, by_averages)
+                              : training.value ? by_batch()
+                                               : by_averages();
   BatchNormResult result{parts[0], {}};
   // Without training the averages stay: their momentum is 1.
   Output momentum = training.tensor ? training.choose([&] { return g.constant(Literal(call.momentum), float32); },
@@ -191,15 +192,15 @@ BatchNormResult composed(const Output& inputs, const BatchNormCall& call, const 
             .choose([&] { return assign_moving_average(call.moving_mean, new_mean, call.momentum); },
                     [&] { return value_of(call.moving_mean); })
             .op());
-    result.updates.push_back(
-        training
-            .choose(
-                [&] {
-                  return call.renorm ? assign_variance_of_stddev(call, new_variance, call.momentum)
-                                     : assign_moving_average(call.moving_variance, new_variance, call.momentum);
-                },
-                [&] { return value_of(call.moving_variance); })
-            .op());
+    result.updates.push_back(training
+                                 .choose(
+                                     [&] {
+                                       return call.renorm ? assign_variance_of_stddev(call, new_variance, call.momentum)
+                                                          : assign_moving_average(call.moving_variance, new_variance,
+                                                                                  call.momentum);
+                                     },
+                                     [&] { return value_of(call.moving_variance); })
+                                 .op());
   }
   const DType dtype = inputs.dtype();
   nn::BatchNormalizationOptions options{.variance_epsilon = static_cast<float>(call.epsilon)};
@@ -290,11 +291,10 @@ void BatchNormalization::build(const Shape& input_shape) {
   moving_mean_ = average("moving_mean", options_.moving_mean_initializer);
   moving_variance_ = average("moving_variance", options_.moving_variance_initializer);
   if (!options_.renorm) return;
-  Initializer stddev = Initializer::PartFunction(
-      [variance = options_.moving_variance_initializer](Graph& g, const Shape& shape, DType t,
-                                                        const PartitionInfo* part) {
-        return sqrt(variance(g, shape, t, part));
-      });
+  Initializer stddev = Initializer::PartFunction([variance = options_.moving_variance_initializer](
+                                                     Graph& g, const Shape& shape, DType t, const PartitionInfo* part) {
+    return sqrt(variance(g, shape, t, part));
+  });
   moving_stddev_ = average("moving_stddev", stddev);
   renorm_mean_ = average("renorm_mean", options_.moving_mean_initializer);
   renorm_stddev_ = average("renorm_stddev", stddev);

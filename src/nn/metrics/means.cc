@@ -82,7 +82,8 @@ Metric mean_relative_error(const Output& labels, const Output& predictions, cons
                            const MetricOptions& options) {
   const Pair pair = as_floats(labels, predictions);
   const Output scale = cast(normalizer, float32);
-  const Output relative = where(equal(scale, 0.f), zeros_like(pair.labels), abs(pair.labels - pair.predictions) / scale);
+  const Output relative =
+      where(equal(scale, 0.f), zeros_like(pair.labels), abs(pair.labels - pair.predictions) / scale);
   return mean(relative, named(options, "mean_relative_error"));
 }
 

@@ -51,15 +51,17 @@ TEST(Metrics, AddUpOverBatches) {
   EXPECT_EQ(plain(true_negatives), 3);
   EXPECT_EQ(weighted(false_negatives), 1);
   EXPECT_NEAR(after_two_batches([](const O& p, const O& l, const O&) { return mean_iou(l, hard(p), 2); }), 0.6, 1e-5);
-  EXPECT_NEAR(after_two_batches([](const O& p, const O& l, const O&) { return mean_per_class_accuracy(l, hard(p), 2); }),
-              0.75, 1e-5);
+  EXPECT_NEAR(
+      after_two_batches([](const O& p, const O& l, const O&) { return mean_per_class_accuracy(l, hard(p), 2); }), 0.75,
+      1e-5);
 }
 
 TEST(Metrics, AverageErrors) {
   using O = Output;
-  EXPECT_NEAR(after_two_batches([](const O& p, const O& l, const O&) { return mean_absolute_error(l, p); }), 0.33125, 1e-5);
-  EXPECT_NEAR(after_two_batches([](const O& p, const O& l, const O&) { return root_mean_squared_error(l, p); }), 0.38609,
-              1e-4);
+  EXPECT_NEAR(after_two_batches([](const O& p, const O& l, const O&) { return mean_absolute_error(l, p); }), 0.33125,
+              1e-5);
+  EXPECT_NEAR(after_two_batches([](const O& p, const O& l, const O&) { return root_mean_squared_error(l, p); }),
+              0.38609, 1e-4);
   EXPECT_NEAR(after_two_batches([](const O& p, const O&, const O&) { return percentage_below(p, 0.45f); }), 0.5, 1e-5);
   EXPECT_NEAR(after_two_batches([](const O& p, const O& l, const O&) { return auc(l, p); }), 0.875, 1e-2);
 }
@@ -73,7 +75,11 @@ TEST(Metrics, LeaveTheModelsVariablesAlone) {
   EXPECT_EQ(g.collection("mine").size(), 1u);
   EXPECT_EQ(g.collection("local_variables").size(), 2u);
   expect_error([&] { auc(x, x, {.curve = "XYZ"}); }, Code::InvalidArgument, "curve must be either ROC or PR");
-  expect_error([&] { mean_squared_error(x, g.constant({1, 2, 3}, float32)); }, Code::InvalidArgument, "labels of shape");
+  expect_error(
+      [&] {
+        mean_squared_error(x, g.constant({1, 2, 3}, float32));
+      },
+      Code::InvalidArgument, "labels of shape");
 }
 
 }  // namespace

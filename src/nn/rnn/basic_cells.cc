@@ -63,7 +63,7 @@ Step basic_lstm_step(const Output& inputs, const State& state, const LSTMWeights
 Step lstm_step(const Output& inputs, const State& state, const LSTMWeights& weights, const LSTMOptions& options) {
   const Output &c = state[0], &h = state[1];
   const std::vector<Output> gates = split(affine(inputs, h, weights.kernel, weights.bias), 4, 1);
-  const Output &j = gates[1];
+  const Output& j = gates[1];
   Output f = gates[2] + options.forget_bias;
   if (weights.w_f) f = f + weights.w_f * c;
   const Output kept = sigmoid(f) * c;

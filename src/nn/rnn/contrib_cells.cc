@@ -100,7 +100,8 @@ Shape Conv2DLSTMCell::output_size() const {
 }
 
 void Conv2DLSTMCell::build(const Shape&) {
-  kernel_ = add_weight("kernel", {kernel_shape_[0], kernel_shape_[1], input_shape_[2] + output_size()[2], 4 * channels_});
+  kernel_ =
+      add_weight("kernel", {kernel_shape_[0], kernel_shape_[1], input_shape_[2] + output_size()[2], 4 * channels_});
   if (options_.use_bias) bias_ = add_weight("biases", {4 * channels_}, {.initializer = constant_initializer(0)});
 }
 

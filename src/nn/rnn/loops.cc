@@ -18,7 +18,8 @@ void check_inputs(const std::vector<Output>& inputs) {
     if (shape.rank() < 3) throw invalid_argument("Shape {} must have rank at least 3", shape.str());
     for (int i = 2; i < shape.rank(); ++i) {
       if (shape[i] == kUnknown) {
-        throw invalid_argument("Input size (depth of inputs) must be accessible via shape inference, but saw value None.");
+        throw invalid_argument(
+            "Input size (depth of inputs) must be accessible via shape inference, but saw value None.");
       }
     }
     if (!first.has_rank()) continue;
@@ -96,9 +97,9 @@ Output checked_lengths(const Output& given, const In& batch_size) {
   const Output have = shape(lengths);
   Graph& graph = lengths.graph();
   const Output want = stack({In(nn::as_output(graph, batch_size, int32, "batch_size"))}, 0);
-  const Operation fits = assert_true(reduce_all(equal(have, want)),
-                                     {In("Expected shape for Tensor " + lengths.name() + " is "), In(want),
-                                      In(" but saw shape: "), In(have)});
+  const Operation fits = assert_true(
+      reduce_all(equal(have, want)),
+      {In("Expected shape for Tensor " + lengths.name() + " is "), In(want), In(" but saw shape: "), In(have)});
   auto scope = graph.control_dependencies({fits});
   return identity(lengths, "CheckSeqLen");
 }
@@ -152,9 +153,9 @@ FlatStep dynamic_loop(const FlatLoop& loop) {
     next.insert(next.end(), step.state.begin(), step.state.end());
     return next;
   };
-  const std::vector<Output> last =
-      nn::while_loop(graph, [&](const std::vector<Output>& now) { return less(now[0], bound); }, body, variables,
-                     loop.options, In::Where::current());
+  const std::vector<Output> last = nn::while_loop(
+      graph, [&](const std::vector<Output>& now) { return less(now[0], bound); }, body, variables, loop.options,
+      In::Where::current());
   FlatStep result;
   for (size_t i = 0; i < written.size(); ++i) {
     Output outputs = written[i].with_flow(last[i + 1]).stack();

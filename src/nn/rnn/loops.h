@@ -7,8 +7,8 @@
 #include "weir/control_flow.h"
 #include "weir/graph.h"
 
-// What loops over steps do, for inputs, outputs and states of any number of tensors: flat lists of them. The functions of
-// rnn.h and the Python package, whose states are nested, stand on these.
+// What loops over steps do, for inputs, outputs and states of any number of tensors: flat lists of them. The functions
+// of rnn.h and the Python package, whose states are nested, stand on these.
 namespace weir::rnn {
 
 struct FlatStep {
@@ -22,8 +22,8 @@ std::vector<Output> frozen(const Output& finished, const std::vector<Output>& be
 // [time, batch, ...] from [batch, time, ...] and back; tensors of lower rank stay as they are.
 Output transpose_batch_time(const Output& x);
 
-// How many sequences there are in inputs [time, batch, ...]: a number where one of them tells. Throws InvalidArgument for a
-// tensor of lower rank.
+// How many sequences there are in inputs [time, batch, ...]: a number where one of them tells. Throws InvalidArgument
+// for a tensor of lower rank.
 In batch_size_of(const std::vector<Output>& inputs);
 
 // The lengths as int32, checked when they are run. Throws InvalidArgument when they are no vector.
@@ -39,7 +39,8 @@ struct FlatLoop {
   Output lengths = {};  // checked; empty: all steps of all sequences
   WhileOptions options = {};
 };
-// Outputs [time, batch, ...] and the last state. Throws InvalidArgument for inputs of different lengths or unknown depth.
+// Outputs [time, batch, ...] and the last state. Throws InvalidArgument for inputs of different lengths or unknown
+// depth.
 FlatStep dynamic_loop(const FlatLoop& loop);
 
 // One step of a sequence along a list: behind the end of a sequence zeros and the state before.

@@ -33,14 +33,14 @@ TEST(Cells, HaveTensorFlowsVariables) {
   Graph g;
   Output x = g.constant(numbers({2, 4, 3}));
   dynamic_rnn(multi({lstm(2, {.use_peepholes = true, .num_proj = 3}), gru(4)}), x);
-  EXPECT_EQ(variable_names(g),
-            (std::vector<std::string>{
-                "rnn/multi_rnn_cell/cell_0/lstm_cell/kernel", "rnn/multi_rnn_cell/cell_0/lstm_cell/bias",
-                "rnn/multi_rnn_cell/cell_0/lstm_cell/w_f_diag", "rnn/multi_rnn_cell/cell_0/lstm_cell/w_i_diag",
-                "rnn/multi_rnn_cell/cell_0/lstm_cell/w_o_diag", "rnn/multi_rnn_cell/cell_0/lstm_cell/projection/kernel",
-                "rnn/multi_rnn_cell/cell_1/gru_cell/gates/kernel", "rnn/multi_rnn_cell/cell_1/gru_cell/gates/bias",
-                "rnn/multi_rnn_cell/cell_1/gru_cell/candidate/kernel",
-                "rnn/multi_rnn_cell/cell_1/gru_cell/candidate/bias"}));
+  EXPECT_EQ(
+      variable_names(g),
+      (std::vector<std::string>{
+          "rnn/multi_rnn_cell/cell_0/lstm_cell/kernel", "rnn/multi_rnn_cell/cell_0/lstm_cell/bias",
+          "rnn/multi_rnn_cell/cell_0/lstm_cell/w_f_diag", "rnn/multi_rnn_cell/cell_0/lstm_cell/w_i_diag",
+          "rnn/multi_rnn_cell/cell_0/lstm_cell/w_o_diag", "rnn/multi_rnn_cell/cell_0/lstm_cell/projection/kernel",
+          "rnn/multi_rnn_cell/cell_1/gru_cell/gates/kernel", "rnn/multi_rnn_cell/cell_1/gru_cell/gates/bias",
+          "rnn/multi_rnn_cell/cell_1/gru_cell/candidate/kernel", "rnn/multi_rnn_cell/cell_1/gru_cell/candidate/bias"}));
   EXPECT_EQ(g.global_variables()[0].shape(), (Shape{6, 8}));
 }
 
@@ -55,8 +55,11 @@ TEST(Cells, RefuseStatesOfOtherCells) {
   Output x = g.constant(numbers({2, 3}));
   expect_error([&] { (*lstm(2))(x, {x}); }, Code::InvalidArgument, "the state has 1 tensors, but should have 2");
   expect_error([&] { multi({}); }, Code::InvalidArgument, "at least one cell");
-  expect_error([&] { (*gru(2))(g.placeholder(float32, {2, kUnknown}), {x}); }, Code::InvalidArgument,
-               "Expected inputs.shape[-1] to be known");
+  expect_error(
+      [&] {
+        (*gru(2))(g.placeholder(float32, {2, kUnknown}), {x});
+      },
+      Code::InvalidArgument, "Expected inputs.shape[-1] to be known");
 }
 
 // What it is called with, plus a weight, and how often it was called.
@@ -144,7 +147,12 @@ TEST(Sequences, RawLoopsEndWhereTheFunctionSays) {
   auto loop = [&](const Output& time, const Output& output, const State& state) -> RawStep {
     const Output finished = greater_equal(time, lengths);
     if (!output) return {finished, steps.read(time), cell->zero_state(g, 2)};
-    const Output input = cond(reduce_all(finished), [&] { return zeros(g, Shape{2, 3}); }, [&] { return steps.read(time); });
+    const Output input = cond(
+        reduce_all(finished),
+        [&] {
+          return zeros(g, Shape{2, 3});
+        },
+        [&] { return steps.read(time); });
     return {finished, input, state};
   };
   Sequence raw = raw_rnn(g, cell, loop);
@@ -168,8 +176,7 @@ TEST(Sequences, CheckLengthsWhenTheyAreRun) {
   Output y = dynamic_rnn(gru(2), g.constant(numbers({2, 4, 3})), {.sequence_length = In(lengths)}).outputs;
   Session session(g);
   session.run(g.global_variables_initializer());
-  expect_error([&] { session.run(y, {{lengths, Tensor(std::vector<int32_t>{1})}}); }, Code::InvalidArgument,
-               "");
+  expect_error([&] { session.run(y, {{lengths, Tensor(std::vector<int32_t>{1})}}); }, Code::InvalidArgument, "");
 }
 
 TEST(Functional, MapsScansAndFolds) {
@@ -183,7 +190,8 @@ TEST(Functional, MapsScansAndFolds) {
   expect_same(session.run(foldr(add, {x})[0]), Tensor(std::vector<float>{27, 34}));
   const Output start = g.constant({1, 1}, float32);
   expect_same(session.run(scan(add, {x}, {start})[0]), Tensor::from<float>({3, 4, 9, 12, 23, 30}, {3, 2}));
-  expect_same(session.run(scan(add, {x}, {}, {.reverse = true})[0]), Tensor::from<float>({27, 34, 13, 16, 5, 6}, {3, 2}));
+  expect_same(session.run(scan(add, {x}, {}, {.reverse = true})[0]),
+              Tensor::from<float>({27, 34, 13, 16, 5, 6}, {3, 2}));
   Output grad = gradients({reduce_sum(squares)}, {x})[0].dense();
   expect_same(session.run(grad), Tensor::from<float>({2, 4, 6, 8, 10, 12}, {3, 2}));
   expect_error([&] { map_fn([](const Output& e) { return e; }, g.constant(1, float32)); }, Code::InvalidArgument,
@@ -201,9 +209,14 @@ TEST(TensorArray, GivesWhatWasWritten) {
   expect_same(session.run(written.concat()), Tensor(std::vector<float>{1, 2, 3, 4}));
   expect_same(session.run(written.gather(std::vector<int32_t>{1})), Tensor::from<float>({3, 4}, {1, 2}));
   expect_same(session.run(grown.write(2, g.constant(5, float32)).size()), Tensor(3));
-  expect_same(session.run(array.unstack(g.constant({{1, 2}, {3, 4}}, float32)).read(0)), Tensor(std::vector<float>{1, 2}));
+  expect_same(session.run(array.unstack(g.constant({{1, 2}, {3, 4}}, float32)).read(0)),
+              Tensor(std::vector<float>{1, 2}));
   expect_error([&] { written.write(0, g.constant({1}, float32)); }, Code::InvalidArgument, "Inconsistent shapes");
-  expect_error([&] { written.write(0, g.constant({1, 2}, int32)); }, Code::InvalidArgument, "but expected dtype float32");
+  expect_error(
+      [&] {
+        written.write(0, g.constant({1, 2}, int32));
+      },
+      Code::InvalidArgument, "but expected dtype float32");
 }
 
 }  // namespace

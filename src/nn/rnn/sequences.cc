@@ -37,7 +37,8 @@ std::vector<Output> reversed(const std::vector<Output>& steps, const std::option
 std::pair<State, State> halves(const CellPtr& forward, const State& state) {
   if (state.empty()) return {};
   const auto count = static_cast<ptrdiff_t>(forward->state_size().size());
-  if (count > static_cast<ptrdiff_t>(state.size())) throw invalid_argument("the initial state is too short for both ways");
+  if (count > static_cast<ptrdiff_t>(state.size()))
+    throw invalid_argument("the initial state is too short for both ways");
   return {State(state.begin(), state.begin() + count), State(state.begin() + count, state.end())};
 }
 

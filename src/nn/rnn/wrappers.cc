@@ -66,7 +66,8 @@ DropoutWrapper::DropoutWrapper(CellPtr cell, const DropoutOptions& options)
     : Wrapper("dropout_wrapper", std::move(cell)), options_(options) {
   for (const In* keep : {&options_.input_keep_prob, &options_.output_keep_prob, &options_.state_keep_prob}) {
     if (keep->output()) continue;
-    const double value = keep->value().dtype() == float32 ? keep->value().scalar<float>() : keep->value().scalar<double>();
+    const double value =
+        keep->value().dtype() == float32 ? keep->value().scalar<float>() : keep->value().scalar<double>();
     if (!(value >= 0 && value <= 1)) throw invalid_argument("keep_prob must be between 0 and 1: {}", value);
   }
 }
@@ -116,9 +117,9 @@ EmbeddingWrapper::EmbeddingWrapper(CellPtr cell, int64_t classes, int64_t size, 
 
 void EmbeddingWrapper::build(const Shape&) {
   const float bound = std::sqrt(3.f);  // a variance of 1
-  embedding_ = add_weight("embedding", {classes_, size_},
-                          {.initializer = initializer_ ? initializer_ : random_uniform_initializer(-bound, bound),
-                           .dtype = float32});
+  embedding_ = add_weight(
+      "embedding", {classes_, size_},
+      {.initializer = initializer_ ? initializer_ : random_uniform_initializer(-bound, bound), .dtype = float32});
 }
 
 Step EmbeddingWrapper::call(const Output& inputs, const State& state) {

@@ -42,11 +42,10 @@ Output monotonic_attention(const Output& p_choose, const Output& previous, const
     const Output first = ones(graph, stack({In(count), In(1)}, 0), p_choose.dtype());
     const Output passed = concat({first, 1 - subscript(p_choose, {kAll, until(-1)})}, 1);
     const Output start = zeros(graph, stack({In(count)}, 0), p_choose.dtype());
-    const Outputs scanned = scan(
-        [&](const Outputs& now, const Outputs& each) {
-          return Outputs{reshape(each[0] * now[0] + each[1], stack({In(count)}, 0))};
-        },
-        {transpose(passed), transpose(previous)}, {start});
+    const Outputs scanned =
+        scan([&](const Outputs& now,
+                 const Outputs& each) { return Outputs{reshape(each[0] * now[0] + each[1], stack({In(count)}, 0))}; },
+             {transpose(passed), transpose(previous)}, {start});
     return p_choose * transpose(scanned[0]);
   }
   if (mode == "parallel") {
@@ -92,8 +91,8 @@ Output masked_memory(const Output& memory, const Output& lengths) {
 Output masked_scores(const Output& scores, const Output& lengths, const In& value) {
   Graph& graph = scores.graph();
   const Output all_positive = reduce_all(greater(lengths, zeros_like(lengths)));
-  const Operation checked = assert_true(
-      all_positive, {In("All values in memory_sequence_length must be greater than zero."), In(lengths)});
+  const Operation checked =
+      assert_true(all_positive, {In("All values in memory_sequence_length must be greater than zero."), In(lengths)});
   auto scope = graph.control_dependencies({checked});
   const Output mask = sequence_mask(lengths, In(subscript(shape(scores), {1})));
   return where(mask, scores, nn::as_output(graph, value, scores.dtype(), "value") * ones_like(scores));

@@ -218,8 +218,8 @@ DecoderStep BeamSearchDecoder::step(const Output&, const Output& inputs, const r
     next.push_back(part.shape().is_scalar() ? part : gather_beams(split_beams(part, beam_width_), beam.parent_ids));
   }
   next.insert(next.end(), {beam.state.log_probs, beam.state.finished, beam.state.lengths});
-  const Output next_inputs = cond(reduce_all(beam.state.finished), [&] { return start_inputs_; },
-                                  [&] { return embedding_(beam.predicted_ids); });
+  const Output next_inputs = cond(
+      reduce_all(beam.state.finished), [&] { return start_inputs_; }, [&] { return embedding_(beam.predicted_ids); });
   return {{beam.scores, beam.predicted_ids, beam.parent_ids}, std::move(next), next_inputs, beam.state.finished};
 }
 

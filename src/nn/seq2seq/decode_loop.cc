@@ -11,7 +11,8 @@ namespace weir::seq2seq {
 namespace {
 
 void require_same(size_t have, size_t want, const char* what) {
-  if (have != want) throw invalid_argument("a step of the decoder gives {} {}, but there were {} before", have, what, want);
+  if (have != want)
+    throw invalid_argument("a step of the decoder gives {} {}, but there were {} before", have, what, want);
 }
 
 }  // namespace
@@ -32,8 +33,9 @@ FlatDecoded decode_loop(const FlatDecoder& decoder) {
   std::vector<In> variables{graph.constant(Tensor(int32_t{0})), finished, lengths};
   std::vector<TensorArray> arrays;
   for (size_t i = 0; i < decoder.output_types.size(); ++i) {
-    arrays.emplace_back(graph, decoder.output_types[i],
-                        TensorArrayOptions{.size = 0, .dynamic_size = true, .element_shape = decoder.element_shapes[i]});
+    arrays.emplace_back(
+        graph, decoder.output_types[i],
+        TensorArrayOptions{.size = 0, .dynamic_size = true, .element_shape = decoder.element_shapes[i]});
     variables.emplace_back(arrays.back().flow());
   }
   for (const auto* list : {&decoder.state, &decoder.inputs}) {

@@ -14,10 +14,11 @@ Decoded dynamic_decode(Decoder& decoder, const DecodeOptions& options) {
   DecoderStart start = decoder.initialize();
   Graph& graph = start.finished.graph();
   auto scope = graph.variable_scope(options.scope, {.unique = true});
-  FlatDecoder flat{.step = [&](const Output& time, const std::vector<Output>& inputs, const std::vector<Output>& state) {
-                     DecoderStep step = decoder.step(time, inputs[0], state);
-                     return FlatDecoderStep{step.outputs, step.state, {step.inputs}, step.finished};
-                   },
+  FlatDecoder flat{.step =
+                       [&](const Output& time, const std::vector<Output>& inputs, const std::vector<Output>& state) {
+                         DecoderStep step = decoder.step(time, inputs[0], state);
+                         return FlatDecoderStep{step.outputs, step.state, {step.inputs}, step.finished};
+                       },
                    .finished = start.finished,
                    .inputs = {start.inputs},
                    .state = start.state,
@@ -54,7 +55,8 @@ struct TrainingHelper::Impl {
 
   // The inputs of a step, or zeros when all sequences have ended: there is nothing to read then.
   Output at(const Output& time, const Output& all_finished) const {
-    return cond(all_finished, [&] { return zero_inputs; }, [&] { return steps.read(time); });
+    return cond(
+        all_finished, [&] { return zero_inputs; }, [&] { return steps.read(time); });
   }
 };
 
@@ -63,7 +65,8 @@ TrainingHelper::TrainingHelper(const Output& inputs, const Output& lengths, bool
     throw invalid_argument("Expected sequence_length to be a vector, but received shape: {}", lengths.shape().str());
   }
   const Output steps = time_major ? inputs : rnn::transpose_batch_time(inputs);
-  impl_ = std::make_unique<Impl>(Impl{TensorArray::of_rows(steps), lengths, zeros_like(subscript(steps, {0, kEllipsis}))});
+  impl_ =
+      std::make_unique<Impl>(Impl{TensorArray::of_rows(steps), lengths, zeros_like(subscript(steps, {0, kEllipsis}))});
 }
 
 TrainingHelper::~TrainingHelper() = default;
@@ -101,8 +104,8 @@ Output GreedyEmbeddingHelper::sample(const Output&, const Output& outputs) { ret
 
 Helper::Next GreedyEmbeddingHelper::next_inputs(const Output&, const Output&, const Output& sample_ids) {
   const Output finished = equal(sample_ids, end_token_);
-  const Output inputs =
-      cond(reduce_all(finished), [&] { return start_inputs_; }, [&] { return embedding_(sample_ids); });
+  const Output inputs = cond(
+      reduce_all(finished), [&] { return start_inputs_; }, [&] { return embedding_(sample_ids); });
   return {finished, inputs};
 }
 

@@ -47,8 +47,7 @@ struct Embedded {
 };
 Embedded embedded(const std::vector<Output>& inputs, const EmbeddingSeq2seqOptions& options) {
   Graph& graph = graph_of(inputs);
-  const Variable embedding =
-      graph.get_variable("embedding", {options.num_decoder_symbols, options.embedding_size});
+  const Variable embedding = graph.get_variable("embedding", {options.num_decoder_symbols, options.embedding_size});
   Embedded result;
   if (options.feed_previous) result.loop = argmax_and_embed(embedding, options.output_projection);
   for (const Output& step : inputs) result.inputs.push_back(nn::embedding_lookup({embedding}, step));
@@ -198,10 +197,9 @@ Output sequence_loss_by_example(const std::vector<Output>& logits, const std::ve
   Scope scope = graph_of(logits).name_scope(or_else(name, "sequence_loss_by_example"));
   std::vector<Output> losses;
   for (size_t i = 0; i < logits.size(); ++i) {
-    const Output loss =
-        options.softmax_loss
-            ? options.softmax_loss(targets[i], logits[i])
-            : nn::sparse_softmax_cross_entropy_with_logits(reshape(targets[i], {-1}), logits[i]);
+    const Output loss = options.softmax_loss
+                            ? options.softmax_loss(targets[i], logits[i])
+                            : nn::sparse_softmax_cross_entropy_with_logits(reshape(targets[i], {-1}), logits[i]);
     losses.push_back(loss * weights[i]);
   }
   Output total = add_n(losses);

@@ -25,14 +25,16 @@ void fill_variables(Graph& g, Session& session) {
 
 TEST(Attention, MasksWhatIsBehindTheLengths) {
   Graph g;
-  Output memory = g.constant(numbers({2, 4, 3})), query = g.constant(numbers({2, 5}, 2)), lengths = g.constant({2, 4}, int32);
+  Output memory = g.constant(numbers({2, 4, 3})), query = g.constant(numbers({2, 5}, 2)),
+         lengths = g.constant({2, 4}, int32);
   for (bool luong : {true, false}) {
     auto scope = g.variable_scope(luong ? "luong" : "bahdanau");
     AttentionPtr attention;
     if (luong) {
       attention = std::make_shared<LuongAttention>(5, memory, AttentionOptions{.lengths = lengths, .scale = true});
     } else {
-      attention = std::make_shared<BahdanauAttention>(5, memory, AttentionOptions{.lengths = lengths, .normalize = true});
+      attention =
+          std::make_shared<BahdanauAttention>(5, memory, AttentionOptions{.lengths = lengths, .normalize = true});
     }
     Output weights = (*attention)(query, Output());
     Session session(g);
@@ -49,8 +51,10 @@ TEST(Attention, MonotonicModesAgree) {
   Output p = g.constant({{0.1, 0.5, 0.9}}, float32), before = g.constant({{0.3, 0.4, 0.3}}, float32);
   Session session(g);
   // TensorFlow 1.15's numbers.
-  expect_near(session.run(monotonic_attention(p, before, "recursive")), Tensor::from<float>({0.03f, 0.335f, 0.5715f}, {1, 3}), 1e-4);
-  expect_near(session.run(monotonic_attention(p, before, "parallel")), Tensor::from<float>({0.03f, 0.335f, 0.5715f}, {1, 3}), 1e-4);
+  expect_near(session.run(monotonic_attention(p, before, "recursive")),
+              Tensor::from<float>({0.03f, 0.335f, 0.5715f}, {1, 3}), 1e-4);
+  expect_near(session.run(monotonic_attention(p, before, "parallel")),
+              Tensor::from<float>({0.03f, 0.335f, 0.5715f}, {1, 3}), 1e-4);
   expect_error([&] { monotonic_attention(p, before, "other"); }, Code::InvalidArgument, "mode must be");
 }
 
@@ -63,7 +67,8 @@ class Counting : public rnn::Cell {
 
  protected:
   rnn::Step call(const Output& inputs, const rnn::State& state) override {
-    return {concat({subscript(inputs, {kAll, from(4)}), subscript(inputs, {kAll, until(4)})}, 1) * 3.f, {state[0] + 1.f}};
+    return {concat({subscript(inputs, {kAll, from(4)}), subscript(inputs, {kAll, until(4)})}, 1) * 3.f,
+            {state[0] + 1.f}};
   }
 };
 
@@ -109,7 +114,8 @@ TEST(BeamSearch, FindsWhatTheGreedyWayMisses) {
   Graph g;
   auto cell = std::make_shared<Counting>();
   rnn::State state = tile_batch(cell->zero_state(g, 2), 3);
-  BeamSearchDecoder decoder(cell, one_hot_words(), g.constant({0, 2}, int32), 4, state, 3, {.length_penalty_weight = 0.5f});
+  BeamSearchDecoder decoder(cell, one_hot_words(), g.constant({0, 2}, int32), 4, state, 3,
+                            {.length_penalty_weight = 0.5f});
   Decoded done = dynamic_decode(decoder, {.maximum_iterations = In(6)});
   Session session(g);
   auto values = session.run({subscript(done.outputs[0], {kAll, until(4), 0}), done.outputs[1]});
@@ -122,7 +128,8 @@ TEST(AttentionWrapper, LooksAtItsMemoryInALoop) {
   Graph g;
   Output memory = g.constant(numbers({2, 4, 3})), x = g.constant(numbers({2, 5, 2}, 3));
   auto attention = std::make_shared<LuongAttention>(6, memory);
-  auto cell = std::make_shared<AttentionWrapper>(rnn::lstm(6), attention, AttentionWrapperOptions{.attention_layer_size = 7});
+  auto cell =
+      std::make_shared<AttentionWrapper>(rnn::lstm(6), attention, AttentionWrapperOptions{.attention_layer_size = 7});
   TrainingHelper helper(x, g.constant({5, 2}, int32));
   BasicDecoder decoder(cell, helper, cell->zero_state(g, 2), dense_layer(3));
   Decoded done = dynamic_decode(decoder);
@@ -192,7 +199,8 @@ TEST(Crf, SumsOverAllSequencesOfTags) {
   expect_near(session.run(best.scores), session.run(reduce_max(all, {1})), 1e-5);
   expect_near(session.run(crf::sequence_score(x, best.tags, n, transitions)), session.run(best.scores), 1e-5);
   Output single = slice(x, {0, 0, 0}, {-1, 1, -1});
-  expect_near(session.run(crf::log_norm(single, n, transitions)), session.run(reduce_logsumexp(single, {.axes = {1, 2}})), 1e-5);
+  expect_near(session.run(crf::log_norm(single, n, transitions)),
+              session.run(reduce_logsumexp(single, {.axes = {1, 2}})), 1e-5);
   expect_error([&] { crf::log_norm(transitions, n, transitions); }, Code::InvalidArgument, "inputs must be");
 }
 

@@ -164,7 +164,8 @@ Output enclosing_power_of_two(Graph& g, const Output& n) {
 }
 
 Output fft_length_of(Graph& g, const StftOptions& options, const Output& frame_length) {
-  return options.fft_length ? int_argument(g, *options.fft_length, "fft_length") : enclosing_power_of_two(g, frame_length);
+  return options.fft_length ? int_argument(g, *options.fft_length, "fft_length")
+                            : enclosing_power_of_two(g, frame_length);
 }
 
 Output windowed(Graph& g, const Output& frames, const Output& frame_length, const StftOptions& options) {
@@ -230,19 +231,22 @@ Output linear_to_mel_weight_matrix(Graph& graph, const MelOptions& o, std::strin
     throw invalid_argument("lower_edge_hertz must be non-negative. Got: {}", o.lower_edge_hertz);
   }
   if (!(o.lower_edge_hertz < o.upper_edge_hertz)) {
-    throw invalid_argument("lower_edge_hertz {:.1f} >= upper_edge_hertz {:.1f}", o.lower_edge_hertz, o.upper_edge_hertz);
+    throw invalid_argument("lower_edge_hertz {:.1f} >= upper_edge_hertz {:.1f}", o.lower_edge_hertz,
+                           o.upper_edge_hertz);
   }
   if (o.upper_edge_hertz > o.sample_rate / 2) {
     throw invalid_argument(
         "upper_edge_hertz must not be larger than the Nyquist frequency (sample_rate / 2). Got: {} for sample_rate: {}",
         o.upper_edge_hertz, o.sample_rate);
   }
-  if (!is_floating(o.dtype)) throw invalid_argument("dtype must be a floating point type. Got: {}", dtype_name(o.dtype));
+  if (!is_floating(o.dtype))
+    throw invalid_argument("dtype must be a floating point type. Got: {}", dtype_name(o.dtype));
   if (checked_multiply(o.mel_bins, o.spectrogram_bins) > (int64_t{1} << 28)) {
     throw invalid_argument("a matrix of {} x {} weights is too large", o.spectrogram_bins, o.mel_bins);
   }
   const auto to_mel = [](double hertz) { return 1127.0 * std::log(1 + hertz / 700.0); };
-  const double low = to_mel(o.lower_edge_hertz), step = (to_mel(o.upper_edge_hertz) - low) / static_cast<double>(o.mel_bins + 1);
+  const double low = to_mel(o.lower_edge_hertz),
+               step = (to_mel(o.upper_edge_hertz) - low) / static_cast<double>(o.mel_bins + 1);
   Tensor weights = Tensor::zeros(float64, {o.spectrogram_bins, o.mel_bins});
   for (int64_t i = 1; i < o.spectrogram_bins; ++i) {  // the constant part, bin 0, counts nowhere
     const double mel = to_mel(o.sample_rate / 2 * static_cast<double>(i) / static_cast<double>(o.spectrogram_bins - 1));

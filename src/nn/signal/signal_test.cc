@@ -42,7 +42,8 @@ TEST(Windows, AreKnownOrComputed) {
   for (int n : {1, 4, 5, 16}) {
     for (bool periodic : {true, false}) {
       Tensor known = session.run(signal::hann_window(g, n, {.periodic = periodic}));
-      expect_near(session.run(signal::hann_window(g, length, {.periodic = periodic}), {{length, Tensor(n)}}), known, 1e-6);
+      expect_near(session.run(signal::hann_window(g, length, {.periodic = periodic}), {{length, Tensor(n)}}), known,
+                  1e-6);
       EXPECT_EQ(known.shape(), Shape{n});
     }
   }
@@ -73,7 +74,8 @@ TEST(Dct, TypesTwoAndThreeUndoEachOther) {
   Tensor plain = session.run(signal::dct(g.constant(x)));
   for (int k = 0; k < 7; ++k) {
     double sum = 0;
-    for (int n = 0; n < 7; ++n) sum += 2 * x.data<float>()[static_cast<size_t>(n)] * std::cos(M_PI * k * (2 * n + 1) / 14);
+    for (int n = 0; n < 7; ++n)
+      sum += 2 * x.data<float>()[static_cast<size_t>(n)] * std::cos(M_PI * k * (2 * n + 1) / 14);
     EXPECT_NEAR(plain.data<float>()[static_cast<size_t>(k)], sum, 1e-5);
   }
   Tensor first = session.run(signal::dct(g.constant(x), {.type = 1}));

@@ -116,7 +116,8 @@ Output with_length(const Output& x, int64_t n) {
   if (!shape_known.has_rank()) throw invalid_argument("dct with n needs an input of known rank");
   Output missing = n - subscript(shape(cut), {from(-1)});
   Output after = missing;
-  if (shape_known.rank() > 1) after = concat({Tensor(std::vector<int32_t>(static_cast<size_t>(shape_known.rank() - 1), 0)), missing}, 0);
+  if (shape_known.rank() > 1)
+    after = concat({Tensor(std::vector<int32_t>(static_cast<size_t>(shape_known.rank() - 1), 0)), missing}, 0);
   return pad(cut, stack({zeros_like(after), after}, 1));
 }
 
@@ -167,7 +168,8 @@ Output dct(const In& input, const DctOptions& options, std::string_view name) {
     Output first = 0.5 * rsqrt(size);
     return y * weights_of(g, n, first, first * std::numbers::sqrt2);
   }
-  Output scaled = options.orthonormal ? x * weights_of(g, n, sqrt(size), sqrt(size) * (1 / std::numbers::sqrt2)) : x * size;
+  Output scaled =
+      options.orthonormal ? x * weights_of(g, n, sqrt(size), sqrt(size) * (1 / std::numbers::sqrt2)) : x * size;
   Output y = irfft(half_turns(g, n, 1) * complex(scaled, zeros_like(scaled)), 1, twice);
   return subscript(y, {kEllipsis, until(n)});
 }

@@ -17,7 +17,9 @@ void infer(InferContext& c) {
   } else if (from < to) {
     const auto ratio = static_cast<int64_t>(to / from);
     if (shape.rank() == 0 || (shape[-1] != kUnknown && shape[-1] != ratio)) {
-      throw invalid_argument("Cannot bitcast due to shape: the last dimension of {} must be {} to make one element of it", shape.str(), ratio);
+      throw invalid_argument(
+          "Cannot bitcast due to shape: the last dimension of {} must be {} to make one element of it", shape.str(),
+          ratio);
     }
     shape = Shape(shape.dims().first(static_cast<size_t>(shape.rank() - 1)));
   }

@@ -14,7 +14,8 @@ void infer_bound(InferContext& c) {
   c.require_rank(0, 2);
   c.require_rank(1, 2);
   const Shape &sorted = c.input(0), &values = c.input(1);
-  if (sorted.has_rank() && values.has_rank() && sorted[0] != kUnknown && values[0] != kUnknown && sorted[0] != values[0]) {
+  if (sorted.has_rank() && values.has_rank() && sorted[0] != kUnknown && values[0] != kUnknown &&
+      sorted[0] != values[0]) {
     throw invalid_argument("Leading dim_size of both tensors must match: {} and {}", sorted.str(), values.str());
   }
   c.set_output(0, values);
@@ -86,12 +87,14 @@ struct Histogram {
     const int64_t bins = c.output_shape()[0];
     const auto low = static_cast<double>(c.input<T>(1)[0]), high = static_cast<double>(c.input<T>(1)[1]);
     if (!(low < high)) {
-      throw invalid_argument("value_range should satisfy value_range[0] < value_range[1], but got '[{}, {}]'", low, high);
+      throw invalid_argument("value_range should satisfy value_range[0] < value_range[1], but got '[{}, {}]'", low,
+                             high);
     }
     std::vector<int64_t> counts(static_cast<size_t>(bins));
     const double step = (high - low) / static_cast<double>(bins);
     for (int64_t i = 0; i < c.elements(0); ++i) {
-      if (std::isnan(static_cast<double>(c.input<T>(0)[i]))) throw invalid_argument("Histogram values must not contain NaN");
+      if (std::isnan(static_cast<double>(c.input<T>(0)[i])))
+        throw invalid_argument("Histogram values must not contain NaN");
       const double at = std::floor((static_cast<double>(c.input<T>(0)[i]) - low) / step);
       const double inside = at > 0 ? std::min(at, static_cast<double>(bins - 1)) : 0;
       ++counts[static_cast<size_t>(inside)];

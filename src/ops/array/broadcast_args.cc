@@ -7,7 +7,8 @@ namespace {
 void infer(InferContext& c) {
   c.require_rank(0, 1);
   c.require_rank(1, 1);
-  const int64_t a = c.input(0).has_rank() ? c.input(0)[0] : kUnknown, b = c.input(1).has_rank() ? c.input(1)[0] : kUnknown;
+  const int64_t a = c.input(0).has_rank() ? c.input(0)[0] : kUnknown,
+                b = c.input(1).has_rank() ? c.input(1)[0] : kUnknown;
   c.set_output(0, Shape{a == kUnknown || b == kUnknown ? kUnknown : std::max(a, b)});
 }
 

@@ -35,8 +35,8 @@ void cpu(KernelContext& c) {
       offsets[d] = d == axis ? at : 0;
       if (d != axis && sizes[d] != first[d]) {
         throw invalid_argument(
-            "All dimensions except {} must match. Input {} has shape [{}] and doesn't match input 0 with shape [{}].", axis,
-            i - 1, fmt::join(sizes, sizes + rank, " "), fmt::join(first, first + rank, " "));
+            "All dimensions except {} must match. Input {} has shape [{}] and doesn't match input 0 with shape [{}].",
+            axis, i - 1, fmt::join(sizes, sizes + rank, " "), fmt::join(first, first + rank, " "));
       }
     }
     if (__builtin_add_overflow(at, sizes[axis], &at)) throw invalid_argument("the sizes along axis {} overflow", axis);

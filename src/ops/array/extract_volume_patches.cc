@@ -72,28 +72,30 @@ void cpu(KernelContext& c) {
   const Window &z = p.windows[0], &y = p.windows[1], &x = p.windows[2];
   const int64_t volume = z.in * y.in * x.in * p.depth, places = z.out * y.out * x.out, patch = c.output_shape()[4];
   with_element_type(c.dtype(0), [&]<class T>(T) {
-    c.pool().parallel_for(p.batch * places, std::max<int64_t>(1, 16384 / std::max<int64_t>(patch, 1)), [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const T* in = c.input<T>(0) + i / places * volume;
-        T* out = c.output<T>() + i * patch;
-        const int64_t place = i % places;
-        const int64_t z0 = place / (y.out * x.out) * z.stride - z.pad_before;
-        const int64_t y0 = place / x.out % y.out * y.stride - y.pad_before, x0 = place % x.out * x.stride - x.pad_before;
-        for (int64_t a = 0; a < z.size; ++a) {
-          for (int64_t b = 0; b < y.size; ++b) {
-            for (int64_t e = 0; e < x.size; ++e, out += p.depth) {
-              const int64_t pz = z0 + a, py = y0 + b, px = x0 + e;
-              const bool inside = pz >= 0 && pz < z.in && py >= 0 && py < y.in && px >= 0 && px < x.in;
-              if (inside) {
-                std::copy_n(in + ((pz * y.in + py) * x.in + px) * p.depth, p.depth, out);
-              } else {
-                std::fill_n(out, p.depth, T());
+    c.pool().parallel_for(
+        p.batch * places, std::max<int64_t>(1, 16384 / std::max<int64_t>(patch, 1)), [&](int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end; ++i) {
+            const T* in = c.input<T>(0) + i / places * volume;
+            T* out = c.output<T>() + i * patch;
+            const int64_t place = i % places;
+            const int64_t z0 = place / (y.out * x.out) * z.stride - z.pad_before;
+            const int64_t y0 = place / x.out % y.out * y.stride - y.pad_before,
+                          x0 = place % x.out * x.stride - x.pad_before;
+            for (int64_t a = 0; a < z.size; ++a) {
+              for (int64_t b = 0; b < y.size; ++b) {
+                for (int64_t e = 0; e < x.size; ++e, out += p.depth) {
+                  const int64_t pz = z0 + a, py = y0 + b, px = x0 + e;
+                  const bool inside = pz >= 0 && pz < z.in && py >= 0 && py < y.in && px >= 0 && px < x.in;
+                  if (inside) {
+                    std::copy_n(in + ((pz * y.in + py) * x.in + px) * p.depth, p.depth, out);
+                  } else {
+                    std::fill_n(out, p.depth, T());
+                  }
+                }
               }
             }
           }
-        }
-      }
-    });
+        });
   });
 }
 

@@ -84,12 +84,13 @@ TEST(GatherNd, TakesSlicesAtCoordinates) {
             .inputs = {{{1, 2}, {3, 4}}, {{1}, {0}, {1}}},
             .outputs = {{{3, 4}, {1, 2}, {3, 4}}},
             .type_attr = "Tparams"});
-  check_op({.op = "GatherNd",
-            .inputs = {ramp({2, 2}), Tensor(int32, Shape{2, 0})},
-            .outputs = {{{{1, 2}, {3, 4}}, {{1, 2}, {3, 4}}}},
-            .type_attr = "Tparams",
-            .bad = {{.inputs = {ramp({2, 2}), {{0, 1}, {0, 2}}}, .message = "indices[1, :] = [0, 2] does not index into"},
-                    {.inputs = {ramp({2}), {{0, 1}}}, .message = "longer than the rank"}}});
+  check_op(
+      {.op = "GatherNd",
+       .inputs = {ramp({2, 2}), Tensor(int32, Shape{2, 0})},
+       .outputs = {{{{1, 2}, {3, 4}}, {{1, 2}, {3, 4}}}},
+       .type_attr = "Tparams",
+       .bad = {{.inputs = {ramp({2, 2}), {{0, 1}, {0, 2}}}, .message = "indices[1, :] = [0, 2] does not index into"},
+               {.inputs = {ramp({2}), {{0, 1}}}, .message = "longer than the rank"}}});
 }
 
 TEST(ScatterNd, AddsUpdatesThatMeet) {

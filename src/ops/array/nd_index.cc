@@ -22,7 +22,8 @@ int64_t NdIndex::slice_start(int64_t row) const {
       }
       std::string entries;
       for (int e = 0; e < depth; ++e) entries += (e ? ", " : "") + std::to_string(int_at(c, input, row * depth + e));
-      throw invalid_argument("flat indices[{}, :] = [{}] does not index into param (shape: {})", row, entries, shape.str());
+      throw invalid_argument("flat indices[{}, :] = [{}] does not index into param (shape: {})", row, entries,
+                             shape.str());
     }
     start += at * strides[d];
   }

@@ -9,12 +9,15 @@ namespace weir::ops {
 // How slices of `updates` change the slices that rows of coordinates name.
 enum class NdUpdate { Set, Add, Sub };
 
-// `updates` (input 2 by convention) has the shape of the indices without their last dimension, followed by that of a slice.
+// `updates` (input 2 by convention) has the shape of the indices without their last dimension, followed by that of a
+// slice.
 inline void check_nd_updates(const Shape& into, const Shape& indices, const Shape& updates) {
   if (!into.has_rank() || !indices.has_rank() || indices[-1] == kUnknown) return;
   if (indices[-1] > into.rank()) {
-    throw invalid_argument("Must have updates.shape = indices.shape[:batch_dim] + params_shape[slice_dim:]; the last dimension of indices, {}, is longer than the rank of {}",
-                           indices.str(), into.str());
+    throw invalid_argument(
+        "Must have updates.shape = indices.shape[:batch_dim] + params_shape[slice_dim:]; the last dimension of "
+        "indices, {}, is longer than the rank of {}",
+        indices.str(), into.str());
   }
   Shape expected;
   for (int i = 0; i < indices.rank() - 1; ++i) expected.append(indices[i]);

@@ -8,7 +8,8 @@ namespace {
 // Rows of one tensor, each an input of its own.
 void infer(InferContext& c) {
   const Shape& whole = c.attr<Shape>("shape");
-  if (!whole.has_rank() || whole.rank() < 1) throw invalid_argument("the shape attribute must have a dimension of rows");
+  if (!whole.has_rank() || whole.rank() < 1)
+    throw invalid_argument("the shape attribute must have a dimension of rows");
   if (!whole.is_known()) {
     throw invalid_argument("All dimensions except the first must be known: shape is {}", whole.str());
   }

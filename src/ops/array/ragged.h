@@ -7,17 +7,19 @@
 
 namespace weir::ops {
 
-// Reads the splits of a ragged dimension: row i holds the elements [splits[i], splits[i + 1]) of what lies inside. Throws
-// InvalidArgument unless they begin at 0, never fall, and end at most at `limit`.
+// Reads the splits of a ragged dimension: row i holds the elements [splits[i], splits[i + 1]) of what lies inside.
+// Throws InvalidArgument unless they begin at 0, never fall, and end at most at `limit`.
 inline std::vector<int64_t> read_splits(const KernelContext& c, int input, int64_t limit) {
   const int64_t n = c.elements(input);
-  if (c.shape(input).rank() != 1) throw invalid_argument("row_splits must be a vector; it has shape {}", c.shape(input).str());
+  if (c.shape(input).rank() != 1)
+    throw invalid_argument("row_splits must be a vector; it has shape {}", c.shape(input).str());
   if (n < 1) throw invalid_argument("Invalid ragged tensor: row_splits has no elements");
   std::vector<int64_t> splits(static_cast<size_t>(n));
   for (int64_t i = 0; i < n; ++i) {
     const int64_t at = int_at(c, input, i);
     if (i == 0 ? at != 0 : at < splits[static_cast<size_t>(i - 1)]) {
-      throw invalid_argument("Invalid ragged tensor: row_splits must start with 0 and never fall; element {} is {}", i, at);
+      throw invalid_argument("Invalid ragged tensor: row_splits must start with 0 and never fall; element {} is {}", i,
+                             at);
     }
     splits[static_cast<size_t>(i)] = at;
   }
@@ -28,9 +30,12 @@ inline std::vector<int64_t> read_splits(const KernelContext& c, int input, int64
   return splits;
 }
 
-// The nested splits of inputs [first, first + count), around values with `rows` rows: each level ends where the next begins.
-inline std::vector<std::vector<int64_t>> read_nested_splits(const KernelContext& c, int first, int count, int64_t rows) {
-  if (c.shape(first + count).rank() < 1) throw invalid_argument("values of a ragged tensor have at least one dimension");
+// The nested splits of inputs [first, first + count), around values with `rows` rows: each level ends where the next
+// begins.
+inline std::vector<std::vector<int64_t>> read_nested_splits(const KernelContext& c, int first, int count,
+                                                            int64_t rows) {
+  if (c.shape(first + count).rank() < 1)
+    throw invalid_argument("values of a ragged tensor have at least one dimension");
   std::vector<std::vector<int64_t>> nested;
   for (int i = 0; i < count; ++i) {
     const int64_t inside = i + 1 < count ? c.elements(first + i + 1) - 1 : rows;

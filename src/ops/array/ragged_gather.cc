@@ -1,8 +1,8 @@
 #include "graph/infer_context.h"
+#include "ops/array/element_type.h"
 #include "ops/array/gather_common.h"
 #include "ops/array/ragged.h"
 #include "ops/array/strided_copy.h"
-#include "ops/array/element_type.h"
 
 namespace weir::ops {
 
@@ -12,7 +12,8 @@ Tensor copy_rows(const Tensor& values, int64_t begin, int64_t end) {
   shape.set_dim(0, end - begin);
   Tensor part(values.dtype(), shape);
   with_element_type(values.dtype(), [&]<class T>(T) {
-    std::copy_n(static_cast<const T*>(values.raw()) + begin * width, part.elements(), static_cast<T*>(part.mutable_raw()));
+    std::copy_n(static_cast<const T*>(values.raw()) + begin * width, part.elements(),
+                static_cast<T*>(part.mutable_raw()));
   });
   return part;
 }

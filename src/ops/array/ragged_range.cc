@@ -53,7 +53,8 @@ struct Cpu {
       const W delta = at(2, i);
       if (delta == W(0)) throw invalid_argument("Requires delta != 0");
       splits.push_back(checked_add(splits.back(), length(at(0, i), at(1, i), delta)));
-      if (splits.back() > (int64_t{1} << 40)) throw error(Code::ResourceExhausted, "the ranges have {} elements", splits.back());
+      if (splits.back() > (int64_t{1} << 40))
+        throw error(Code::ResourceExhausted, "the ranges have {} elements", splits.back());
     }
     Tensor values(dtype_of<T>, Shape{splits.back()});
     T* out = values.mutable_data<T>();
@@ -76,11 +77,13 @@ struct Cpu {
     if constexpr (std::is_integral_v<W>) {
       // In unsigned numbers, which hold every distance.
       const auto far = static_cast<uint64_t>(limit) - static_cast<uint64_t>(start);
-      const uint64_t way = delta > 0 ? far : 0 - far, step = delta > 0 ? static_cast<uint64_t>(delta) : 0 - static_cast<uint64_t>(delta);
+      const uint64_t way = delta > 0 ? far : 0 - far,
+                     step = delta > 0 ? static_cast<uint64_t>(delta) : 0 - static_cast<uint64_t>(delta);
       const uint64_t count = way / step + (way % step != 0 ? 1 : 0);
       return count > (uint64_t{1} << 62) ? int64_t{1} << 62 : static_cast<int64_t>(count);
     } else {
-      const double count = std::ceil(std::abs((static_cast<double>(limit) - static_cast<double>(start)) / static_cast<double>(delta)));
+      const double count =
+          std::ceil(std::abs((static_cast<double>(limit) - static_cast<double>(start)) / static_cast<double>(delta)));
       return count < 4e18 ? static_cast<int64_t>(count) : std::isnan(count) ? 0 : int64_t{1} << 62;
     }
   }

@@ -33,8 +33,9 @@ void cpu(KernelContext& c) {
   const Shape& shape = values.shape();
   const auto nested = read_nested_splits(c, 0, rank, shape[0]);
   if (nested.back().back() != shape[0]) {
-    throw invalid_argument("Final value of the last element in rt_nested_splits must equal the number of rows, {}; got {}",
-                           shape[0], nested.back().back());
+    throw invalid_argument(
+        "Final value of the last element in rt_nested_splits must equal the number of rows, {}; got {}", shape[0],
+        nested.back().back());
   }
   const int dims = rank + shape.rank();
   Tensor indices(DType::Int64, Shape{values.elements(), dims}), sizes(DType::Int64, Shape{dims});

@@ -64,12 +64,15 @@ Shape combined(const Shape& wanted, const Shape& values, int ragged) {
 void check_default(const Shape& value, const Shape& values) {
   if (!value.has_rank() || !values.has_rank()) return;
   if (value.rank() >= values.rank()) {
-    throw invalid_argument("default_value.shape={} and rt_input.flat_values.shape={} are incompatible: default_value.rank = {} must be less than rt_input.flat_values.rank = {}",
-                           value.str(), values.str(), value.rank(), values.rank());
+    throw invalid_argument(
+        "default_value.shape={} and rt_input.flat_values.shape={} are incompatible: default_value.rank = {} must be "
+        "less than rt_input.flat_values.rank = {}",
+        value.str(), values.str(), value.rank(), values.rank());
   }
   for (int i = 1; i <= value.rank(); ++i) {
     if (value[-i] != kUnknown && values[-i] != kUnknown && value[-i] != 1 && value[-i] != values[-i]) {
-      throw invalid_argument("default_value.shape={} and rt_input.flat_values.shape={} are incompatible", value.str(), values.str());
+      throw invalid_argument("default_value.shape={} and rt_input.flat_values.shape={} are incompatible", value.str(),
+                             values.str());
     }
   }
 }
@@ -115,7 +118,8 @@ std::vector<int64_t> splits_of(const KernelContext& c, int input, Partition type
   int64_t before = 0;
   for (int64_t i = 0; i < c.elements(input); ++i) {
     const int64_t row = int_at(c, input, i);
-    if (row < 0 || row >= parents) throw invalid_argument("Got next_value_rowid={} which is not less than {}", row, parents);
+    if (row < 0 || row >= parents)
+      throw invalid_argument("Got next_value_rowid={} which is not less than {}", row, parents);
     if (row < before) throw invalid_argument("value_rowids must never fall; {} follows {}", row, before);
     before = row;
     ++splits[static_cast<size_t>(row) + 1];

@@ -61,8 +61,10 @@ void infer_from(InferContext& c) {
   if (c.input(0).has_rank()) {
     if (in == -1) in = out - c.input(0).rank();
     if (in < 0 || out != in + c.input(0).rank()) {
-      throw invalid_argument("output_ragged_rank must be equal to input_ragged_rank + encoded_ragged.ndims; output_ragged_rank: {}, input_ragged_rank: {}, encoded_ragged.ndims: {}",
-                             out, in, c.input(0).rank());
+      throw invalid_argument(
+          "output_ragged_rank must be equal to input_ragged_rank + encoded_ragged.ndims; output_ragged_rank: {}, "
+          "input_ragged_rank: {}, encoded_ragged.ndims: {}",
+          out, in, c.input(0).rank());
     }
   }
   for (int i = 0; i < out; ++i) c.set_output(i, Shape{kUnknown});

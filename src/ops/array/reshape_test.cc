@@ -15,12 +15,13 @@ TEST(Reshape, KeepsElementsAndWorksOutOneSize) {
 }
 
 TEST(Reshape, RejectsShapesThatDoNotFit) {
-  check_op({.op = "Reshape",
-            .bad = {{.inputs = {ramp({2, 3}), {4, 2}}, .message = "Cannot reshape a tensor with 6 elements, shape [2,3]"},
-                    {.inputs = {ramp({2, 3}), {-1, 4}}, .message = "does not fill"},
-                    {.inputs = {ramp({2, 3}), {-1, -1}}, .message = "only one size may be -1"},
-                    {.inputs = {ramp({2, 3}), {-2, 3}}, .message = "negative"},
-                    {.inputs = {ramp({2, 3}), 6}, .message = "rank 1"}}});
+  check_op(
+      {.op = "Reshape",
+       .bad = {{.inputs = {ramp({2, 3}), {4, 2}}, .message = "Cannot reshape a tensor with 6 elements, shape [2,3]"},
+               {.inputs = {ramp({2, 3}), {-1, 4}}, .message = "does not fill"},
+               {.inputs = {ramp({2, 3}), {-1, -1}}, .message = "only one size may be -1"},
+               {.inputs = {ramp({2, 3}), {-2, 3}}, .message = "negative"},
+               {.inputs = {ramp({2, 3}), 6}, .message = "rank 1"}}});
 }
 
 TEST(Reshape, KnowsWhatFollowsFromPartialShapes) {
@@ -55,7 +56,8 @@ TEST(Squeeze, DropsDimensionsOfSizeOne) {
             .inputs = {ramp({1, 2, 1, 3, 1})},
             .attrs = {{"squeeze_dims", std::vector<int64_t>{0, -1}}},
             .outputs = {ramp({2, 1, 3})},
-            .bad = {{.inputs = {ramp({2, 2, 1, 3, 1})}, .message = "Can not squeeze dim[0], expected a dimension of 1, got 2: [2,2,1,3,1]"},
+            .bad = {{.inputs = {ramp({2, 2, 1, 3, 1})},
+                     .message = "Can not squeeze dim[0], expected a dimension of 1, got 2: [2,2,1,3,1]"},
                     {.inputs = {ramp({})}, .message = "axis 0 is out of valid range"}}});
 }
 

@@ -13,8 +13,9 @@ void check_outer(const Shape& indices, const Shape& updates) {
   bool fits = updates.rank() >= outer;
   for (int i = 0; fits && i < outer; ++i) fits = Shape{indices[i]}.compatible(Shape{updates[i]});
   if (fits) return;
-  throw invalid_argument("The outer {} dimensions of indices.shape={} must match the outer {} dimensions of updates.shape={}",
-                         outer, indices.str(), outer, updates.str());
+  throw invalid_argument(
+      "The outer {} dimensions of indices.shape={} must match the outer {} dimensions of updates.shape={}", outer,
+      indices.str(), outer, updates.str());
 }
 
 void infer(InferContext& c) {
@@ -32,7 +33,8 @@ void infer(InferContext& c) {
     if (!updates.compatible(expected)) {
       check_outer(indices, updates);
       throw invalid_argument(
-          "The inner {} dimensions of output.shape={} must match the inner dimensions of updates.shape={}: updates must "
+          "The inner {} dimensions of output.shape={} must match the inner dimensions of updates.shape={}: updates "
+          "must "
           "have shape {}",
           to.rank() - static_cast<int>(indices[-1]), to.str(), updates.str(), expected.str());
     }

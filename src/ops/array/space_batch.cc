@@ -115,11 +115,13 @@ void move(KernelContext& c, int m, FunctionRef<int64_t(int)> block_at, int paddi
 }  // namespace
 
 void move_blocks(KernelContext& c, bool to_batch) {
-  move(c, static_cast<int>(c.elements(1)), [&](int i) { return int_at(c, 1, i); }, 2, to_batch);
+  move(
+      c, static_cast<int>(c.elements(1)), [&](int i) { return int_at(c, 1, i); }, 2, to_batch);
 }
 
 void move_square_blocks(KernelContext& c, int64_t block, bool to_batch) {
-  move(c, 2, [&](int) { return block; }, 1, to_batch);
+  move(
+      c, 2, [&](int) { return block; }, 1, to_batch);
 }
 
 }  // namespace weir::ops

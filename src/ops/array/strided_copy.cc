@@ -218,7 +218,8 @@ void StridedBox::add(int64_t size, int64_t to_stride, int64_t from_stride) {
 
 void copy_box(DType dtype, const StridedBox& box, void* to, const void* from, ThreadPool& pool) {
   if (box.elements() == 0) return;
-  if (ElementMover* mover = ElementMover::current(); mover && mover->holds(to)) return mover->copy_box(dtype, box, to, from);
+  if (ElementMover* mover = ElementMover::current(); mover && mover->holds(to))
+    return mover->copy_box(dtype, box, to, from);
   with_element_type(dtype, [&]<class T>(T) { copy(box, static_cast<T*>(to), static_cast<const T*>(from), pool); });
 }
 

@@ -37,8 +37,8 @@ StridedSliceSpec::StridedSliceSpec(const Shape& shape, int count, SliceEntries b
   }
   if (named > rank) {
     throw invalid_argument(
-        "Index out of range using input dim {}; input has only {} dims: {} dimensions are indexed, the shape is {}", rank,
-        rank, named, shape.str());
+        "Index out of range using input dim {}; input has only {} dims: {} dimensions are indexed, the shape is {}",
+        rank, rank, named, shape.str());
   }
 
   int d = 0;

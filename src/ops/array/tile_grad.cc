@@ -22,7 +22,8 @@ void infer(InferContext& c) {
     const int64_t m = (*multiples)[static_cast<size_t>(i)];
     if (m <= 0) throw invalid_argument("Expected multiples[{}] > 0, but got {}", i, m);
     if (x[i] != kUnknown && x[i] % m != 0) {
-      throw invalid_argument("Expected input_shape[{}] to be divisible by multiples[{}], but {} % {} != 0", i, i, x[i], m);
+      throw invalid_argument("Expected input_shape[{}] to be divisible by multiples[{}], but {} % {} != 0", i, i, x[i],
+                             m);
     }
     to.append(x[i] == kUnknown ? kUnknown : x[i] / m);
   }

@@ -92,10 +92,8 @@ std::optional<Options> ranks_of(const ClusterPlace& place) {
     addresses.insert(addresses.end(), found->second.begin(), found->second.end());
   }
   if (!rank || addresses.size() < 2) return std::nullopt;
-  return Options{.transport = "gloo",
-                 .rank = *rank,
-                 .size = static_cast<int>(addresses.size()),
-                 .rendezvous = addresses[0]};
+  return Options{
+      .transport = "gloo", .rank = *rank, .size = static_cast<int>(addresses.size()), .rendezvous = addresses[0]};
 }
 
 // "a[01-03,7],b" of Slurm as a01, a02, a03, a7, b.
@@ -152,12 +150,14 @@ std::vector<int> expand_counts(std::string_view list) {
 
 // Of a step that srun has started; a batch script itself is no task.
 std::optional<Options> from_slurm(const Environment& environment) {
-  const std::optional<int64_t> size = environment.number("SLURM_STEP_NUM_TASKS"), rank = environment.number("SLURM_PROCID");
+  const std::optional<int64_t> size = environment.number("SLURM_STEP_NUM_TASKS"),
+                               rank = environment.number("SLURM_PROCID");
   if (!size || !rank || *size < 2) return std::nullopt;
-  const std::vector<std::string> hosts =
-      expand_hosts(environment.text("SLURM_STEP_NODELIST").value_or(environment.text("SLURM_NODELIST").value_or("localhost")));
+  const std::vector<std::string> hosts = expand_hosts(
+      environment.text("SLURM_STEP_NODELIST").value_or(environment.text("SLURM_NODELIST").value_or("localhost")));
   // A port of its own for each step of each job, so that two on one machine do not meet.
-  const int64_t job = environment.number("SLURM_JOB_ID").value_or(0), step = environment.number("SLURM_STEP_ID").value_or(0);
+  const int64_t job = environment.number("SLURM_JOB_ID").value_or(0),
+                step = environment.number("SLURM_STEP_ID").value_or(0);
   return Options{.transport = "gloo",
                  .rank = static_cast<int>(*rank),
                  .size = static_cast<int>(*size),
@@ -169,7 +169,8 @@ std::optional<Options> from_slurm(const Environment& environment) {
 Options from_environment(const Lookup& lookup) {
   const Environment environment(lookup);
   Options options;
-  const bool by_mpi = environment.has("OMPI_COMM_WORLD_SIZE") || environment.has("PMIX_RANK") || environment.has("PMI_SIZE");
+  const bool by_mpi =
+      environment.has("OMPI_COMM_WORLD_SIZE") || environment.has("PMIX_RANK") || environment.has("PMI_SIZE");
   if (environment.has("WEIR_RANK") || environment.has("WEIR_SIZE")) {
     options.rank = static_cast<int>(environment.number("WEIR_RANK").value_or(0));
     options.size = static_cast<int>(environment.number("WEIR_SIZE").value_or(1));
@@ -193,7 +194,8 @@ Options from_environment(const Lookup& lookup) {
     throw invalid_argument("rank {} of {} processes makes no sense", options.rank, options.size);
   }
   if (options.transport == "gloo" && options.size > 1 && options.rendezvous.empty()) {
-    throw invalid_argument("processes that find each other by gloo need an address of rank 0: WEIR_RENDEZVOUS=host:port");
+    throw invalid_argument(
+        "processes that find each other by gloo need an address of rank 0: WEIR_RENDEZVOUS=host:port");
   }
   return options;
 }
@@ -204,8 +206,8 @@ std::optional<ClusterPlace> cluster_from_environment(const Lookup& lookup, int p
   const std::optional<int64_t> rank = environment.number("SLURM_PROCID");
   if (!rank || !environment.has("SLURM_STEP_NUM_TASKS")) return std::nullopt;
   // One process after the other, machine by machine, each with a port of its own.
-  const std::vector<std::string> hosts =
-      expand_hosts(environment.text("SLURM_STEP_NODELIST").value_or(environment.text("SLURM_NODELIST").value_or("localhost")));
+  const std::vector<std::string> hosts = expand_hosts(
+      environment.text("SLURM_STEP_NODELIST").value_or(environment.text("SLURM_NODELIST").value_or("localhost")));
   std::vector<int> counts = expand_counts(environment.text("SLURM_STEP_TASKS_PER_NODE").value_or("1"));
   counts.resize(hosts.size(), counts.empty() ? 1 : counts.back());
   ClusterPlace place{.jobs = {}, .job = "worker", .task = static_cast<int>(*rank)};

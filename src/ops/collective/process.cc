@@ -26,9 +26,9 @@ void init(const Options& options) {
                                                 .connect_timeout = options.connect_timeout,
                                                 .timeout = options.timeout};
   const std::string name = options.transport;
-  collectives::set_group("", std::make_shared<collectives::Engine>(
-                                 [=] { return collectives::open_transport(name, transport); },
-                                 collectives::EngineOptions{.fusion_bytes = options.fusion_bytes}));
+  collectives::set_group(
+      "", std::make_shared<collectives::Engine>([=] { return collectives::open_transport(name, transport); },
+                                                collectives::EngineOptions{.fusion_bytes = options.fusion_bytes}));
   // mpirun takes a process that ends without a word for one that has crashed.
   static const bool registered = std::atexit(shutdown) == 0;
   (void)registered;

@@ -9,8 +9,8 @@
 #include "ops/types.h"
 #include "weir/ops.h"
 
-// Operations that call functions of the graph while they run. Imported graphs have few of them: calls are replaced by the
-// nodes of their functions there (import/functions.cc).
+// Operations that call functions of the graph while they run. Imported graphs have few of them: calls are replaced by
+// the nodes of their functions there (import/functions.cc).
 namespace weir::ops {
 
 CallState prepare_call(PrepareContext& c) {
@@ -54,7 +54,8 @@ void infer_nothing(InferContext&) {}
 
 void infer_remote(InferContext& c) { c.require_scalar(0); }
 
-// The type of the gradient with respect to a tensor: of a variable's handle that of the variable; Invalid: there is none.
+// The type of the gradient with respect to a tensor: of a variable's handle that of the variable; Invalid: there is
+// none.
 DType gradient_type(const Output& x) {
   if (x.dtype() != DType::Resource) return x.dtype();
   const Node* handle = x.node();
@@ -103,7 +104,8 @@ void call_gradient(GradContext& c) {
 
 void gradient_of_function(KernelContext& c) {
   const auto& types = c.node().attr<std::vector<DType>>("Tout");
-  GraphFunction& function = (*c.state<CallState>().functions)->find_gradient(c.node().attr<FunctionName>("f").name, types);
+  GraphFunction& function =
+      (*c.state<CallState>().functions)->find_gradient(c.node().attr<FunctionName>("f").name, types);
   call_function(c, function, call_arguments(c, 0, c.inputs()));
 }
 

@@ -7,8 +7,8 @@
 
 namespace weir::ops {
 
-// The functions that a node calls. What their operations keep between calls (where a random operation stands) belongs to
-// the node and outlives plans, as in TensorFlow, where a node makes an instance of its function once.
+// The functions that a node calls. What their operations keep between calls (where a random operation stands) belongs
+// to the node and outlives plans, as in TensorFlow, where a node makes an instance of its function once.
 class NodeFunctions final : public Resource {
  public:
   explicit NodeFunctions(std::shared_ptr<GraphFunctions> functions) : functions_(std::move(functions)) {}

@@ -19,7 +19,8 @@ FunctionName binary_function(Graph& g, std::string_view name, const std::functio
   return {trace_function(g, name, floats, make).name, {}};
 }
 
-Operation call(Graph& g, std::string op, std::vector<Output> inputs, const FunctionName& f, std::vector<DType> types = {float32}) {
+Operation call(Graph& g, std::string op, std::vector<Output> inputs, const FunctionName& f,
+               std::vector<DType> types = {float32}) {
   return g.add({.op = std::move(op), .inputs = std::move(inputs), .attrs = {{"Tout", std::move(types)}, {"f", f}}});
 }
 
@@ -47,11 +48,9 @@ TEST(PartitionedCall, TakesHandlesOfVariables) {
   const FunctionArgument arguments[] = {{DType::Resource, Shape{}}, {float32, Shape{}}};
   auto make = [&](const std::vector<Output>& args) {
     Operation add = g.add({.op = "AssignAddVariableOp", .inputs = {args[0], args[1]}});
-    return std::vector<Output>{g.add({.op = "ReadVariableOp",
-                                      .inputs = {args[0]},
-                                      .attrs = {{"dtype", float32}},
-                                      .control_inputs = {add}})
-                                   .output()};
+    return std::vector<Output>{
+        g.add({.op = "ReadVariableOp", .inputs = {args[0]}, .attrs = {{"dtype", float32}}, .control_inputs = {add}})
+            .output()};
   };
   const FunctionName f{trace_function(g, "add_to", arguments, make).name, {}};
   const Output added = call(g, "StatefulPartitionedCall", {w.handle(), g.constant(Tensor(2.0f))}, f).output();
@@ -64,9 +63,7 @@ TEST(PartitionedCall, TakesHandlesOfVariables) {
 
 TEST(PartitionedCall, KeepsWhereRandomOperationsStandFromCallToCall) {
   Graph g;
-  auto make = [&](const std::vector<Output>&) {
-    return std::vector<Output>{random_uniform(g, {4}, {.seed = 5})};
-  };
+  auto make = [&](const std::vector<Output>&) { return std::vector<Output>{random_uniform(g, {4}, {.seed = 5})}; };
   const FunctionName f{trace_function(g, "draw", {}, make).name, {}};
   const Output drawn = call(g, "StatefulPartitionedCall", {}, f).output();
   const Output plain = random_uniform(g, {4}, {.seed = 5});
@@ -125,7 +122,8 @@ TEST(SymbolicGradient, DifferentiatesBranchesLoopsAndInnerCalls) {
   const FunctionName inner = binary_function(g, "inner", [](Output a, Output b) { return a * b; });
   const FunctionName f = binary_function(g, "f", [&](Output a, Output b) {
     const Output product = call(g, "PartitionedCall", {a, b}, inner).output();
-    return cond(greater(b, Output(g.constant(Tensor(0.0f)))), [&] { return square(product); }, [&] { return product; });
+    return cond(
+        greater(b, Output(g.constant(Tensor(0.0f)))), [&] { return square(product); }, [&] { return product; });
   });
   const Output x = g.placeholder(float32, Shape{}), y = g.placeholder(float32, Shape{}), one = g.constant(Tensor(1.0f));
   const Operation gradient = call(g, "SymbolicGradient", {x, y, one}, f, {float32, float32});
@@ -147,8 +145,11 @@ TEST(SymbolicGradient, GivesZerosWhereNothingDepends) {
   Session session(g);
   EXPECT_EQ(floats_of(session.run(gradient.output(0))), (Floats{2, 2}));
   EXPECT_EQ(floats_of(session.run(gradient.output(1))), (Floats{0, 0}));
-  expect_error([&] { call(g, "SymbolicGradient", {x}, f, {float32, float32}); }, Code::InvalidArgument,
-               "len(inputs) < len(outputs)");
+  expect_error(
+      [&] {
+        call(g, "SymbolicGradient", {x}, f, {float32, float32});
+      },
+      Code::InvalidArgument, "len(inputs) < len(outputs)");
 }
 
 TEST(Case, RunsTheBranchOfItsIndexAndTheLastForOthers) {
@@ -189,13 +190,14 @@ TEST(MapDefun, CallsItsFunctionWithEveryRow) {
   const FunctionName f = binary_function(g, "f", [](Output row, Output b) { return row * b; });
   const Output rows = g.constant(Tensor(Floats{1, 2, 3, 4, 5, 6})), b = g.constant(Tensor(10.0f));
   auto map = [&](const Output& argument, Shape row) {
-    return g.add({.op = "MapDefun",
-                  .inputs = {argument, b},
-                  .attrs = {{"Targuments", std::vector<DType>{float32}},
-                            {"Tcaptured", std::vector<DType>{float32}},
-                            {"output_types", std::vector<DType>{float32}},
-                            {"output_shapes", std::vector<Shape>{row}},
-                            {"f", f}}})
+    return g
+        .add({.op = "MapDefun",
+              .inputs = {argument, b},
+              .attrs = {{"Targuments", std::vector<DType>{float32}},
+                        {"Tcaptured", std::vector<DType>{float32}},
+                        {"output_types", std::vector<DType>{float32}},
+                        {"output_shapes", std::vector<Shape>{row}},
+                        {"f", f}}})
         .output();
   };
   Session session(g);
@@ -255,7 +257,8 @@ TEST(SymbolicGradient, UsesTheGradientOfTheLibrary) {
     })";
   for (const bool has_own : {false, true}) {
     std::string with(text);
-    with.replace(with.find("GRADIENTS"), 9, has_own ? R"(gradient { function_name: "twice" gradient_func: "own" })" : "");
+    with.replace(with.find("GRADIENTS"), 9,
+                 has_own ? R"(gradient { function_name: "twice" gradient_func: "own" })" : "");
     proto::GraphDef message;
     ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(with, &message));
     Graph g;

@@ -100,12 +100,12 @@ TEST(PyFunc, AsksTheLanguageThatTheProgramIsIn) {
   Output y = python_function(g.constant({1, 2}, float32));
   EXPECT_FALSE(y.shape().has_rank());
   expect_error([&] { Session(g).run(y); }, Code::Unimplemented, "can only be called in Python");
-  ops::set_python_caller([](std::string_view token, std::vector<Tensor> inputs, const std::vector<DType>& types,
-                            const std::stop_token*) {
-    EXPECT_EQ(token, "f");
-    EXPECT_EQ(types, std::vector{float32});
-    return inputs;
-  });
+  ops::set_python_caller(
+      [](std::string_view token, std::vector<Tensor> inputs, const std::vector<DType>& types, const std::stop_token*) {
+        EXPECT_EQ(token, "f");
+        EXPECT_EQ(types, std::vector{float32});
+        return inputs;
+      });
   expect_same(Session(g).run(y + 1.f), Tensor::from<float>({2, 3}, {2}));
   ops::set_python_caller(nullptr);
 }

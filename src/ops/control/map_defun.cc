@@ -16,7 +16,8 @@ int64_t rows_of(const KernelContext& c, int arguments) {
     if (c.shape(i).rank() < 1) throw invalid_argument("Scalar inputs are not allowed in MapDefun: argument {}", i);
     if (c.shape(i)[0] != c.shape(0)[0]) {
       throw invalid_argument(
-          "All inputs must have the same dimension 0. Input {} has leading dimension {}, while all previous inputs have "
+          "All inputs must have the same dimension 0. Input {} has leading dimension {}, while all previous inputs "
+          "have "
           "leading dimension {}",
           i, c.shape(i)[0], c.shape(0)[0]);
     }
@@ -87,7 +88,8 @@ void cpu(KernelContext& c) {
     Element batch = BatchMaker().batch(results);
     for (size_t i = 0; i < types.size(); ++i) c.set_output(static_cast<int>(i), std::move(batch[i]));
   }
-  for (size_t i = 0; rows == 0 && i < types.size(); ++i) c.set_output(static_cast<int>(i), no_rows(types[i], shapes[i]));
+  for (size_t i = 0; rows == 0 && i < types.size(); ++i)
+    c.set_output(static_cast<int>(i), no_rows(types[i], shapes[i]));
 }
 
 }  // namespace
@@ -96,8 +98,9 @@ OpDef map_defun_op() {
   return {.name = "MapDefun",
           .inputs = "arguments:Targuments; captured_inputs:Tcaptured",
           .outputs = "output:output_types",
-          .attrs = "Targuments:list(type)>=1; Tcaptured:list(type)>=0=[]; output_types:list(type)>=1; "
-                   "output_shapes:list(shape)>=1; f:func; max_intra_op_parallelism:int=1",
+          .attrs =
+              "Targuments:list(type)>=1; Tcaptured:list(type)>=0=[]; output_types:list(type)>=1; "
+              "output_shapes:list(shape)>=1; f:func; max_intra_op_parallelism:int=1",
           .host = "arguments, captured_inputs, output",
           .infer = infer,
           .cpu = {.select = kernel_any<cpu>, .prepare = prepared<prepare_call>, .gives_outputs = true},

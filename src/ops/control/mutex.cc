@@ -65,7 +65,8 @@ void lock(KernelContext& c) {
 
 void consume(KernelContext& c) {
   const auto* held = static_cast<const Variant*>(c.raw_input(0));
-  if (!held || !dynamic_cast<const Locked*>(held->get())) throw invalid_argument("the input is not that of a MutexLock");
+  if (!held || !dynamic_cast<const Locked*>(held->get()))
+    throw invalid_argument("the input is not that of a MutexLock");
 }
 
 void infer_scalar_input(InferContext& c) {

@@ -33,9 +33,10 @@ KernelState prepare(PrepareContext& c) {
     if (stream == known) return {nullptr, [](void*) {}};
   }
   if (stream.starts_with("file://")) return {nullptr, [](void*) {}};
-  throw invalid_argument("Unknown output stream: {}, was expected to be one of [stderr, stdout, log(info), log(warning), "
-                         "log(error)], or a file:// path",
-                         stream);
+  throw invalid_argument(
+      "Unknown output stream: {}, was expected to be one of [stderr, stdout, log(info), log(warning), "
+      "log(error)], or a file:// path",
+      stream);
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 #include "ops/data/iterator.h"
 #include "ops/data/multi_device_iterator.h"
 
-// Resources without names: every run of the node makes another. Whoever can still use one in the run keeps it, and so does
-// the session, until its deleter goes or is used; without a deleter until the session ends.
+// Resources without names: every run of the node makes another. Whoever can still use one in the run keeps it, and so
+// does the session, until its deleter goes or is used; without a deleter until the session ends.
 namespace weir::ops {
 namespace {
 

@@ -10,8 +10,7 @@ namespace {
 class MemoryCacheDataset final : public UnaryDataset {
  public:
   // Without a cache of the program's each pipeline has its own.
-  MemoryCacheDataset(DatasetPtr input, MemoryCache* cache)
-      : UnaryDataset(std::move(input)), cache_(cache) {}
+  MemoryCacheDataset(DatasetPtr input, MemoryCache* cache) : UnaryDataset(std::move(input)), cache_(cache) {}
   int64_t cardinality() const override { return input()->cardinality(); }
 
   IteratorPtr iterate(const IterateContext& c, const std::string& place) const override {

@@ -1,8 +1,8 @@
 #include "base/errors.h"
 #include "ops/data/iterator.h"
 
-// Data sets that give the same elements in several ways, of which TensorFlow finds the fastest by trying. Here it is the
-// first: the elements are the same.
+// Data sets that give the same elements in several ways, of which TensorFlow finds the fastest by trying. Here it is
+// the first: the elements are the same.
 namespace weir::ops {
 namespace {
 
@@ -13,7 +13,8 @@ void choose(KernelContext& c) {
     require_compatible(first->spec(), other->spec());
     if (other->cardinality() != first->cardinality()) {
       throw invalid_argument(
-          "All inputs to ChooseFastestDataset must be of the same cardinality. Got: {} for dataset 0 and {} for dataset {}.",
+          "All inputs to ChooseFastestDataset must be of the same cardinality. Got: {} for dataset 0 and {} for "
+          "dataset {}.",
           first->cardinality(), other->cardinality(), i);
     }
   }
@@ -50,11 +51,13 @@ void choose_branch(KernelContext& c) {
     sum += fits ? length : 0;
   }
   if (!fits || sum != captured) {
-    throw invalid_argument("`other_arguments_lengths` must say how many of the {} other arguments each branch gets", captured);
+    throw invalid_argument("`other_arguments_lengths` must say how many of the {} other arguments each branch gets",
+                           captured);
   }
   CalledFunction branch{branches[0].name, {}};
   for (int i = 3; i < 3 + static_cast<int>(lengths[0]); ++i) {
-    branch.captured.push_back(c.dtype(i) == DType::Resource ? resource_tensor(c.resource<Resource>(i)) : c.input_tensor(i));
+    branch.captured.push_back(c.dtype(i) == DType::Resource ? resource_tensor(c.resource<Resource>(i))
+                                                            : c.input_tensor(i));
   }
   set_dataset(c, std::make_shared<const BranchDataset>(dataset_input(c, 0), std::move(branch), declared_spec(c)));
 }
@@ -76,8 +79,9 @@ OpDef choose_fastest_branch_dataset_op() {
   return {.name = "ChooseFastestBranchDataset",
           .inputs = "input_dataset:variant; ratio_numerator:int64; ratio_denominator:int64; other_arguments:Targuments",
           .outputs = "handle:variant",
-          .attrs = "Targuments:list(type)>=0; num_elements_per_branch:int>=1; branches:list(func)>=1; "
-                   "other_arguments_lengths:list(int)>=1; output_types:list(type)>=1; output_shapes:list(shape)>=1",
+          .attrs =
+              "Targuments:list(type)>=0; num_elements_per_branch:int>=1; branches:list(func)>=1; "
+              "other_arguments_lengths:list(int)>=1; output_types:list(type)>=1; output_shapes:list(shape)>=1",
           .host = "input_dataset, ratio_numerator, ratio_denominator, other_arguments, handle",
           .infer = infer_dataset<0, 1, 2>,
           .gradient = not_differentiable,

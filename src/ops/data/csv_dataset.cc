@@ -212,8 +212,7 @@ OpDef csv_dataset_op() {
               "filenames:string; compression_type:string; buffer_size:int64; header:bool; field_delim:string; "
               "use_quote_delim:bool; na_value:string; select_cols:int64; record_defaults:output_types",
           .outputs = "handle:variant",
-          .attrs =
-              "output_types:list(type){float,double,int32,int64,string}>=1; output_shapes:list(shape)>=1",
+          .attrs = "output_types:list(type){float,double,int32,int64,string}>=1; output_shapes:list(shape)>=1",
           .flags = "stateful",
           .host =
               "filenames, compression_type, buffer_size, header, field_delim, use_quote_delim, na_value, select_cols, "

@@ -60,7 +60,8 @@ TEST(Data, RangeCountsUpAndDown) {
 
 TEST(Data, SlicesShareTheTensorsRows) {
   Graph g;
-  const auto dataset = Dataset::from_tensor_slices(g, {Tensor(Numbers{4, 5, 6}), Tensor(std::vector<std::string>{"a", "b", "c"})});
+  const auto dataset =
+      Dataset::from_tensor_slices(g, {Tensor(Numbers{4, 5, 6}), Tensor(std::vector<std::string>{"a", "b", "c"})});
   const data::Iterator iterator = dataset.one_shot_iterator();
   const auto [number, text] = iterator.get_next<2>();
   Session session(g);
@@ -131,7 +132,8 @@ TEST(Data, InterleavesInTurnWithAndWithoutThreads) {
   auto three = [&](Output x) { return Dataset::from_tensors(x.graph(), {x}).repeat(3); };
   const Numbers wanted = {0, 0, 1, 1, 0, 1, 2, 2, 3, 3, 2, 3, 4, 4, 4};
   EXPECT_EQ(numbers(g, Dataset::range(g, 5).interleave(three, {.cycle_length = 2, .block_length = 2})), wanted);
-  EXPECT_EQ(numbers(g, Dataset::range(g, 5).interleave(three, {.cycle_length = 2, .block_length = 2, .num_parallel_calls = 2})),
+  EXPECT_EQ(numbers(g, Dataset::range(g, 5).interleave(
+                           three, {.cycle_length = 2, .block_length = 2, .num_parallel_calls = 2})),
             wanted);
   EXPECT_EQ(numbers(g, Dataset::range(g, 4).flat_map([](Output x) { return Dataset::range(x.graph(), x); })),
             (Numbers{0, 0, 1, 0, 1, 2}));
@@ -149,17 +151,22 @@ TEST(Data, OtherVerbs) {
   EXPECT_EQ(numbers(g, ten.batch(4).unbatch()), counted(10));
   EXPECT_EQ(numbers(g, ten.prefetch(3)), counted(10));
   EXPECT_EQ(numbers(g, Dataset::range(g, 0).repeat()), Numbers{});
-  EXPECT_EQ(numbers(g, Dataset::range(g, 5).scan({Tensor(int64_t{0})}, [](const Element& s, const Element& e) {
-              return std::pair(Element{s[0] + e[0]}, Element{s[0]});
-            })), (Numbers{0, 0, 1, 3, 6}));
-  const Element sum = ten.reduce({Tensor(int64_t{0})}, [](const Element& s, const Element& e) { return Element{s[0] + e[0]}; });
+  EXPECT_EQ(numbers(g, Dataset::range(g, 5).scan({Tensor(int64_t{0})},
+                                                 [](const Element& s, const Element& e) {
+                                                   return std::pair(Element{s[0] + e[0]}, Element{s[0]});
+                                                 })),
+            (Numbers{0, 0, 1, 3, 6}));
+  const Element sum =
+      ten.reduce({Tensor(int64_t{0})}, [](const Element& s, const Element& e) { return Element{s[0] + e[0]}; });
   EXPECT_EQ(Session(g).run(sum[0]).scalar<int64_t>(), 45);
   auto window = [](Output w) { return Dataset(w, {DType::Int64}, {Shape{}}).batch(3); };
-  EXPECT_EQ(numbers(g, Dataset::range(g, 7).window(3, {.shift = 2}).flat_map(window)), (Numbers{0, 1, 2, 2, 3, 4, 4, 5, 6, 6}));
+  EXPECT_EQ(numbers(g, Dataset::range(g, 7).window(3, {.shift = 2}).flat_map(window)),
+            (Numbers{0, 1, 2, 2, 3, 4, 4, 5, 6, 6}));
 }
 
 TEST(Data, ReadsRecordsAndLines) {
-  const std::string records = ::testing::TempDir() + "data_ops_test.tfrecord", lines = ::testing::TempDir() + "data_ops_test.txt";
+  const std::string records = ::testing::TempDir() + "data_ops_test.tfrecord",
+                    lines = ::testing::TempDir() + "data_ops_test.txt";
   {
     RecordWriter writer(records);
     for (const char* text : {"one", "two", "three"}) writer.write(text);
@@ -174,7 +181,9 @@ TEST(Data, ReadsRecordsAndLines) {
   };
   EXPECT_EQ(strings(data::tf_records(g, records)), (std::vector<std::string>{"one", "two", "three"}));
   EXPECT_EQ(strings(data::text_lines(g, lines)), (std::vector<std::string>{"a", "b", "", "last"}));
-  std::ofstream(lines, std::ios::trunc) << "Hone" << "two" << "F";
+  std::ofstream(lines, std::ios::trunc) << "Hone"
+                                        << "two"
+                                        << "F";
   EXPECT_EQ(strings(data::fixed_length_records(g, lines, 3, {.header_bytes = 1, .footer_bytes = 1})),
             (std::vector<std::string>{"one", "two"}));
   EXPECT_EQ(code_of([&] { strings(data::fixed_length_records(g, lines, 5)); }), Code::InvalidArgument);
@@ -216,7 +225,8 @@ TEST(Data, IteratorsCanBeginAgainWithOtherDataSets) {
 
 TEST(Data, HandlesChooseAnIterator) {
   Graph g;
-  const data::Iterator a = Dataset::range(g, 10).initializable_iterator("a"), b = Dataset::range(g, 100, 110).initializable_iterator("b");
+  const data::Iterator a = Dataset::range(g, 10).initializable_iterator("a"),
+                       b = Dataset::range(g, 100, 110).initializable_iterator("b");
   const Output handle = g.placeholder(DType::String, Shape{});
   const Output next = data::Iterator::from_string_handle(handle, {DType::Int64}, {Shape{}}).get_next()[0];
   const Output to_a = a.string_handle(), to_b = b.string_handle();
@@ -254,7 +264,9 @@ TEST(Data, ErrorsOfFunctionsNameTheirNodeAndLoseOneElement) {
 // Nothing lost, nothing twice, whoever asks.
 TEST(Data, SeveralThreadsShareTheElements) {
   Graph g;
-  for (const Dataset& dataset : {Dataset::range(g, 4000), Dataset::range(g, 4000).map([](Output x) { return x; }, {.num_parallel_calls = 4}).prefetch(8)}) {
+  for (const Dataset& dataset :
+       {Dataset::range(g, 4000),
+        Dataset::range(g, 4000).map([](Output x) { return x; }, {.num_parallel_calls = 4}).prefetch(8)}) {
     const data::Iterator iterator = dataset.initializable_iterator();
     const Output next = iterator.get_next()[0];
     Session session(g);
@@ -283,7 +295,8 @@ TEST(Data, CloseEndsAPipelineThatGivesNothing) {
   Graph g;
   auto nothing = [](Output x) { return x < Tensor(int64_t{0}); };
   const auto silent = Dataset::range(g, INT64_MAX).filter(nothing);
-  for (const Dataset& dataset : {silent, silent.prefetch(1), silent.batch(2), silent.map([](Output x) { return x; }, {.num_parallel_calls = 3})}) {
+  for (const Dataset& dataset : {silent, silent.prefetch(1), silent.batch(2),
+                                 silent.map([](Output x) { return x; }, {.num_parallel_calls = 3})}) {
     const data::Iterator iterator = dataset.initializable_iterator();
     const Output next = iterator.get_next()[0];
     Session session(g);
@@ -309,9 +322,8 @@ TEST(Data, DeadlinesEndTheWaitAndLoseNothing) {
 TEST(Data, GraphDefsKeepFunctions) {
   Graph g;
   const Output ten = g.constant(Tensor(int64_t{10}), "ten");
-  const auto dataset = Dataset::range(g, 5).flat_map([&](Output x) {
-    return Dataset::range(x.graph(), x).map([&](Output y) { return y * ten + x; });
-  });
+  const auto dataset = Dataset::range(g, 5).flat_map(
+      [&](Output x) { return Dataset::range(x.graph(), x).map([&](Output y) { return y * ten + x; }); });
   const data::Iterator iterator = dataset.initializable_iterator();
   const Output next = iterator.get_next("next")[0];
   const Operation initializer = iterator.initializer();
@@ -336,7 +348,8 @@ TEST(Data, OneShotIteratorsRefuseState) {
   Variable w = g.variable("w", Tensor(int64_t{5}), {.use_resource = true});
   const auto dataset = Dataset::range(g, 3).map([&](Output x) { return x + w.value(); });
   EXPECT_EQ(code_of([&] { dataset.one_shot_iterator(); }), Code::InvalidArgument);
-  EXPECT_EQ(code_of([&] { Dataset::range(g, g.placeholder(DType::Int64, Shape{})).one_shot_iterator(); }), Code::InvalidArgument);
+  EXPECT_EQ(code_of([&] { Dataset::range(g, g.placeholder(DType::Int64, Shape{})).one_shot_iterator(); }),
+            Code::InvalidArgument);
 }
 
 TEST(Data, BadValuesAreClearErrors) {

@@ -52,8 +52,8 @@ TEST(ShuffleDatasetV2, DrawsTheOrderOfEachIterationFromItsGenerator) {
   Graph g;
   const Operation generator =
       g.add({.op = "AnonymousRandomSeedGenerator", .inputs = {number(g, 87654321), number(g, 7)}});
-  const Dataset shuffled = dataset_of(g, "ShuffleDatasetV2",
-                                      {Dataset::range(g, 5).variant(), number(g, 5), generator.output(0)});
+  const Dataset shuffled =
+      dataset_of(g, "ShuffleDatasetV2", {Dataset::range(g, 5).variant(), number(g, 5), generator.output(0)});
   // Seeds 87654321 and 7 are those of shuffle(seed=7) in a graph without a seed of its own.
   const Dataset old = Dataset::range(g, 5).shuffle(5, {.seed = 7}).map([](Output x) { return x; });
   EXPECT_EQ(numbers(g, shuffled.repeat(3)), numbers(g, old.repeat(3)));
@@ -78,14 +78,11 @@ TEST(AnonymousIterator, IsAnotherOneInEveryRun) {
   Graph g;
   const Operation made = g.add({.op = "AnonymousIteratorV2", .attrs = number_spec()});
   const Operation begin = g.add({.op = "MakeIterator", .inputs = {Dataset::range(g, 3).variant(), made.output(0)}});
-  const Output next = g.add({.op = "IteratorGetNext",
-                             .inputs = {made.output(0)},
-                             .attrs = number_spec(),
-                             .control_inputs = {begin}})
-                          .output();
-  const Operation gone = g.add({.op = "DeleteIterator",
-                                .inputs = {made.output(0), made.output(1)},
-                                .control_inputs = {next.op()}});
+  const Output next =
+      g.add({.op = "IteratorGetNext", .inputs = {made.output(0)}, .attrs = number_spec(), .control_inputs = {begin}})
+          .output();
+  const Operation gone =
+      g.add({.op = "DeleteIterator", .inputs = {made.output(0), made.output(1)}, .control_inputs = {next.op()}});
   Session session(g);
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(session.run(std::vector<Output>{next}, {}, {gone})[0].scalar<int64_t>(), 0) << i;
@@ -112,14 +109,15 @@ TEST(AnonymousIterator, IsFoundByItsStringUntilItIsDeleted) {
 
 TEST(MultiDeviceIterator, DealsElementsOutByTurns) {
   Graph g;
-  const Output iterator = g.add({.op = "MultiDeviceIterator",
-                                 .attrs = with(with(with(number_spec(), "devices", std::vector<std::string>{"/cpu:0", "/cpu:1"}),
-                                                    "shared_name", std::string()),
-                                               "container", std::string())})
-                              .output();
-  const Output begin = g.add({.op = "MultiDeviceIteratorInit",
-                              .inputs = {Dataset::range(g, 5).variant(), iterator, number(g, 10)}})
-                           .output();
+  const Output iterator =
+      g.add({.op = "MultiDeviceIterator",
+             .attrs = with(with(with(number_spec(), "devices", std::vector<std::string>{"/cpu:0", "/cpu:1"}),
+                                "shared_name", std::string()),
+                           "container", std::string())})
+          .output();
+  const Output begin =
+      g.add({.op = "MultiDeviceIteratorInit", .inputs = {Dataset::range(g, 5).variant(), iterator, number(g, 10)}})
+          .output();
   const Output incarnation = g.placeholder(int64, Shape{});
   Output shards[3];
   for (int32_t i = 0; i < 3; ++i) {
@@ -147,7 +145,8 @@ TEST(MultiDeviceIterator, DealsElementsOutByTurns) {
 TEST(RebatchDataset, CutsBatchesIntoSmallerOnes) {
   Graph g;
   auto rebatched = [&](int64_t size, int64_t replicas) {
-    AttrMap attrs = {{"output_types", std::vector<DType>{int64}}, {"output_shapes", std::vector<Shape>{Shape{kUnknown}}}};
+    AttrMap attrs = {{"output_types", std::vector<DType>{int64}},
+                     {"output_shapes", std::vector<Shape>{Shape{kUnknown}}}};
     const Output made = g.add({.op = "RebatchDataset",
                                .inputs = {Dataset::range(g, 10).batch(size).variant(), number(g, replicas)},
                                .attrs = attrs})
@@ -179,9 +178,9 @@ TEST(PassedOnDatasets, GiveTheSameElements) {
   const Dataset range = Dataset::range(g, 4);
   const Numbers all = {0, 1, 2, 3};
   EXPECT_EQ(numbers(g, dataset_of(g, "SleepDataset", {range.variant(), number(g, 100)})), all);
-  const Output pool = g.add({.op = "ThreadPoolHandle",
-                             .attrs = {{"num_threads", int64_t{2}}, {"display_name", std::string("p")}}})
-                          .output();
+  const Output pool =
+      g.add({.op = "ThreadPoolHandle", .attrs = {{"num_threads", int64_t{2}}, {"display_name", std::string("p")}}})
+          .output();
   EXPECT_EQ(numbers(g, dataset_of(g, "ThreadPoolDataset", {range.variant(), pool})), all);
   EXPECT_EQ(numbers(g, dataset_of(g, "ExperimentalThreadPoolDataset", {range.variant(), pool})), all);
   const AttrMap choose = with(with(number_spec(), "num_experiments", int64_t{10}), "N", int64_t{2});
@@ -190,18 +189,23 @@ TEST(PassedOnDatasets, GiveTheSameElements) {
   EXPECT_EQ(numbers(g, dataset_of(g, "UnwrapDatasetVariant", {wrapped}, {})), all);
   const Output two = number(g, 2), one = number(g, 1);
   EXPECT_EQ(numbers(g, dataset_of(g, "AutoShardDataset", {range.variant(), two, one})), (Numbers{1, 3}));
-  expect_error([&] { numbers(g, dataset_of(g, "SleepDataset", {range.variant(), number(g, -1)})); },
-               Code::InvalidArgument, "sleep_microseconds");
+  expect_error(
+      [&] {
+        numbers(g, dataset_of(g, "SleepDataset", {range.variant(), number(g, -1)}));
+      },
+      Code::InvalidArgument, "sleep_microseconds");
 }
 
 TEST(SleepDataset, EndsWithItsRun) {
   Graph g;
-  const Dataset slow = dataset_of(g, "SleepDataset", {Dataset::range(g, 4).variant(), number(g, int64_t{3600} * 1000000)});
+  const Dataset slow =
+      dataset_of(g, "SleepDataset", {Dataset::range(g, 4).variant(), number(g, int64_t{3600} * 1000000)});
   const data::Iterator iterator = slow.initializable_iterator();
   const Output next = iterator.get_next()[0];
   Session session(g);
   session.run(iterator.initializer());
-  expect_error([&] { session.run(next, {}, {}, {.timeout = std::chrono::milliseconds(20)}); }, Code::DeadlineExceeded, "");
+  expect_error([&] { session.run(next, {}, {}, {.timeout = std::chrono::milliseconds(20)}); }, Code::DeadlineExceeded,
+               "");
 }
 
 TEST(ParseExampleDataset, GivesFeaturesInTheOrderOfTheirKeys) {
@@ -255,7 +259,8 @@ class SavedIterators : public ::testing::Test {
     const data::Iterator iterator = make(g).initializable_iterator();
     const Output next = iterator.get_next()[0], handle = next.op().input(0);
     const Output state = g.add({.op = "SerializeIterator", .inputs = {handle}}).output();
-    const Output prefix = g.constant(Tensor(directory_ + "/saved")), name = g.constant(Tensor(std::vector<std::string>{"it"})),
+    const Output prefix = g.constant(Tensor(directory_ + "/saved")),
+                 name = g.constant(Tensor(std::vector<std::string>{"it"})),
                  slice = g.constant(Tensor(std::vector<std::string>{""}));
     const Operation save = g.add({.op = "SaveV2", .inputs = {prefix, name, slice, state}});
     const Output saved = g.add({.op = "RestoreV2",
@@ -294,10 +299,16 @@ TEST_F(SavedIterators, GoOnWhereTheyStood) {
   check([](Graph& g) { return Dataset::range(g, 20).shuffle(8); }, 7);
   check([](Graph& g) { return Dataset::range(g, 6).shuffle(6).map([](Output x) { return x; }).repeat(3).batch(4); }, 3);
   check([](Graph& g) { return Dataset::range(g, 9).skip(2).take(6).concatenate(Dataset::range(g, 5)); }, 8);
-  check([](Graph& g) { return Dataset::range(g, 9).filter([](Output x) { return not_equal(mod(x, 3), 0); }).cache().repeat(2); }, 5);
-  check([](Graph& g) {
-    return Dataset::range(g, 4).flat_map([](Output x) { return Dataset::range(x.graph(), x); }).repeat(2);
-  }, 7);
+  check(
+      [](Graph& g) {
+        return Dataset::range(g, 9).filter([](Output x) { return not_equal(mod(x, 3), 0); }).cache().repeat(2);
+      },
+      5);
+  check(
+      [](Graph& g) {
+        return Dataset::range(g, 4).flat_map([](Output x) { return Dataset::range(x.graph(), x); }).repeat(2);
+      },
+      7);
 }
 
 TEST_F(SavedIterators, RefuseWhatIsNoState) {

@@ -93,7 +93,8 @@ int types_of_list(const KernelContext& c, std::string_view attr) {
 }
 
 std::pair<uint64_t, uint64_t> seed_inputs(const KernelContext& c, int index) {
-  auto seed = static_cast<uint64_t>(c.scalar<int64_t>(index)), seed2 = static_cast<uint64_t>(c.scalar<int64_t>(index + 1));
+  auto seed = static_cast<uint64_t>(c.scalar<int64_t>(index)),
+       seed2 = static_cast<uint64_t>(c.scalar<int64_t>(index + 1));
   if (seed == 0 && seed2 == 0) {
     std::random_device device;
     auto draw = [&] { return static_cast<uint64_t>(device()) << 32 | device(); };
@@ -111,8 +112,8 @@ Tensor BatchMaker::take(size_t component, DType dtype, const Shape& shape) {
     if (tensor.buffer()->unique() && tensor.shape() == shape && tensor.dtype() == dtype) return tensor;
   }
   Tensor made(dtype, shape);
-  // Small ones cost less to allocate than to look for. Strings may be large: were they all freed at once, the system would
-  // take their pages back and clear them again for the next batch.
+  // Small ones cost less to allocate than to look for. Strings may be large: were they all freed at once, the system
+  // would take their pages back and clear them again for the next batch.
   if ((made.bytes() >= 4096 || dtype == DType::String) && made.buffer()) {
     if (kept.size() >= kKept) kept.erase(kept.begin());
     kept.push_back(made);

@@ -16,8 +16,8 @@
 #include "tensor/variant.h"
 
 // Input pipelines. An operation gives a Dataset, a variant that says how elements are made and never changes; iterating
-// over it makes an ElementIterator, which pulls from the iterators of its inputs. A Pipeline is what all iterators below
-// one Iterator resource share.
+// over it makes an ElementIterator, which pulls from the iterators of its inputs. A Pipeline is what all iterators
+// below one Iterator resource share.
 namespace weir::ops {
 
 using Element = std::vector<Tensor>;  // the components, flat
@@ -29,7 +29,7 @@ class Pipeline;
 // Who asks for an element. Cheap to make; lives for one call, or as long as a thread of the pipeline.
 struct IterateContext {
   Pipeline& pipeline;
-  const RunControl& control;   // of the run that waits for the element, or of the pipeline's own thread
+  const RunControl& control;    // of the run that waits for the element, or of the pipeline's own thread
   const std::stop_token& stop;  // of the pipeline, or of the part of it that the thread works for
 
   // Throws Cancelled or DeadlineExceeded. Whoever may go on without giving an element calls it.

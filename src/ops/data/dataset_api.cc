@@ -62,9 +62,10 @@ int64_t known_size(const In& size, bool drop_remainder) {
 std::vector<Output> components_in(Graph& graph, const InList& list) {
   std::vector<Output> components;
   for (const In& in : list.values()) {
-    components.push_back(in.output()  ? in.output()
-                         : in.weak() ? graph.constant(convert_literal(in.value(), default_literal_type(in.value())), {}, in.where())
-                                     : graph.constant(in.value(), {}, in.where()));
+    components.push_back(
+        in.output() ? in.output()
+        : in.weak() ? graph.constant(convert_literal(in.value(), default_literal_type(in.value())), {}, in.where())
+                    : graph.constant(in.value(), {}, in.where()));
   }
   return components;
 }
@@ -128,7 +129,8 @@ Dataset Dataset::map_elements(const ElementFunction& f, const MapOptions& option
 }
 
 Dataset Dataset::filter_elements(const ElementFunction& predicate) const {
-  const TracedFunction traced = trace_function(variant_.graph(), "Dataset_filter", arguments_of(types_, shapes_), predicate);
+  const TracedFunction traced =
+      trace_function(variant_.graph(), "Dataset_filter", arguments_of(types_, shapes_), predicate);
   if (traced.results.size() != 1 || traced.results[0].dtype() != DType::Bool) {
     throw invalid_argument("`predicate` return type must be convertible to a scalar boolean tensor.");
   }
@@ -139,15 +141,14 @@ Dataset Dataset::filter_elements(const ElementFunction& predicate) const {
 
 Dataset Dataset::expand(const DatasetFunction& f, const std::optional<InterleaveOptions>& options) const {
   std::optional<Dataset> inner;
-  const TracedFunction traced =
-      trace_function(variant_.graph(), options ? "Dataset_interleave" : "Dataset_flat_map", arguments_of(types_, shapes_),
-                     [&](const Element& element) {
-                       inner.emplace(f(element));
-                       return Element{inner->variant_};
-                     });
-  NodeBuilder node(!options                       ? "FlatMapDataset"
+  const TracedFunction traced = trace_function(variant_.graph(), options ? "Dataset_interleave" : "Dataset_flat_map",
+                                               arguments_of(types_, shapes_), [&](const Element& element) {
+                                                 inner.emplace(f(element));
+                                                 return Element{inner->variant_};
+                                               });
+  NodeBuilder node(!options                      ? "FlatMapDataset"
                    : options->num_parallel_calls ? "ParallelInterleaveDatasetV2"
-                                                  : "InterleaveDataset");
+                                                 : "InterleaveDataset");
   node.input(variant_).input(InList(traced.captures.tensors)).attr("f", named(traced));
   if (options) node.input(options->cycle_length).input(options->block_length);
   if (options && options->num_parallel_calls) node.input(*options->num_parallel_calls);
@@ -206,12 +207,12 @@ Dataset Dataset::scan(const InList& initial_state,
   Graph& graph = variant_.graph();
   const Element initial = components_in(graph, initial_state);
   std::vector<Shape> states = shapes_of(initial);
-  const TracedFunction traced =
-      trace_stateful(graph, "Dataset_scan", initial, states, types_, shapes_, [&](const Element& state, const Element& e) {
-        auto [next, element] = f(state, e);
-        next.insert(next.end(), element.begin(), element.end());
-        return next;
-      });
+  const TracedFunction traced = trace_stateful(graph, "Dataset_scan", initial, states, types_, shapes_,
+                                               [&](const Element& state, const Element& e) {
+                                                 auto [next, element] = f(state, e);
+                                                 next.insert(next.end(), element.begin(), element.end());
+                                                 return next;
+                                               });
   const Element given(traced.results.begin() + static_cast<std::ptrdiff_t>(initial.size()), traced.results.end());
   NodeBuilder node("ScanDataset");
   node.input(variant_).input(InList(initial)).input(InList(traced.captures.tensors)).attr("f", named(traced));
@@ -236,7 +237,8 @@ Dataset Dataset::padded_batch(const In& size, const PaddedBatchOptions& options)
   std::vector<Output> padded, values;
   std::vector<Shape> shapes;
   for (size_t i = 0; i < types_.size(); ++i) {
-    if (!wanted[i].has_rank()) throw invalid_argument("the rank of component {} is not known: give its padded shape", i);
+    if (!wanted[i].has_rank())
+      throw invalid_argument("the rank of component {} is not known: give its padded shape", i);
     const auto dims = wanted[i].dims();
     padded.push_back(graph.constant(Tensor(std::vector<int64_t>(dims.begin(), dims.end()))));
     values.push_back(graph.constant(options.values.empty() ? Tensor::zeros(types_[i], {}) : options.values[i]));
@@ -363,20 +365,29 @@ Dataset read_files(Graph& graph, const In& paths, const FileOptions& options,
   const Dataset files = Dataset::from_tensor_slices(graph, {reshape(names, {-1})});
   auto one = [&](Output path) { return Dataset(read(path), {DType::String}, {Shape{}}); };
   if (!options.num_parallel_reads) return files.flat_map(one);
-  return files.interleave(one, {.cycle_length = *options.num_parallel_reads, .num_parallel_calls = *options.num_parallel_reads});
+  return files.interleave(
+      one, {.cycle_length = *options.num_parallel_reads, .num_parallel_calls = *options.num_parallel_reads});
 }
 
 }  // namespace
 
 Dataset tf_records(Graph& graph, const In& paths, const FileOptions& options) {
   return read_files(graph, paths, options, [&](const Output& path) {
-    return NodeBuilder("TFRecordDataset").input(path).input(std::string(options.compression)).input(options.buffer_bytes).output();
+    return NodeBuilder("TFRecordDataset")
+        .input(path)
+        .input(std::string(options.compression))
+        .input(options.buffer_bytes)
+        .output();
   });
 }
 
 Dataset text_lines(Graph& graph, const In& paths, const FileOptions& options) {
   return read_files(graph, paths, options, [&](const Output& path) {
-    return NodeBuilder("TextLineDataset").input(path).input(std::string(options.compression)).input(options.buffer_bytes).output();
+    return NodeBuilder("TextLineDataset")
+        .input(path)
+        .input(std::string(options.compression))
+        .input(options.buffer_bytes)
+        .output();
   });
 }
 

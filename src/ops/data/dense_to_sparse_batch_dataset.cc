@@ -32,7 +32,8 @@ class DenseToSparseBatchDataset final : public UnaryDataset {
         const auto rank = static_cast<int64_t>(dataset_.row_shape_.size());
         std::vector<int64_t> sizes = dataset_.row_shape_;
         const DType dtype = rows[0].dtype();
-        Tensor indices(DType::Int64, Shape{count, rank + 1}), values(dtype, Shape{count}), shape(DType::Int64, Shape{rank + 1});
+        Tensor indices(DType::Int64, Shape{count, rank + 1}), values(dtype, Shape{count}),
+            shape(DType::Int64, Shape{rank + 1});
         auto* index = indices.mutable_data<int64_t>();
         auto* value = static_cast<char*>(values.mutable_raw());
         for (size_t r = 0; r < rows.size(); ++r) {
@@ -97,7 +98,8 @@ void cpu(KernelContext& c) {
   for (int64_t dim : row_shape) {
     if (dim < -1) throw invalid_argument("Dimension {} must be >= -1", dim);
   }
-  set_dataset(c, std::make_shared<const DenseToSparseBatchDataset>(std::move(input), size, std::move(row_shape), declared_spec(c)));
+  set_dataset(c, std::make_shared<const DenseToSparseBatchDataset>(std::move(input), size, std::move(row_shape),
+                                                                   declared_spec(c)));
 }
 
 }  // namespace

@@ -61,8 +61,8 @@ void cpu(KernelContext& c) {
       throw invalid_argument("All inputs must have the same output_dtypes.");
     }
   }
-  set_dataset(c, std::make_shared<const DirectedInterleaveDataset>(std::move(selector), std::move(parts),
-                                                                   declared_spec(c)));
+  set_dataset(
+      c, std::make_shared<const DirectedInterleaveDataset>(std::move(selector), std::move(parts), declared_spec(c)));
 }
 
 }  // namespace

@@ -44,7 +44,8 @@ class FixedLengthRecordDataset final : public Dataset {
       // A packed file tells its length only at its end.
       [[noreturn]] void fail(int64_t body = -1) const {
         throw invalid_argument(
-            "Excluding the header ({} bytes) and footer ({} bytes), input file \"{}\" has body length{}, which is not an "
+            "Excluding the header ({} bytes) and footer ({} bytes), input file \"{}\" has body length{}, which is not "
+            "an "
             "exact multiple of the record length ({} bytes).",
             layout.header, layout.footer, file.path(), body < 0 ? "" : fmt::format(" {} bytes", body), layout.record);
       }

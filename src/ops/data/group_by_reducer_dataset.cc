@@ -68,9 +68,9 @@ void cpu(KernelContext& c) {
   };
   CalledFunction key = function("key_func"), init = function("init_func"), reduce = function("reduce_func"),
                  finalize = function("finalize_func");
-  set_dataset(c, std::make_shared<const GroupByReducerDataset>(dataset_input(c, 0), std::move(key), std::move(init),
-                                                               std::move(reduce), std::move(finalize),
-                                                               declared_spec(c)));
+  set_dataset(c,
+              std::make_shared<const GroupByReducerDataset>(dataset_input(c, 0), std::move(key), std::move(init),
+                                                            std::move(reduce), std::move(finalize), declared_spec(c)));
 }
 
 }  // namespace

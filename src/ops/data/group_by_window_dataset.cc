@@ -94,7 +94,8 @@ class GroupByWindowDataset final : public UnaryDataset {
         }
         if (size->second <= 0) {
           sizes_.erase(size);
-          throw invalid_argument("Window size must be greater than zero, but got {}.", integer_of(result, "window_size_func"));
+          throw invalid_argument("Window size must be greater than zero, but got {}.",
+                                 integer_of(result, "window_size_func"));
         }
       }
       std::vector<Element>& group = groups_[key];
@@ -124,7 +125,8 @@ class GroupByWindowDataset final : public UnaryDataset {
 };
 
 void cpu(KernelContext& c) {
-  const int key = types_of_list(c, "Tkey_func_other_arguments"), reduce = types_of_list(c, "Treduce_func_other_arguments"),
+  const int key = types_of_list(c, "Tkey_func_other_arguments"),
+            reduce = types_of_list(c, "Treduce_func_other_arguments"),
             size = types_of_list(c, "Twindow_size_func_other_arguments");
   set_dataset(c, std::make_shared<const GroupByWindowDataset>(
                      dataset_input(c, 0), function_input(c, "key_func", 1, key),

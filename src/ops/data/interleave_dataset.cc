@@ -192,9 +192,9 @@ class InterleaveDataset final : public UnaryDataset {
 void give(KernelContext& c, const Cycle& cycle) {
   if (cycle.length <= 0) throw invalid_argument("cycle_length must be greater than zero.");
   if (cycle.block <= 0) throw invalid_argument("block_length must be greater than zero.");
-  set_dataset(c, std::make_shared<const InterleaveDataset>(
-                     dataset_input(c, 0), function_input(c, "f", 1, types_of_list(c, "Targuments")), cycle,
-                     declared_spec(c)));
+  set_dataset(
+      c, std::make_shared<const InterleaveDataset>(
+             dataset_input(c, 0), function_input(c, "f", 1, types_of_list(c, "Targuments")), cycle, declared_spec(c)));
 }
 
 constexpr int64_t kMaxThreads = 64;
@@ -209,7 +209,8 @@ void parallel_v2(KernelContext& c) {
   const int at = 1 + types_of_list(c, "Targuments");
   Cycle cycle{c.scalar<int64_t>(at), c.scalar<int64_t>(at + 1)};
   if (cycle.length == -1) cycle.length = parallel_calls(-1);
-  cycle.threads = std::min({parallel_calls(c.scalar<int64_t>(at + 2)), std::max<int64_t>(cycle.length, 1), kMaxThreads});
+  cycle.threads =
+      std::min({parallel_calls(c.scalar<int64_t>(at + 2)), std::max<int64_t>(cycle.length, 1), kMaxThreads});
   cycle.buffer = static_cast<size_t>(std::clamp<int64_t>(cycle.block, 1, kMaxAhead));
   give(c, cycle);
 }

@@ -109,7 +109,8 @@ void Pass::cancel(Request& request) {
     std::lock_guard lock(mutex_);
     if (request.over) return;
     request.over = true;
-    auto at = std::find_if(requests_.begin(), requests_.end(), [&](const RequestPtr& r) { return r.get() == &request; });
+    auto at =
+        std::find_if(requests_.begin(), requests_.end(), [&](const RequestPtr& r) { return r.get() == &request; });
     if (at != requests_.end()) {
       own = *at;
       requests_.erase(at);

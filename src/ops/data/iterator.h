@@ -30,7 +30,8 @@ class Pass {
 
   Pass(const std::shared_ptr<FunctionRunner>& runner, const DatasetPtr& dataset);
   // Goes on where another pass over an equal data set stood.
-  Pass(const std::shared_ptr<FunctionRunner>& runner, const DatasetPtr& dataset, PassState state, const RunControl& control);
+  Pass(const std::shared_ptr<FunctionRunner>& runner, const DatasetPtr& dataset, PassState state,
+       const RunControl& control);
   ~Pass();
   Pass(const Pass&) = delete;
   Pass& operator=(const Pass&) = delete;
@@ -94,7 +95,7 @@ class IteratorResource final : public Resource {
 
   std::mutex mutex_;  // guards what follows
   std::shared_ptr<Pass> pass_;
-  DatasetPtr dataset_;  // that the pass goes over
+  DatasetPtr dataset_;      // that the pass goes over
   std::mutex first_mutex_;  // guards first_ and is held while it runs
   std::function<void(IteratorResource&, const RunControl&)> first_;
 };

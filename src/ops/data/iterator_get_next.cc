@@ -12,26 +12,28 @@ void infer(InferContext& c) {
 }
 
 void start(KernelContext& c, Completion done) {
-  c.resource<IteratorResource>(0).next(control_of(c), [&c, done](bool got, Element&& element, std::exception_ptr error) {
-    if (!error && !got) error = std::make_exception_ptr(weir::error(Code::OutOfRange, "End of sequence"));
-    try {
-      if (!error) give_element(c, std::move(element));
-    } catch (...) {
-      error = std::current_exception();
-    }
-    done(std::move(error));
-  });
+  c.resource<IteratorResource>(0).next(
+      control_of(c), [&c, done](bool got, Element&& element, std::exception_ptr error) {
+        if (!error && !got) error = std::make_exception_ptr(weir::error(Code::OutOfRange, "End of sequence"));
+        try {
+          if (!error) give_element(c, std::move(element));
+        } catch (...) {
+          error = std::current_exception();
+        }
+        done(std::move(error));
+      });
 }
 
 void start_optional(KernelContext& c, Completion done) {
-  c.resource<IteratorResource>(0).next(control_of(c), [&c, done](bool got, Element&& element, std::exception_ptr error) {
-    try {
-      if (!error) c.set_output(0, optional_tensor(got, std::move(element)));
-    } catch (...) {
-      error = std::current_exception();
-    }
-    done(std::move(error));
-  });
+  c.resource<IteratorResource>(0).next(control_of(c),
+                                       [&c, done](bool got, Element&& element, std::exception_ptr error) {
+                                         try {
+                                           if (!error) c.set_output(0, optional_tensor(got, std::move(element)));
+                                         } catch (...) {
+                                           error = std::current_exception();
+                                         }
+                                         done(std::move(error));
+                                       });
 }
 
 OpDef row(std::string_view name, std::string_view outputs, void (*infer_outputs)(InferContext&),
@@ -57,8 +59,7 @@ OpDef iterator_get_next_sync_op() {
   return row("IteratorGetNextSync", "components:output_types", infer, start_any<start>, "components");
 }
 OpDef iterator_get_next_as_optional_op() {
-  return row("IteratorGetNextAsOptional", "optional:variant", infer_dataset<0>, start_any<start_optional>,
-             "");
+  return row("IteratorGetNextAsOptional", "optional:variant", infer_dataset<0>, start_any<start_optional>, "");
 }
 
 }  // namespace weir::ops

@@ -17,8 +17,8 @@ ResourcePtr<IteratorResource> make(const PrepareContext& c, const std::string& n
   return make_resource<IteratorResource>(c.attr<std::string>("container"), name, declared(c));
 }
 
-// Without a shared name an iterator is its session's own, as in TensorFlow: graphs whose nodes have the same names meet in
-// the sessions of a server. It has a name nevertheless, which its string handle tells.
+// Without a shared name an iterator is its session's own, as in TensorFlow: graphs whose nodes have the same names meet
+// in the sessions of a server. It has a name nevertheless, which its string handle tells.
 State prepare(PrepareContext& c) {
   if (!c.attr<std::string>("shared_name").empty()) {
     return {c.named_resource<IteratorResource>([&](const std::string& name) { return make(c, name); })};

@@ -11,7 +11,8 @@ struct State {
 };
 
 State prepare(PrepareContext& c) {
-  return {c.shared_resources(), {c.attr<std::vector<DType>>("output_types"), c.attr<std::vector<Shape>>("output_shapes")}};
+  return {c.shared_resources(),
+          {c.attr<std::vector<DType>>("output_types"), c.attr<std::vector<Shape>>("output_shapes")}};
 }
 
 template <class R>
@@ -43,7 +44,8 @@ void get_device(KernelContext& c) {
   c.set_output(0, Tensor("/job:localhost/replica:0/task:0/device:CPU:0"));
 }
 
-OpDef to_row(std::string_view name, std::string_view inputs, std::string_view host, ComputeFn (*select)(const NodeView&)) {
+OpDef to_row(std::string_view name, std::string_view inputs, std::string_view host,
+             ComputeFn (*select)(const NodeView&)) {
   return {.name = name,
           .inputs = inputs,
           .outputs = "string_handle:string",

@@ -68,7 +68,8 @@ bool MultiDeviceIterator::next(const RunControl& control, int32_t shard, int64_t
       throw error(Code::FailedPrecondition, "The multi-device iterator has not been initialized.");
     }
     if (incarnation != incarnation_) {
-      throw invalid_argument("Invalid incarnation id: {} is asked for, the iterator is at {}", incarnation, incarnation_);
+      throw invalid_argument("Invalid incarnation id: {} is asked for, the iterator is at {}", incarnation,
+                             incarnation_);
     }
     deal = deal_;
   }
@@ -87,8 +88,7 @@ bool MultiDeviceIterator::next(const RunControl& control, int32_t shard, int64_t
       continue;
     }
     auto changed = [&] {
-      return !mine.empty() || deal->ended ||
-             (!deal->pulling && deal->waiting[deal->turn].size() < deal->max_buffered);
+      return !mine.empty() || deal->ended || (!deal->pulling && deal->waiting[deal->turn].size() < deal->max_buffered);
     };
     if (control.has_deadline()) {
       deal->changed.wait_until(lock, control.stop, control.deadline, changed);
@@ -143,8 +143,9 @@ void infer_next(InferContext& c) {
 OpDef multi_device_iterator_op() {
   return {.name = "MultiDeviceIterator",
           .outputs = "handle:resource",
-          .attrs = "devices:list(string)>=1; shared_name:string; container:string; output_types:list(type)>=1; "
-                   "output_shapes:list(shape)>=1",
+          .attrs =
+              "devices:list(string)>=1; shared_name:string; container:string; output_types:list(type)>=1; "
+              "output_shapes:list(shape)>=1",
           .flags = "stateful",
           .host = "handle",
           .infer = infer::scalar,

@@ -15,10 +15,11 @@ class MultiDeviceIterator final : public Resource {
   const ElementSpec& spec() const { return spec_; }
   std::string handle() const { return container_ + "\n" + name_; }
 
-  // Begins at the first element. At most `max_buffered` elements wait for each shard. Gives the number of this beginning.
+  // Begins at the first element. At most `max_buffered` elements wait for each shard. Gives the number of this
+  // beginning.
   int64_t initialize(const DatasetPtr& dataset, const std::shared_ptr<FunctionRunner>& runner, int64_t max_buffered);
-  // The next element of a shard; false at the end. Waits while another shard has more elements waiting than it may. Throws
-  // InvalidArgument when the iterator has begun anew since `incarnation`, and for shards that there are not.
+  // The next element of a shard; false at the end. Waits while another shard has more elements waiting than it may.
+  // Throws InvalidArgument when the iterator has begun anew since `incarnation`, and for shards that there are not.
   bool next(const RunControl& control, int32_t shard, int64_t incarnation, Element& out);
 
  private:

@@ -11,8 +11,8 @@ namespace {
 void fill_with(Tensor& to, const Tensor& value) {
   if (!is_plain(to.dtype())) {
     for (int64_t i = 0; i < to.elements(); ++i) {
-      copy_elements(to.dtype(), value.raw(), static_cast<char*>(to.mutable_raw()) + static_cast<size_t>(i) * dtype_size(to.dtype()),
-                    1);
+      copy_elements(to.dtype(), value.raw(),
+                    static_cast<char*>(to.mutable_raw()) + static_cast<size_t>(i) * dtype_size(to.dtype()), 1);
     }
     return;
   }
@@ -40,7 +40,8 @@ void copy_corner(const Tensor& from, std::span<const int64_t> padded, char* to) 
   for (int64_t r = 0; r < runs; ++r) {
     int64_t offset = 0;
     for (int d = 0; d < rank; ++d) offset = offset * padded[static_cast<size_t>(d)] + at[static_cast<size_t>(d)];
-    copy_elements(from.dtype(), source + static_cast<size_t>(r * run) * size, to + static_cast<size_t>(offset) * size, run);
+    copy_elements(from.dtype(), source + static_cast<size_t>(r * run) * size, to + static_cast<size_t>(offset) * size,
+                  run);
     for (int d = rank - 2; d >= 0; --d) {
       if (++at[static_cast<size_t>(d)] < from.shape()[d]) break;
       at[static_cast<size_t>(d)] = 0;
@@ -142,8 +143,10 @@ void cpu(KernelContext& c) {
   DatasetPtr input = dataset_input(c, 0);
   const int n = static_cast<int>(c.node().attr<int64_t>("N"));
   if (static_cast<size_t>(n) != input->spec().types.size()) {
-    throw invalid_argument("Number of padded shapes ({}) must match the number of components in the input dataset's "
-                           "elements ({})", n, input->spec().types.size());
+    throw invalid_argument(
+        "Number of padded shapes ({}) must match the number of components in the input dataset's "
+        "elements ({})",
+        n, input->spec().types.size());
   }
   std::vector<std::vector<int64_t>> shapes;
   Element values;

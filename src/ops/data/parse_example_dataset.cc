@@ -10,8 +10,8 @@
 namespace weir::ops {
 namespace {
 
-// Batches of serialised examples as their features, in the order of the features' keys. A sparse one is three variants, as
-// SerializeSparse makes them. What is asked for at once is parsed by one thread.
+// Batches of serialised examples as their features, in the order of the features' keys. A sparse one is three variants,
+// as SerializeSparse makes them. What is asked for at once is parsed by one thread.
 class ParseExampleDataset final : public UnaryDataset {
  public:
   ParseExampleDataset(DatasetPtr input, std::vector<io::SparseFeature> sparse, std::vector<io::DenseFeature> dense,
@@ -75,8 +75,9 @@ void cpu(KernelContext& c) {
   const auto& node = c.node();
   auto sparse = sparse_features(node.attr<std::vector<std::string>>("sparse_keys"),
                                 node.attr<std::vector<DType>>("sparse_types"));
-  auto dense = dense_features(c, node.attr<std::vector<std::string>>("dense_keys"),
-                              node.attr<std::vector<DType>>("Tdense"), node.attr<std::vector<Shape>>("dense_shapes"), 2);
+  auto dense =
+      dense_features(c, node.attr<std::vector<std::string>>("dense_keys"), node.attr<std::vector<DType>>("Tdense"),
+                     node.attr<std::vector<Shape>>("dense_shapes"), 2);
   set_dataset(c, std::make_shared<const ParseExampleDataset>(dataset_input(c, 0), std::move(sparse), std::move(dense),
                                                              declared_spec(c)));
 }
@@ -87,10 +88,11 @@ OpDef parse_example_dataset_op() {
   return {.name = "ParseExampleDataset",
           .inputs = "input_dataset:variant; num_parallel_calls:int64; dense_defaults:Tdense",
           .outputs = "handle:variant",
-          .attrs = "sparse_keys:list(string)>=0; dense_keys:list(string)>=0; "
-                   "sparse_types:list(type){float,int64,string}>=0; Tdense:list(type){float,int64,string}>=0; "
-                   "dense_shapes:list(shape)>=0; output_types:list(type)>=1; output_shapes:list(shape)>=1; "
-                   "sloppy:bool=False",
+          .attrs =
+              "sparse_keys:list(string)>=0; dense_keys:list(string)>=0; "
+              "sparse_types:list(type){float,int64,string}>=0; Tdense:list(type){float,int64,string}>=0; "
+              "dense_shapes:list(shape)>=0; output_types:list(type)>=1; output_shapes:list(shape)>=1; "
+              "sloppy:bool=False",
           .host = "input_dataset, num_parallel_calls, dense_defaults, handle",
           .infer = infer_dataset<0, 1>,
           .gradient = not_differentiable,

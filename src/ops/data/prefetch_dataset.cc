@@ -32,10 +32,7 @@ void cpu(KernelContext& c) {
 }  // namespace
 
 PrefetchIterator::PrefetchIterator(const IterateContext& c, IteratorPtr input, int64_t size)
-    : input_(std::move(input)),
-      background_(c),
-      size_(size < 0 ? 1 : static_cast<size_t>(size)),
-      grows_(size < 0) {}
+    : input_(std::move(input)), background_(c), size_(size < 0 ? 1 : static_cast<size_t>(size)), grows_(size < 0) {}
 
 bool PrefetchIterator::next(const IterateContext& c, Element& out) {
   std::unique_lock lock(background_.mutex);

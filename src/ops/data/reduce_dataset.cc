@@ -23,12 +23,13 @@ void reduce(KernelContext& c) {
   Element state;
   for (int i = 0; i < states; ++i) state.push_back(c.input_tensor(1 + i));
   const CalledFunction f = function_input(c, "f", 1 + states, types_of_list(c, "Targuments"));
-  for_each_element(c, c.state<State>().runner, *dataset_input(c, 0), [&](const IterateContext& context, Element& element) {
-    Element arguments = std::move(state);
-    arguments.insert(arguments.end(), element.begin(), element.end());
-    f(context, arguments, state);
-    return true;
-  });
+  for_each_element(c, c.state<State>().runner, *dataset_input(c, 0),
+                   [&](const IterateContext& context, Element& element) {
+                     Element arguments = std::move(state);
+                     arguments.insert(arguments.end(), element.begin(), element.end());
+                     f(context, arguments, state);
+                     return true;
+                   });
   give_element(c, std::move(state));
 }
 

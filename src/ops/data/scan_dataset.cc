@@ -45,9 +45,9 @@ void cpu(KernelContext& c) {
   const int states = types_of_list(c, "Tstate");
   Element state;
   for (int i = 0; i < states; ++i) state.push_back(c.input_tensor(1 + i));
-  set_dataset(c, std::make_shared<const ScanDataset>(
-                     dataset_input(c, 0), std::move(state),
-                     function_input(c, "f", 1 + states, types_of_list(c, "Targuments")), declared_spec(c)));
+  set_dataset(c, std::make_shared<const ScanDataset>(dataset_input(c, 0), std::move(state),
+                                                     function_input(c, "f", 1 + states, types_of_list(c, "Targuments")),
+                                                     declared_spec(c)));
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 #include "ops/data/iterator.h"
 #include "tensor/encoded_variant.h"
 
-// Where an iterator stands, as a value that checkpoints hold. It is Weir's own: how many elements were given, and the seeds
-// that were drawn. An iterator that goes on from there makes or leaves out as many again.
+// Where an iterator stands, as a value that checkpoints hold. It is Weir's own: how many elements were given, and the
+// seeds that were drawn. An iterator that goes on from there makes or leaves out as many again.
 namespace weir::ops {
 namespace {
 

@@ -49,9 +49,12 @@ Tensor get(const Tensor& serialized, int64_t at, DType wanted, int rank) {
 }
 
 void check_parts(const KernelContext& c) {
-  if (c.shape(0).rank() != 2) throw invalid_argument("Input indices should be a matrix but received shape {}", c.shape(0).str());
-  if (c.shape(1).rank() != 1) throw invalid_argument("Input values should be a vector but received shape {}", c.shape(1).str());
-  if (c.shape(2).rank() != 1) throw invalid_argument("Input shape should be a vector but received shape {}", c.shape(2).str());
+  if (c.shape(0).rank() != 2)
+    throw invalid_argument("Input indices should be a matrix but received shape {}", c.shape(0).str());
+  if (c.shape(1).rank() != 1)
+    throw invalid_argument("Input values should be a vector but received shape {}", c.shape(1).str());
+  if (c.shape(2).rank() != 1)
+    throw invalid_argument("Input shape should be a vector but received shape {}", c.shape(2).str());
   if (c.shape(0)[0] != c.shape(1)[0] || c.shape(0)[1] != c.shape(2)[0]) {
     throw invalid_argument("indices {}, values {} and shape {} do not belong together", c.shape(0).str(),
                            c.shape(1).str(), c.shape(2).str());
@@ -83,7 +86,8 @@ void serialize_many(KernelContext& c) {
         shape(DType::Int64, Shape{rank - 1});
     auto* to = places.mutable_data<int64_t>();
     for (int64_t i = at; i < end; ++i) to = std::copy(indices + i * rank + 1, indices + (i + 1) * rank, to);
-    copy_elements(values.dtype(), static_cast<const char*>(values.raw()) + static_cast<size_t>(at) * dtype_size(values.dtype()),
+    copy_elements(values.dtype(),
+                  static_cast<const char*>(values.raw()) + static_cast<size_t>(at) * dtype_size(values.dtype()),
                   part.mutable_raw(), end - at);
     std::copy(sizes + 1, sizes + rank, shape.mutable_data<int64_t>());
     put(out, row * 3, std::move(places));
@@ -92,8 +96,9 @@ void serialize_many(KernelContext& c) {
     at = end;
   }
   if (at < count) {
-    throw invalid_argument("Received unexpected column 0 value in input SparseTensor: {} < 0 or >= N (= {}), or out of order",
-                           indices[at * rank], sizes[0]);
+    throw invalid_argument(
+        "Received unexpected column 0 value in input SparseTensor: {} < 0 or >= N (= {}), or out of order",
+        indices[at * rank], sizes[0]);
   }
   c.set_output(0, std::move(out));
 }
@@ -102,7 +107,8 @@ void deserialize(KernelContext& c) {
   const Tensor serialized = c.input_tensor(0);
   const Shape& shape = serialized.shape();
   const DType dtype = c.node().type("dtype");
-  if (shape.rank() < 1) throw invalid_argument("Serialized sparse should have non-zero rank but received shape {}", shape.str());
+  if (shape.rank() < 1)
+    throw invalid_argument("Serialized sparse should have non-zero rank but received shape {}", shape.str());
   if (shape[shape.rank() - 1] != 3) {
     throw invalid_argument("Serialized sparse should have 3 as the last dimension but received shape {}", shape.str());
   }
@@ -119,8 +125,10 @@ void deserialize(KernelContext& c) {
     const auto dims = own.data<int64_t>();
     if (p == 0) sizes.assign(dims.begin(), dims.end());
     if (dims.size() != sizes.size()) {
-      throw invalid_argument("Inconsistent rank across SparseTensors: rank prior to SparseTensor[{}] was: {} but rank of "
-                             "SparseTensor[{}] is: {}", p, sizes.size(), p, dims.size());
+      throw invalid_argument(
+          "Inconsistent rank across SparseTensors: rank prior to SparseTensor[{}] was: {} but rank of "
+          "SparseTensor[{}] is: {}",
+          p, sizes.size(), p, dims.size());
     }
     for (size_t d = 0; d < dims.size(); ++d) sizes[d] = std::max(sizes[d], dims[d]);
     if (indices.back().shape()[0] != values.back().elements() ||
@@ -130,7 +138,8 @@ void deserialize(KernelContext& c) {
     count += values.back().elements();
   }
   const auto inner = static_cast<int64_t>(sizes.size()), rank = outer + inner;
-  Tensor all_indices(DType::Int64, Shape{count, rank}), all_values(dtype, Shape{count}), dense(DType::Int64, Shape{rank});
+  Tensor all_indices(DType::Int64, Shape{count, rank}), all_values(dtype, Shape{count}),
+      dense(DType::Int64, Shape{rank});
   auto* index = all_indices.mutable_data<int64_t>();
   auto* value = static_cast<char*>(all_values.mutable_raw());
   for (int64_t p = 0; p < parts; ++p) {
@@ -191,7 +200,9 @@ OpDef row(std::string_view name, void (*infer)(InferContext&), ComputeFn (*selec
 }  // namespace
 
 OpDef serialize_sparse_op() { return row("SerializeSparse", infer_serialize, kernel_any<serialize>); }
-OpDef serialize_many_sparse_op() { return row("SerializeManySparse", infer_serialize_many, kernel_any<serialize_many>); }
+OpDef serialize_many_sparse_op() {
+  return row("SerializeManySparse", infer_serialize_many, kernel_any<serialize_many>);
+}
 OpDef deserialize_sparse_op() {
   return {.name = "DeserializeSparse",
           .inputs = "serialized_sparse:Tserialized",

@@ -46,7 +46,8 @@ class ShardDataset final : public UnaryDataset {
 template <bool may_be_empty>
 void cpu(KernelContext& c) {
   const auto shards = c.scalar<int64_t>(1), index = c.scalar<int64_t>(2);
-  if (shards <= 0) throw invalid_argument("Number of shards must be greater than zero (currently num_shards = {}).", shards);
+  if (shards <= 0)
+    throw invalid_argument("Number of shards must be greater than zero (currently num_shards = {}).", shards);
   if (index < 0 || index >= shards) {
     throw invalid_argument("Index must be between 0 and {} (currently index = {}).", shards - 1, index);
   }

@@ -7,8 +7,8 @@ namespace weir::ops {
 namespace {
 
 // A buffer of elements from which one is drawn at a time, with TensorFlow's generator, so that equal seeds give its
-// order. With a count it also repeats: elements of an epoch come out before those of the next, whose beginning may be in
-// the buffer already.
+// order. With a count it also repeats: elements of an epoch come out before those of the next, whose beginning may be
+// in the buffer already.
 class ShuffleDataset final : public UnaryDataset {
  public:
   ShuffleDataset(DatasetPtr input, int64_t size, std::pair<uint64_t, uint64_t> seeds, int64_t count, bool reshuffle)
@@ -128,8 +128,8 @@ void shuffle_by_generator(KernelContext& c) {
 void shuffle_and_repeat(KernelContext& c) {
   const auto count = c.scalar<int64_t>(4);
   if (count <= 0 && count != -1) throw invalid_argument("count must be greater than zero or equal to -1.");
-  set_dataset(c, std::make_shared<const ShuffleDataset>(dataset_input(c, 0), size_input(c), seed_inputs(c, 2), count,
-                                                        false));
+  set_dataset(
+      c, std::make_shared<const ShuffleDataset>(dataset_input(c, 0), size_input(c), seed_inputs(c, 2), count, false));
 }
 
 }  // namespace

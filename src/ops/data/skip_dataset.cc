@@ -19,10 +19,10 @@ class SkipDataset final : public UnaryDataset {
   IteratorPtr iterate(const IterateContext& c, const std::string& place) const override {
     struct Iterator final : UnaryIterator<SkipDataset> {
       using UnaryIterator::UnaryIterator;
-      bool next(const IterateContext& c, Element& out) override {
-        return pass_first(c) && input_->next(c, out);
+      bool next(const IterateContext& c, Element& out) override { return pass_first(c) && input_->next(c, out); }
+      int64_t skip(const IterateContext& c, int64_t count) override {
+        return pass_first(c) ? input_->skip(c, count) : 0;
       }
-      int64_t skip(const IterateContext& c, int64_t count) override { return pass_first(c) ? input_->skip(c, count) : 0; }
       // False when there is nothing behind the first elements.
       bool pass_first(const IterateContext& c) {
         if (dataset_.count_ < 0) return false;

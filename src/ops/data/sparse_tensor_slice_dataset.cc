@@ -63,15 +63,17 @@ void infer(InferContext& c) {
 void cpu(KernelContext& c) {
   const int64_t rank = c.elements(2), count = c.elements(1);
   if (c.shape(0)[0] != count || c.shape(0)[1] != rank || rank < 1) {
-    throw invalid_argument("Number of indices must match number of values. indices shape: {}, values shape: {}, dense_shape shape: {}",
-                           c.shape(0).str(), c.shape(1).str(), c.shape(2).str());
+    throw invalid_argument(
+        "Number of indices must match number of values. indices shape: {}, values shape: {}, dense_shape shape: {}",
+        c.shape(0).str(), c.shape(1).str(), c.shape(2).str());
   }
   const auto* indices = c.input<int64_t>(0);
   const auto* sizes = c.input<int64_t>(2);
   for (int64_t i = 0; i < count; ++i) {
     if (i > 0 && indices[i * rank] < indices[(i - 1) * rank]) {
-      throw error(Code::Unimplemented, "The SparseTensor must be ordered in the batch dimension; handling arbitrarily "
-                                       "ordered input is not currently supported.");
+      throw error(Code::Unimplemented,
+                  "The SparseTensor must be ordered in the batch dimension; handling arbitrarily "
+                  "ordered input is not currently supported.");
     }
     for (int64_t d = 0; d < rank; ++d) {
       if (indices[i * rank + d] < 0 || indices[i * rank + d] >= sizes[d]) {
@@ -79,7 +81,8 @@ void cpu(KernelContext& c) {
       }
     }
   }
-  set_dataset(c, std::make_shared<const SparseTensorSliceDataset>(c.input_tensor(0), c.input_tensor(1), c.input_tensor(2)));
+  set_dataset(
+      c, std::make_shared<const SparseTensorSliceDataset>(c.input_tensor(0), c.input_tensor(1), c.input_tensor(2)));
 }
 
 }  // namespace

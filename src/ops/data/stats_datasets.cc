@@ -21,7 +21,8 @@ namespace {
 // Puts an aggregator around the data sets below.
 class SetStatsAggregatorDataset final : public UnaryDataset {
  public:
-  SetStatsAggregatorDataset(DatasetPtr input, StatsScope scope) : UnaryDataset(std::move(input)), scope_(std::move(scope)) {}
+  SetStatsAggregatorDataset(DatasetPtr input, StatsScope scope)
+      : UnaryDataset(std::move(input)), scope_(std::move(scope)) {}
   int64_t cardinality() const override { return input()->cardinality(); }
   IteratorPtr iterate(const IterateContext& c, const std::string& place) const override {
     c.pipeline.state<StatsScope>(place, [&] { return std::make_shared<StatsScope>(scope_); });
@@ -72,7 +73,8 @@ class MeasuredDataset final : public UnaryDataset {
  private:
   class Iterator final : public UnaryIterator<MeasuredDataset> {
    public:
-    Iterator(const MeasuredDataset& d, const IterateContext& c, const std::string& place, std::shared_ptr<StatsScope> scope)
+    Iterator(const MeasuredDataset& d, const IterateContext& c, const std::string& place,
+             std::shared_ptr<StatsScope> scope)
         : UnaryIterator<MeasuredDataset>(d, c, place), scope_(std::move(scope)), tag_(scope_->prefix + d.tag_) {}
     bool next(const IterateContext& c, Element& out) override {
       const Measure measure;

@@ -12,7 +12,8 @@ class TextLineDataset final : public Dataset {
 
   IteratorPtr iterate(const IterateContext&, const std::string&) const override {
     struct File {
-      File(const std::string& path, const TextLineDataset& d) : file(path, d.compression_, buffer_bytes(d.buffer_bytes_)) {}
+      File(const std::string& path, const TextLineDataset& d)
+          : file(path, d.compression_, buffer_bytes(d.buffer_bytes_)) {}
       bool next(Element& out) {
         std::string line;
         if (!file.read_line(line)) return false;

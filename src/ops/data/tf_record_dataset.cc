@@ -31,7 +31,8 @@ class TFRecordDataset final : public Dataset {
 
 void cpu(KernelContext& c) {
   if (c.scalar<int64_t>(2) < 0) throw invalid_argument("`buffer_size` must be >= 0 (0 == no buffering)");
-  set_dataset(c, std::make_shared<const TFRecordDataset>(paths_input(c, 0), io::compression_from_name(c.scalar<std::string>(1))));
+  set_dataset(c, std::make_shared<const TFRecordDataset>(paths_input(c, 0),
+                                                         io::compression_from_name(c.scalar<std::string>(1))));
 }
 
 }  // namespace

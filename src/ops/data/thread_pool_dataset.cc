@@ -1,8 +1,8 @@
 #include "base/errors.h"
 #include "ops/data/dataset.h"
 
-// Threads of TensorFlow's own for a pipeline. The threads of a pipeline here are those that its parallel calls ask for, so
-// that a pool is a name and its size.
+// Threads of TensorFlow's own for a pipeline. The threads of a pipeline here are those that its parallel calls ask for,
+// so that a pool is a name and its size.
 namespace weir::ops {
 namespace {
 
@@ -37,8 +37,9 @@ void use(KernelContext& c) {
 OpDef thread_pool_handle_op() {
   return {.name = "ThreadPoolHandle",
           .outputs = "handle:resource",
-          .attrs = "num_threads:int; max_intra_op_parallelism:int=1; display_name:string; container:string=''; "
-                   "shared_name:string=''",
+          .attrs =
+              "num_threads:int; max_intra_op_parallelism:int=1; display_name:string; container:string=''; "
+              "shared_name:string=''",
           .flags = "stateful",
           .host = "handle",
           .infer = infer::scalar,

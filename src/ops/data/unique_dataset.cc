@@ -38,7 +38,8 @@ void cpu(KernelContext& c) {
   const std::vector<DType>& types = input->spec().types;
   if (types.size() != 1) throw invalid_argument("UniqueDataset only supports inputs with a single component.");
   if (types[0] != DType::Int32 && types[0] != DType::Int64 && types[0] != DType::String) {
-    throw invalid_argument("UniqueDataset only supports inputs with a single `tf.int32`, `tf.int64`, or `tf.string` component.");
+    throw invalid_argument(
+        "UniqueDataset only supports inputs with a single `tf.int32`, `tf.int64`, or `tf.string` component.");
   }
   set_dataset(c, std::make_shared<const UniqueDataset>(std::move(input)));
 }

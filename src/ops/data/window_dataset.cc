@@ -92,7 +92,8 @@ class WindowDataset final : public UnaryDataset {
 };
 
 void cpu(KernelContext& c) {
-  const WindowDataset::Layout layout{c.scalar<int64_t>(1), c.scalar<int64_t>(2), c.scalar<int64_t>(3), c.scalar<bool>(4)};
+  const WindowDataset::Layout layout{c.scalar<int64_t>(1), c.scalar<int64_t>(2), c.scalar<int64_t>(3),
+                                     c.scalar<bool>(4)};
   if (layout.size <= 0) throw invalid_argument("Window size must be greater than zero.");
   if (layout.shift <= 0) throw invalid_argument("Window shift must be greater than zero.");
   if (layout.stride <= 0) throw invalid_argument("Window stride must be greater than zero.");

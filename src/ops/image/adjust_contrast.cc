@@ -101,11 +101,12 @@ OpDef adjust_contrast_op() {
           .outputs = "output:float",
           .attrs = "T:type{uint8,int8,int16,int32,int64,float,double}",
           .flags = "deprecated@2",
-          .infer = [](InferContext& c) {
-            infer(c);
-            c.require_scalar(2);
-            c.require_scalar(3);
-          },
+          .infer =
+              [](InferContext& c) {
+                infer(c);
+                c.require_scalar(2);
+                c.require_scalar(3);
+              },
           .cpu = {.select = kernel_for<Types<uint8_t, int8_t, int16_t, int32_t, int64_t, float, double>, Bounded>,
                   .prepare = prepared<prepare>}};
 }

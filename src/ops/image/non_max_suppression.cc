@@ -16,7 +16,9 @@ void infer_inputs(InferContext& c, int64_t columns) {
   c.require_rank(1, 1);
   for (int i = 2; i < c.inputs(); ++i) c.require_scalar(i);
   if (const auto most = c.value_as_ints(2); most && (*most)[0] < 0) {
-    throw invalid_argument("Dimension size, given by scalar input 2, must be non-negative but is {}: max_output_size must be non-negative", (*most)[0]);
+    throw invalid_argument(
+        "Dimension size, given by scalar input 2, must be non-negative but is {}: max_output_size must be non-negative",
+        (*most)[0]);
   }
   const Shape boxes = c.input(0).merged(Shape::unknown_dims(2)), scores = c.input(1).merged(Shape{kUnknown});
   if (columns == 4 && boxes[1] != kUnknown && boxes[1] != 4) c.fail("boxes must have 4 columns");

@@ -70,7 +70,9 @@ TEST(CropAndResizeGradBoxes, AgreesWithDifferences) {
       moved.mutable_data<float>()[i] += change;
       return session.run({sum}, {{boxes, moved}}).scalar<float>();
     };
-    EXPECT_NEAR(found.data<float>()[i], (at(1e-3f) - at(-1e-3f)) / 2e-3f, 0.02f * std::abs(found.data<float>()[i]) + 0.05f) << i;
+    EXPECT_NEAR(found.data<float>()[i], (at(1e-3f) - at(-1e-3f)) / 2e-3f,
+                0.02f * std::abs(found.data<float>()[i]) + 0.05f)
+        << i;
   }
 }
 

@@ -26,7 +26,8 @@ Shape sizes_argument(InferContext& c, int input) {
   // A shape takes -1 for a size that is not known; here it is a mistake.
   const Tensor value = c.value(input);
   bool positive = sizes[0] != 0 && sizes[1] != 0;
-  for (int64_t i = 0; value.valid() && i < value.elements(); ++i) positive &= value.data<int32_t>()[static_cast<size_t>(i)] > 0;
+  for (int64_t i = 0; value.valid() && i < value.elements(); ++i)
+    positive &= value.data<int32_t>()[static_cast<size_t>(i)] > 0;
   if (!positive) c.fail("output dimensions must be positive");
   return sizes;
 }

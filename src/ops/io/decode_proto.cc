@@ -61,7 +61,8 @@ auto element(const pb::FieldDescriptor* field, const Get& get, const GetRepeated
 }
 
 #define WEIR_READ(Kind) \
-  return element(field, [&] { return r.Get##Kind(m, field); }, [&] { return r.GetRepeated##Kind(m, field, at); })
+  return element(       \
+      field, [&] { return r.Get##Kind(m, field); }, [&] { return r.GetRepeated##Kind(m, field, at); })
 
 double number_of(const pb::Message& m, const pb::FieldDescriptor* field, int at) {
   const pb::Reflection& r = *m.GetReflection();
@@ -79,7 +80,8 @@ int64_t integer_of(const pb::Message& m, const pb::FieldDescriptor* field, int a
     case pb::FieldDescriptor::CPPTYPE_UINT32:
       WEIR_READ(UInt32);
     case pb::FieldDescriptor::CPPTYPE_UINT64: {
-      const uint64_t value = element(field, [&] { return r.GetUInt64(m, field); }, [&] { return r.GetRepeatedUInt64(m, field, at); });
+      const uint64_t value = element(
+          field, [&] { return r.GetUInt64(m, field); }, [&] { return r.GetRepeatedUInt64(m, field, at); });
       return static_cast<int64_t>(value);
     }
     case pb::FieldDescriptor::CPPTYPE_BOOL:
@@ -97,10 +99,11 @@ std::string text_of(const pb::Message& m, const pb::FieldDescriptor* field, int 
 }
 #undef WEIR_READ
 
-// What stands where a message has no more elements. Reading a message without the field gives the default of one that does
-// not repeat; repeated ones have the type's.
+// What stands where a message has no more elements. Reading a message without the field gives the default of one that
+// does not repeat; repeated ones have the type's.
 template <class T, class Read>
-void fill(KernelContext& c, Tensor& to, size_t number, const std::vector<std::unique_ptr<pb::Message>>& messages, const Read& read) {
+void fill(KernelContext& c, Tensor& to, size_t number, const std::vector<std::unique_ptr<pb::Message>>& messages,
+          const Read& read) {
   const auto& state = c.state<State>();
   const pb::FieldDescriptor* field = state.fields.fields()[number];
   const int64_t width = to.shape()[-1];
@@ -118,7 +121,8 @@ void fill(KernelContext& c, Tensor& to, size_t number, const std::vector<std::un
   }
 }
 
-void fill_output(KernelContext& c, Tensor& to, size_t number, const std::vector<std::unique_ptr<pb::Message>>& messages) {
+void fill_output(KernelContext& c, Tensor& to, size_t number,
+                 const std::vector<std::unique_ptr<pb::Message>>& messages) {
   switch (to.dtype()) {
     case DType::Float32:
       return fill<float>(c, to, number, messages, number_of);
@@ -171,7 +175,8 @@ OpDef decode_proto_v2_op() {
           .inputs = "bytes:string",
           .outputs = "sizes:int32; values:output_types",
           .attrs =
-              "message_type:string; field_names:list(string); output_types:list(type)>=0; descriptor_source:string='local://'; "
+              "message_type:string; field_names:list(string); output_types:list(type)>=0; "
+              "descriptor_source:string='local://'; "
               "message_format:string='binary'; sanitize:bool=False",
           .infer = infer,
           .gradient = not_differentiable,

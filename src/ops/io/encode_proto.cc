@@ -13,7 +13,8 @@ namespace pb = google::protobuf;
 
 void infer(InferContext& c) {
   const auto& types = c.attr<std::vector<DType>>("Tinput_types");
-  if (c.attr<std::vector<std::string>>("field_names").size() != types.size()) throw invalid_argument("Length of inputs list must match field_names");
+  if (c.attr<std::vector<std::string>>("field_names").size() != types.size())
+    throw invalid_argument("Length of inputs list must match field_names");
   Shape prefix = Shape::unknown();
   for (int i = 1; i < c.inputs(); ++i) {
     c.require_min_rank(i, 2);
@@ -32,7 +33,8 @@ void infer(InferContext& c) {
     try {
       wanted.merged(c.input(0));
     } catch (const Error&) {
-      throw invalid_argument("sizes should be batch_size + [len(field_names)].  Saw: {} but expected: {}", c.input(0).str(), wanted.str());
+      throw invalid_argument("sizes should be batch_size + [len(field_names)].  Saw: {} but expected: {}",
+                             c.input(0).str(), wanted.str());
     }
   }
   c.set_output(0, prefix);
@@ -109,7 +111,9 @@ void cpu(KernelContext& c) {
       const int input = static_cast<int>(f) + 1;
       const int64_t width = c.shape(input)[-1], size = c.input<int32_t>(0)[i * count + f];
       if (size > width) {
-        throw invalid_argument("Size to write must not be larger than value tensor; but saw: {} > {} at message {} field {}", size, width, i, f);
+        throw invalid_argument(
+            "Size to write must not be larger than value tensor; but saw: {} > {} at message {} field {}", size, width,
+            i, f);
       }
       for (int64_t k = 0; k < size; ++k) put(*message, fields[static_cast<size_t>(f)], c, input, i * width + k);
     }
@@ -123,7 +127,9 @@ OpDef encode_proto_op() {
   return {.name = "EncodeProto",
           .inputs = "sizes:int32; values:Tinput_types",
           .outputs = "bytes:string",
-          .attrs = "field_names:list(string); message_type:string; descriptor_source:string='local://'; Tinput_types:list(type)>=1",
+          .attrs =
+              "field_names:list(string); message_type:string; descriptor_source:string='local://'; "
+              "Tinput_types:list(type)>=1",
           .infer = infer,
           .gradient = not_differentiable,
           .cpu = {.select = kernel_any<cpu>, .prepare = prepared<prepare>},

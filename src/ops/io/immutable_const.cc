@@ -9,7 +9,8 @@ namespace {
 
 void infer(InferContext& c) {
   const Shape& shape = c.attr<Shape>("shape");
-  if (!shape.is_known()) throw invalid_argument("the shape of an ImmutableConst must be fully known; it is {}", shape.str());
+  if (!shape.is_known())
+    throw invalid_argument("the shape of an ImmutableConst must be fully known; it is {}", shape.str());
   c.set_output(0, shape);
 }
 
@@ -17,7 +18,9 @@ void cpu(KernelContext& c) {
   const auto& path = c.node().attr<std::string>("memory_region_name");
   const io::RandomAccessFile file(path);
   const size_t bytes = static_cast<size_t>(c.output_elements()) * dtype_size(c.node().type("dtype"));
-  if (file.size() < bytes) throw error(Code::Internal, "Readonly memory region has wrong length ({}) when allocating {}: {}", file.size(), bytes, path);
+  if (file.size() < bytes)
+    throw error(Code::Internal, "Readonly memory region has wrong length ({}) when allocating {}: {}", file.size(),
+                bytes, path);
   file.read(0, bytes, c.raw_output());
 }
 

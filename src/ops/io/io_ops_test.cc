@@ -137,7 +137,12 @@ TEST_F(IoOps, ImmutableConstIsTheBytesOfAFile) {
   io::write_file(path("bytes"), std::string("\x01\x00\x02\x00\x03\x00", 6));
   auto value = [&](DType type, const Shape& shape) {
     Graph g;
-    return Session(g).run(NodeBuilder("ImmutableConst").graph(g).attr("dtype", type).attr("shape", shape).attr("memory_region_name", path("bytes")).output());
+    return Session(g).run(NodeBuilder("ImmutableConst")
+                              .graph(g)
+                              .attr("dtype", type)
+                              .attr("shape", shape)
+                              .attr("memory_region_name", path("bytes"))
+                              .output());
   };
   EXPECT_EQ(value(DType::Int16, {3}).data<int16_t>()[2], 3);
   EXPECT_EQ(code_of([&] { value(DType::Int16, {4}); }), Code::Internal);
@@ -149,12 +154,26 @@ TEST_F(IoOps, LoadAndRemapMatrixPutsRowsAndColumnsInOrder) {
   {
     Graph g;
     Output matrix = g.constant(Tensor::from<float>({0, 1, 2, 3, 4, 5, 6, 7, 8}, {3, 3}));
-    Session(g).run(NodeBuilder("SaveV2").input(path("m")).input(g.constant(Tensor(Strings{"m"}))).input(g.constant(Tensor(Strings{""}))).input(InList{matrix}).build());
+    Session(g).run(NodeBuilder("SaveV2")
+                       .input(path("m"))
+                       .input(g.constant(Tensor(Strings{"m"})))
+                       .input(g.constant(Tensor(Strings{""})))
+                       .input(InList{matrix})
+                       .build());
   }
-  auto loaded = [&](std::vector<int64_t> rows, std::vector<int64_t> columns, std::vector<float> rest, int64_t width, int64_t piece = -1) {
+  auto loaded = [&](std::vector<int64_t> rows, std::vector<int64_t> columns, std::vector<float> rest, int64_t width,
+                    int64_t piece = -1) {
     Graph g;
-    Output matrix = NodeBuilder("LoadAndRemapMatrix").input(g.constant(Tensor(path("m")))).input("m").input(g.constant(Tensor(rows))).input(g.constant(Tensor(columns)))
-                        .input(g.constant(Tensor(rest))).attr("num_rows", static_cast<int64_t>(rows.size())).attr("num_cols", width).attr("max_rows_in_memory", piece).output();
+    Output matrix = NodeBuilder("LoadAndRemapMatrix")
+                        .input(g.constant(Tensor(path("m"))))
+                        .input("m")
+                        .input(g.constant(Tensor(rows)))
+                        .input(g.constant(Tensor(columns)))
+                        .input(g.constant(Tensor(rest)))
+                        .attr("num_rows", static_cast<int64_t>(rows.size()))
+                        .attr("num_cols", width)
+                        .attr("max_rows_in_memory", piece)
+                        .output();
     const Tensor t = Session(g).run(matrix);
     return std::vector<float>(t.data<float>().begin(), t.data<float>().end());
   };
@@ -172,8 +191,13 @@ TEST_F(IoOps, GenerateVocabRemappingFindsOldLines) {
   io::write_file(path("old"), "c\nx\na");
   auto remapped = [&](int64_t offset, int64_t count, int64_t old) {
     Graph g;
-    Operation op = NodeBuilder("GenerateVocabRemapping").input(g.constant(Tensor(path("new")))).input(g.constant(Tensor(path("old"))))
-                       .attr("new_vocab_offset", offset).attr("num_new_vocab", count).attr("old_vocab_size", old).build();
+    Operation op = NodeBuilder("GenerateVocabRemapping")
+                       .input(g.constant(Tensor(path("new"))))
+                       .input(g.constant(Tensor(path("old"))))
+                       .attr("new_vocab_offset", offset)
+                       .attr("num_new_vocab", count)
+                       .attr("old_vocab_size", old)
+                       .build();
     const auto out = Session(g).run({op.output(0), op.output(1)});
     std::vector<int64_t> all(out[0].data<int64_t>().begin(), out[0].data<int64_t>().end());
     all.push_back(out[1].scalar<int32_t>());
@@ -188,10 +212,16 @@ TEST_F(IoOps, GenerateVocabRemappingFindsOldLines) {
 // An Event: step is field 2, file_version field 3.
 TEST_F(IoOps, ProtosAreDecodedAndEncoded) {
   const std::string event = std::string("\x10\x07\x1a\x02hi", 6);
-  auto decoded = [&](const Strings& texts, const std::string& type, const Strings& fields, const std::vector<DType>& types, const char* format = "binary") {
+  auto decoded = [&](const Strings& texts, const std::string& type, const Strings& fields,
+                     const std::vector<DType>& types, const char* format = "binary") {
     Graph g;
-    Operation op = NodeBuilder("DecodeProtoV2").input(g.constant(Tensor(texts))).attr("message_type", type).attr("field_names", fields)
-                       .attr("output_types", types).attr("message_format", format).build();
+    Operation op = NodeBuilder("DecodeProtoV2")
+                       .input(g.constant(Tensor(texts)))
+                       .attr("message_type", type)
+                       .attr("field_names", fields)
+                       .attr("output_types", types)
+                       .attr("message_format", format)
+                       .build();
     std::vector<Output> outputs;
     for (size_t i = 0; i <= fields.size(); ++i) outputs.push_back(op.output(static_cast<int>(i)));
     return Session(g).run(outputs);
@@ -209,9 +239,13 @@ TEST_F(IoOps, ProtosAreDecodedAndEncoded) {
   EXPECT_EQ(code_of([&] { decoded({""}, "tensorflow.Event", {"step"}, {DType::Float32}); }), Code::InvalidArgument);
   Graph g;
   auto encoded = [&](int32_t size) {
-    return NodeBuilder("EncodeProto").input(g.constant(Tensor::from<int32_t>({1, size}, {1, 2})))
-        .input(InList{g.constant(Tensor::from<std::string>({"hi"}, {1, 1})), g.constant(Tensor::from<int64_t>({7}, {1, 1}))})
-        .attr("field_names", Strings{"file_version", "step"}).attr("message_type", "tensorflow.Event").output();
+    return NodeBuilder("EncodeProto")
+        .input(g.constant(Tensor::from<int32_t>({1, size}, {1, 2})))
+        .input(InList{g.constant(Tensor::from<std::string>({"hi"}, {1, 1})),
+                      g.constant(Tensor::from<int64_t>({7}, {1, 1}))})
+        .attr("field_names", Strings{"file_version", "step"})
+        .attr("message_type", "tensorflow.Event")
+        .output();
   };
   EXPECT_EQ(Session(g).run(encoded(1)).data<std::string>()[0], event);
   EXPECT_EQ(code_of([&] { Session(g).run(encoded(2)); }), Code::InvalidArgument);

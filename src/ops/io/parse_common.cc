@@ -62,8 +62,9 @@ namespace {
 // The lists of types decide how many outputs there are; other lists may contradict them.
 void require_outputs(const InferContext& c, int output, size_t count) {
   if (output > c.outputs() || count > static_cast<size_t>(c.outputs() - output)) {
-    throw invalid_argument("keys, types and shapes differ in number: there are {} outputs, and {} more are wanted from {} on",
-                           c.outputs(), count, output);
+    throw invalid_argument(
+        "keys, types and shapes differ in number: there are {} outputs, and {} more are wanted from {} on", c.outputs(),
+        count, output);
   }
 }
 

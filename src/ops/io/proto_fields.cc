@@ -15,7 +15,8 @@ constexpr std::string_view kLocal = "local://", kBytes = "bytes://";
 // Complaints about descriptors become part of our error, not lines of the log.
 class Complaints : public pb::DescriptorPool::ErrorCollector {
  public:
-  void AddError(const std::string&, const std::string& element, const pb::Message*, ErrorLocation, const std::string& message) override {
+  void AddError(const std::string&, const std::string& element, const pb::Message*, ErrorLocation,
+                const std::string& message) override {
     if (text.empty()) text = element + ": " + message;
   }
   std::string text;
@@ -25,7 +26,8 @@ std::unique_ptr<pb::DescriptorPool> pool_of(const std::string& source) {
   pb::FileDescriptorSet set;
   const bool in_bytes = source.starts_with(kBytes);
   if (!set.ParseFromString(in_bytes ? source.substr(kBytes.size()) : io::read_file(source))) {
-    throw invalid_argument("descriptor_source contains invalid FileDescriptorSet: {}", in_bytes ? std::string(kBytes) : source);
+    throw invalid_argument("descriptor_source contains invalid FileDescriptorSet: {}",
+                           in_bytes ? std::string(kBytes) : source);
   }
   auto pool = std::make_unique<pb::DescriptorPool>();
   for (const pb::FileDescriptorProto& file : set.file()) {
@@ -101,7 +103,8 @@ ProtoFields::ProtoFields(const AttrMap& attrs) : message_type_(attrs.get<std::st
 
 void ProtoFields::require_type(size_t i, DType dtype, const char* complaint) const {
   if (!fits(fields_[i]->type(), dtype)) {
-    throw invalid_argument("{} {}: {} to {}", complaint, fields_[i]->full_name(), fields_[i]->cpp_type_name(), dtype_name(dtype));
+    throw invalid_argument("{} {}: {} to {}", complaint, fields_[i]->full_name(), fields_[i]->cpp_type_name(),
+                           dtype_name(dtype));
   }
 }
 

@@ -12,9 +12,10 @@
 
 namespace weir::ops {
 
-// A kind of message that an operation names by its attributes message_type and descriptor_source, and the fields of it that
-// field_names asks for. The source is "local://" (the messages of this library; tensorflow.X is one of them), a file that
-// holds a FileDescriptorSet, or "bytes://" and the bytes of such a set. Throws InvalidArgument for what is not there.
+// A kind of message that an operation names by its attributes message_type and descriptor_source, and the fields of it
+// that field_names asks for. The source is "local://" (the messages of this library; tensorflow.X is one of them), a
+// file that holds a FileDescriptorSet, or "bytes://" and the bytes of such a set. Throws InvalidArgument for what is
+// not there.
 class ProtoFields {
  public:
   explicit ProtoFields(const AttrMap& attrs);

@@ -30,7 +30,9 @@ constexpr size_t kGroup = 16;
 class Shard {
  public:
   Shard(std::vector<std::string> files, Compression compression)
-      : files_(std::move(files)), compression_(compression), thread_([this](const std::stop_token& stop) { read(stop); }) {}
+      : files_(std::move(files)),
+        compression_(compression),
+        thread_([this](const std::stop_token& stop) { read(stop); }) {}
 
   // The next records, up to a group; none at the end. Throws what reading the files threw, and when the run ends.
   std::vector<std::string> take(const RunControl& control) {
@@ -101,9 +103,9 @@ class Shard {
   std::jthread thread_;  // the last: it uses all the others
 };
 
-// Gives records of files without end, epoch by epoch, from a buffer that is shuffled as it fills. Unlike TensorFlow, which
-// begins to give when the buffer is half full and fills it from threads that race, it fills the buffer before it gives
-// anything and takes from the shards by turns: equal seeds give equal orders, TensorFlow's where that has one.
+// Gives records of files without end, epoch by epoch, from a buffer that is shuffled as it fills. Unlike TensorFlow,
+// which begins to give when the buffer is half full and fills it from threads that race, it fills the buffer before it
+// gives anything and takes from the shards by turns: equal seeds give equal orders, TensorFlow's where that has one.
 class RecordYielder final : public Resource {
  public:
   explicit RecordYielder(Options options)
@@ -185,7 +187,8 @@ class RecordYielder final : public Resource {
     std::shuffle(files.begin(), files.end(), order);
     if (options_.shift_ratio >= 0 && options_.shift_ratio < 1) {
       const auto shift = static_cast<std::ptrdiff_t>(options_.shift_ratio * static_cast<float>(files.size()));
-      std::rotate(files.begin(), files.begin() + std::min(shift, static_cast<std::ptrdiff_t>(files.size())), files.end());
+      std::rotate(files.begin(), files.begin() + std::min(shift, static_cast<std::ptrdiff_t>(files.size())),
+                  files.end());
     }
     const auto step = static_cast<size_t>(options_.parallelism);
     for (size_t i = 0; i < std::min(step, files.size()); ++i) {
@@ -248,8 +251,9 @@ void cpu(KernelContext& c) {
 OpDef record_input_op() {
   return {.name = "RecordInput",
           .outputs = "records:string",
-          .attrs = "file_pattern:string; file_random_seed:int=301; file_shuffle_shift_ratio:float=0.0; "
-                   "file_buffer_size:int=10000; file_parallelism:int=16; batch_size:int=32; compression_type:string=''",
+          .attrs =
+              "file_pattern:string; file_random_seed:int=301; file_shuffle_shift_ratio:float=0.0; "
+              "file_buffer_size:int=10000; file_parallelism:int=16; batch_size:int=32; compression_type:string=''",
           .flags = "stateful",
           .host = "records",
           .infer = infer,

@@ -46,10 +46,11 @@ TEST_F(RecordInput, GivesEveryRecordOnceInEachEpoch) {
   for (int64_t buffer : {1, 7, 1000}) {
     for (int64_t parallelism : {1, 3, 16}) {
       Graph g;
-      const Output records = node(g, "part*", {{"batch_size", int64_t{25}},
-                                               {"file_buffer_size", buffer},
-                                               {"file_parallelism", parallelism},
-                                               {"file_shuffle_shift_ratio", 0.5f}})
+      const Output records = node(g, "part*",
+                                  {{"batch_size", int64_t{25}},
+                                   {"file_buffer_size", buffer},
+                                   {"file_parallelism", parallelism},
+                                   {"file_shuffle_shift_ratio", 0.5f}})
                                  .output();
       EXPECT_EQ(records.shape(), Shape{25});
       Session session(g), again(g);
@@ -72,14 +73,15 @@ TEST_F(RecordInput, GivesTensorFlowsOrder) {
   Graph g;
   const Output records = node(g, "file", {{"batch_size", int64_t{20}}}).output();
   Session session(g);
-  EXPECT_EQ(batch(session, records), (Strings{"6", "15", "12", "18", "2", "0", "10", "9", "4", "7", "5", "19", "3", "8", "16", "17",
-                                              "13", "1", "11", "14"}));
+  EXPECT_EQ(batch(session, records), (Strings{"6", "15", "12", "18", "2",  "0",  "10", "9", "4",  "7",
+                                              "5", "19", "3",  "8",  "16", "17", "13", "1", "11", "14"}));
 }
 
 TEST_F(RecordInput, ReadsPackedFiles) {
   write("packed", 0, 3, Compression::Gzip);
   Graph g;
-  const Output records = node(g, "packed", {{"batch_size", int64_t{3}}, {"compression_type", std::string("GZIP")}}).output();
+  const Output records =
+      node(g, "packed", {{"batch_size", int64_t{3}}, {"compression_type", std::string("GZIP")}}).output();
   Session session(g);
   const Strings got = batch(session, records);
   EXPECT_EQ(std::set<std::string>(got.begin(), got.end()), (std::set<std::string>{"0", "1", "2"}));

@@ -26,7 +26,8 @@ TEST(Svd, GivesSingularValuesInOrder) {
   check_op({.op = "Svd",
             .inputs = {zeros({2, 0, 3})},
             .attrs = {{"full_matrices", true}},
-            .outputs = {zeros({2, 0}), zeros({2, 0, 0}),
+            .outputs = {zeros({2, 0}),
+                        zeros({2, 0, 0}),
                         {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}},
             .gradient = false});
 }
@@ -51,7 +52,8 @@ TEST(Svd, HasGradientsOfVectorsThatNumericOnesConfirm) {
     Graph g;
     Output x = g.placeholder(float64, shape);
     Svd parts = svd(x);
-    Output low_rank = matmul(subscript(parts.u, {kAll, until(1)}), subscript(parts.v, {kAll, until(1)}), {.adjoint_b = true});
+    Output low_rank =
+        matmul(subscript(parts.u, {kAll, until(1)}), subscript(parts.v, {kAll, until(1)}), {.adjoint_b = true});
     Output weights = g.constant(scattered(shape, -1, 1, 7));
     Output y = reduce_sum(low_rank * weights) + reduce_sum(square(parts.s));
     Output grad = gradients({y}, {x})[0].dense();
@@ -86,7 +88,9 @@ TEST(Qr, HasOrthogonalAndTriangularFactors) {
                 Tensor::zeros(float64, parts.r.shape()), 1e-12);
   }
   // Householder's reflections: TensorFlow's signs.
-  check_op({.op = "Qr", .inputs = {{{3, 1}, {4, 2}}}, .outputs = {{{-0.6, -0.8}, {-0.8, 0.6}}, {{-5, -2.2}, {0, 0.4}}},
+  check_op({.op = "Qr",
+            .inputs = {{{3, 1}, {4, 2}}},
+            .outputs = {{{-0.6, -0.8}, {-0.8, 0.6}}, {{-5, -2.2}, {0, 0.4}}},
             .types = {},
             .unknown_shapes = false});
 }
@@ -149,8 +153,12 @@ TEST(MatrixFunctions, UndoEachOther) {
   check_op({.op = "MatrixExponential", .inputs = {{{0, 1}, {0, 0}}}, .outputs = {{{1, 1}, {0, 1}}}});
   check_op({.op = "MatrixExponential", .inputs = {{{1, 0}, {0, 2}}}, .outputs = {{{e, 0.}, {0., e * e}}}});
   check_op({.op = "MatrixLogarithm", .inputs = {{{1, 1}, {0, 1}}}, .outputs = {{{0, 1}, {0, 0}}}});
-  check_op({.op = "MatrixSquareRoot", .inputs = {{{7, 10}, {15, 22}}}, .outputs = {{{1.56669890, 1.74077656}, {2.61116484, 4.17786374}}}});
-  check_op({.op = "MatrixSquareRoot", .inputs = {{{{4, 4}, {0, 4}}, {{9, 0}, {0, 1}}}}, .outputs = {{{{2, 1}, {0, 2}}, {{3, 0}, {0, 1}}}}});
+  check_op({.op = "MatrixSquareRoot",
+            .inputs = {{{7, 10}, {15, 22}}},
+            .outputs = {{{1.56669890, 1.74077656}, {2.61116484, 4.17786374}}}});
+  check_op({.op = "MatrixSquareRoot",
+            .inputs = {{{{4, 4}, {0, 4}}, {{9, 0}, {0, 1}}}},
+            .outputs = {{{{2, 1}, {0, 2}}, {{3, 0}, {0, 1}}}}});
 }
 
 TEST(Tridiagonal, SolvesWhatProductsGive) {
@@ -167,14 +175,15 @@ TEST(Tridiagonal, SolvesWhatProductsGive) {
                       {.inputs = {zeros({2, 2}), zeros({2, 1})}, .message = "3 diagonals"}}});
   }
   // Needs rows to be exchanged.
-  check_op({.op = "TridiagonalSolve", .inputs = {{{1, 2, 0}, {0, 0, 4}, {0, 3, 1}}, {{2}, {9}, {14}}}, .outputs = {{{1}, {2}, {3}}}});
+  check_op({.op = "TridiagonalSolve",
+            .inputs = {{{1, 2, 0}, {0, 0, 4}, {0, 3, 1}}, {{2}, {9}, {14}}},
+            .outputs = {{{1}, {2}, {3}}}});
 }
 
 TEST(CholeskyGrad, IsTheGradientOfCholesky) {
   // From TensorFlow 1.15, as Cholesky.HasTensorFlowsGradient.
-  check_op({.op = "CholeskyGrad",
-            .inputs = {{{2, 0}, {1, 2}}, {{1, 2}, {3, 4}}},
-            .outputs = {{{0.125, 0.25}, {0.25, 1}}}});
+  check_op(
+      {.op = "CholeskyGrad", .inputs = {{{2, 0}, {1, 2}}, {{1, 2}, {3, 4}}}, .outputs = {{{0.125, 0.25}, {0.25, 1}}}});
 }
 
 TEST(Linalg, ComposedFunctionsAgreeWithNumpy) {

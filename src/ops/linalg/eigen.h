@@ -1,8 +1,8 @@
 #pragma once
 
-// Eigen, for the few files that instantiate its decompositions (dense_*.cc). They take long to compile, so everybody else
-// calls the functions of dense.h. Nothing from outside may end the process: Eigen's assertions stay off, and only what
-// its licence gives away freely is used.
+// Eigen, for the few files that instantiate its decompositions (dense_*.cc). They take long to compile, so everybody
+// else calls the functions of dense.h. Nothing from outside may end the process: Eigen's assertions stay off, and only
+// what its licence gives away freely is used.
 #define EIGEN_NO_DEBUG
 #define EIGEN_MPL2_ONLY
 #include <Eigen/Core>

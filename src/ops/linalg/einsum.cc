@@ -111,7 +111,8 @@ Plan plan_of(const std::string& text, std::span<const Shape* const> shapes) {
       const int label = plan.inputs[i][d];
       const int64_t size = (*shapes[i])[static_cast<int>(d)];
       if (label > kEllipsis) free = std::max(free, label - kEllipsis);
-      auto known = std::find_if(plan.sizes.begin(), plan.sizes.end(), [&](auto& entry) { return entry.first == label; });
+      auto known =
+          std::find_if(plan.sizes.begin(), plan.sizes.end(), [&](auto& entry) { return entry.first == label; });
       if (known == plan.sizes.end()) {
         plan.sizes.emplace_back(label, size);
       } else if (known->second == kUnknown || (label > kEllipsis && known->second == 1)) {
@@ -181,8 +182,8 @@ State prepare(PrepareContext& c) {
   return state;
 }
 
-// The elements of a tensor with these labels in the order of `order`; a label that it lacks repeats, and one that stands
-// twice walks the diagonal.
+// The elements of a tensor with these labels in the order of `order`; a label that it lacks repeats, and one that
+// stands twice walks the diagonal.
 void arrange(const Plan& plan, const std::vector<int>& labels, const Shape& shape, const std::vector<int>& order,
              DType dtype, const void* from, void* to, ThreadPool& pool) {
   const Strides strides(shape);
@@ -215,8 +216,8 @@ struct Cpu {
     T* b = a + batch * rows * summed;
     T* y = b + batch * summed * columns;
     if (summed > 0) {
-      arrange(plan, plan.inputs[0], c.shape(0), joined({&plan.batch, &plan.left, &plan.summed}), dtype, c.raw_input(0), a,
-              c.pool());
+      arrange(plan, plan.inputs[0], c.shape(0), joined({&plan.batch, &plan.left, &plan.summed}), dtype, c.raw_input(0),
+              a, c.pool());
       if (c.inputs() > 1) {
         arrange(plan, plan.inputs[1], c.shape(1), joined({&plan.batch, &plan.summed, &plan.right}), dtype,
                 c.raw_input(1), b, c.pool());
@@ -241,7 +242,8 @@ struct Cpu {
       const int64_t size = plan.size_of(label);
       from_stride /= size;
       int64_t step = 0;
-      for (size_t d = 0; d < plan.output.size(); ++d) step += plan.output[d] == label ? strides[static_cast<int>(d)] : 0;
+      for (size_t d = 0; d < plan.output.size(); ++d)
+        step += plan.output[d] == label ? strides[static_cast<int>(d)] : 0;
       box.add(size, step, from_stride);
     }
     copy_box(dtype, box, c.raw_output(), y, c.pool());

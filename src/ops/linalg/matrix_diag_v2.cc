@@ -9,8 +9,8 @@
 #include "ops/linalg/matrices.h"
 #include "weir/ops.h"
 
-// Bands of diagonals of matrices: those from k[0] below or above the main one to k[1], as rows of a matrix, the uppermost
-// first; each begins at the left.
+// Bands of diagonals of matrices: those from k[0] below or above the main one to k[1], as rows of a matrix, the
+// uppermost first; each begins at the left.
 namespace weir::ops {
 namespace {
 
@@ -113,7 +113,8 @@ void infer_diag(InferContext& c) {
   const bool several = band->count() > 1;
   if (several && (diagonal.rank() < 2 || (diagonal[-2] != kUnknown && diagonal[-2] != band->count()))) {
     throw invalid_argument(
-        "The number of diagonals provided in the input does not match the lower_diag_index and upper_diag_index range.");
+        "The number of diagonals provided in the input does not match the lower_diag_index and upper_diag_index "
+        "range.");
   }
   Shape to(diagonal.dims().first(static_cast<size_t>(diagonal.rank() - (several ? 2 : 1))));
   const auto rows = c.value_as_ints(2), columns = c.value_as_ints(3);
@@ -140,7 +141,8 @@ void infer_set(InferContext& c) {
   if (!c.input(0).has_rank() || !band) return;
   const Shape wanted = diagonals_of(c.input(0), *band);
   if (!wanted.compatible(c.input(1))) {
-    throw invalid_argument("the diagonals of {} have shape {}; got {}", c.input(0).str(), wanted.str(), c.input(1).str());
+    throw invalid_argument("the diagonals of {} have shape {}; got {}", c.input(0).str(), wanted.str(),
+                           c.input(1).str());
   }
 }
 
@@ -153,8 +155,7 @@ void for_each_on_band(const Shape& matrices, const Band& band, int64_t length, c
       const int64_t first_row = std::max<int64_t>(0, -k), first_column = std::max<int64_t>(0, k);
       const int64_t n = std::min({rows - first_row, columns - first_column, length});
       for (int64_t i = 0; i < n; ++i) {
-        body((b * band.count() + band.high - k) * length + i,
-             (b * rows + first_row + i) * columns + first_column + i);
+        body((b * band.count() + band.high - k) * length + i, (b * rows + first_row + i) * columns + first_column + i);
       }
     }
   }
@@ -200,12 +201,14 @@ void diag_gradient(GradContext& c) { c.set_input_grad(0, part_of(c.output_grad()
 
 void part_gradient(GradContext& c) {
   Output grad = c.output_grad();
-  c.set_input_grad(0, NodeBuilder("MatrixSetDiagV2").input(zeros_like(c.input(0))).input(grad).input(c.input(1)).output());
+  c.set_input_grad(0,
+                   NodeBuilder("MatrixSetDiagV2").input(zeros_like(c.input(0))).input(grad).input(c.input(1)).output());
 }
 
 void set_gradient(GradContext& c) {
   Output grad = c.output_grad();
-  c.set_input_grad(0, NodeBuilder("MatrixSetDiagV2").input(grad).input(zeros_like(c.input(1))).input(c.input(2)).output());
+  c.set_input_grad(0,
+                   NodeBuilder("MatrixSetDiagV2").input(grad).input(zeros_like(c.input(1))).input(c.input(2)).output());
   c.set_input_grad(1, part_of(grad, c.input(2)));
 }
 

@@ -146,8 +146,7 @@ void gradient(GradContext& c) {
     Output factor = gramian_factor(a, l2, false);
     Output b_grad = cholesky_solve(factor, matmul(a, grad)), z = cholesky_solve(factor, b);
     Output outside = grad - matmul(a, b_grad, {.adjoint_a = true});
-    c.set_input_grad(
-        0, matmul(z, outside, {.adjoint_b = true}) - matmul(b_grad, matmul(z, a, {.adjoint_a = true})));
+    c.set_input_grad(0, matmul(z, outside, {.adjoint_b = true}) - matmul(b_grad, matmul(z, a, {.adjoint_a = true})));
     c.set_input_grad(1, b_grad);
   }
 }

@@ -36,7 +36,8 @@ struct Cpu {
     const bool full = c.state<State>().full;
     const int64_t m = c.shape(0)[-2], n = c.shape(0)[-1], inner = full ? m : std::min(m, n);
     c.pool().parallel_for(matrix_count(c.shape(0)), 1, [&](int64_t begin, int64_t end) {
-      std::vector<W> a(static_cast<size_t>(m * n)), q(static_cast<size_t>(m * inner)), r(static_cast<size_t>(inner * n));
+      std::vector<W> a(static_cast<size_t>(m * n)), q(static_cast<size_t>(m * inner)),
+          r(static_cast<size_t>(inner * n));
       for (int64_t b = begin; b < end; ++b) {
         load(c.input<T>(0) + b * m * n, m, n, false, a.data());
         if (n > 0) {
@@ -73,8 +74,8 @@ void gradient(GradContext& c) {
   }
   Output q_part = matmul(q, q_grad, {.adjoint_a = true}), r_part = matmul(r, r_grad, {.adjoint_b = true});
   Output lower = matrix_band_part(q_part - adjoint_of(q_part) + (r_part - adjoint_of(r_part)), -1, 0);
-  c.set_input_grad(0, matmul(q, r_grad + solve_from_the_right(lower, r)) +
-                          solve_from_the_right(q_grad - matmul(q, q_part), r));
+  c.set_input_grad(
+      0, matmul(q, r_grad + solve_from_the_right(lower, r)) + solve_from_the_right(q_grad - matmul(q, q_part), r));
 }
 
 }  // namespace

@@ -94,8 +94,7 @@ void gradient(GradContext& c) {
                 "SVD gradient has not been implemented for input with unknown inner matrix shape.");
   }
   if (full && std::abs(m - n) > 1) {
-    throw error(Code::Unimplemented,
-                "svd gradient is not implemented for abs(m - n) > 1 when full_matrices is True");
+    throw error(Code::Unimplemented, "svd gradient is not implemented for abs(m - n) > 1 when full_matrices is True");
   }
   const bool tall = m > n;  // then that of the transpose
   if (tall) {

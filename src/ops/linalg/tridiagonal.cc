@@ -33,7 +33,8 @@ State prepare(PrepareContext& c) { return {c.attr<bool>("partial_pivoting")}; }
 
 // Without exchanging rows.
 template <class W>
-bool solve_in_order(const W* above, const W* main, const W* below, int64_t m, W* x, int64_t k, std::vector<W>& scratch) {
+bool solve_in_order(const W* above, const W* main, const W* below, int64_t m, W* x, int64_t k,
+                    std::vector<W>& scratch) {
   scratch.resize(static_cast<size_t>(m));
   for (int64_t i = 0; i < m; ++i) {
     W pivot = main[i];
@@ -102,8 +103,10 @@ struct Solve {
         const bool solved = pivot ? solve_pivoting(above, main, below, m, x.data(), k, scratch)
                                   : solve_in_order(above, main, below, m, x.data(), k, scratch);
         if (!solved) {
-          c.fail(pivot ? "The matrix is not invertible."
-                       : "The matrix is either not invertible, or requires pivoting. Try setting partial_pivoting = True.");
+          c.fail(
+              pivot
+                  ? "The matrix is not invertible."
+                  : "The matrix is either not invertible, or requires pivoting. Try setting partial_pivoting = True.");
         }
         store(x.data(), m * k, c.output<T>() + b * m * k);
       }
@@ -123,7 +126,8 @@ void solve_gradient(GradContext& c) {
   Output diagonals = c.input(0), x = c.output(0);
   // The transpose: what was below comes above, moved by one.
   Output columns = matrix_transpose(diagonals);
-  Output up = subscript(shifted(columns, true), {kEllipsis, 2}), down = subscript(shifted(columns, false), {kEllipsis, 0});
+  Output up = subscript(shifted(columns, true), {kEllipsis, 2}),
+         down = subscript(shifted(columns, false), {kEllipsis, 0});
   Output turned = stack({up, diagonal_of(diagonals, 1), down}, -2);
   // Complex numbers are not conjugated, as they are not in TensorFlow.
   Output rhs_grad = NodeBuilder("TridiagonalSolve")

@@ -23,9 +23,8 @@ OpDef size_row(const ArrayVersion& version) {
 }
 
 OpDef close_row(const ArrayVersion& version) {
-  return array_row(
-      version,
-      {.name = version.name, .gradient = not_differentiable, .cpu = {.select = kernel_any<close>}});
+  return array_row(version,
+                   {.name = version.name, .gradient = not_differentiable, .cpu = {.select = kernel_any<close>}});
 }
 
 }  // namespace

@@ -27,8 +27,8 @@ void concat_cpu(KernelContext& c) {
   for (int64_t i = 0; i < all.elements(); ++i) {
     const TensorList &a = list_at(c, 0, i), &b = list_at(c, 1, i);
     if (!a.element_shape().compatible(b.element_shape())) {
-      throw invalid_argument("input_a and input_b TensorList element shapes are not identical at index {}: {} vs. {}", i,
-                             a.element_shape().str(), b.element_shape().str());
+      throw invalid_argument("input_a and input_b TensorList element shapes are not identical at index {}: {} vs. {}",
+                             i, a.element_shape().str(), b.element_shape().str());
     }
     ListPtr joined = a.resized(a.length() + b.length());
     b.visit([&](int64_t at, const Tensor& tensor) { joined = joined->with(a.length() + at, tensor); });
@@ -49,7 +49,8 @@ void infer_push(InferContext& c) {
 
 void push_cpu(KernelContext& c) {
   if (c.shape(0).rank() != 1 || c.shape(1).rank() < 1 || c.shape(0)[0] != c.shape(1)[0]) {
-    throw invalid_argument("batch dimension sizes do not match: lists {} and rows {}", c.shape(0).str(), c.shape(1).str());
+    throw invalid_argument("batch dimension sizes do not match: lists {} and rows {}", c.shape(0).str(),
+                           c.shape(1).str());
   }
   Tensor all(DType::Variant, c.shape(0));
   const RowsInput rows(c, 1, all.elements());

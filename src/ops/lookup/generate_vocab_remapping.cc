@@ -30,7 +30,8 @@ void cpu(KernelContext& c) {
   std::unordered_map<std::string_view, int64_t> lines;
   for (std::string_view word : vocabulary_lines(old_text, c.node().attr<int64_t>("old_vocab_size"), old_file)) {
     if (!lines.emplace(word, static_cast<int64_t>(lines.size())).second) {
-      throw error(Code::FailedPrecondition, "HashTable has different value for same key. Key {} is twice in {}", word, old_file);
+      throw error(Code::FailedPrecondition, "HashTable has different value for same key. Key {} is twice in {}", word,
+                  old_file);
     }
   }
   int32_t present = 0;

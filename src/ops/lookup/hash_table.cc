@@ -75,7 +75,8 @@ constexpr std::string_view kDenseAttrs =
     "container:string=''; shared_name:string=''; use_node_name_sharing:bool=False; key_dtype:type; value_dtype:type; "
     "value_shape:shape=[]; initial_num_buckets:int=131072; max_load_factor:float=0.800000011920929";
 
-OpDef row(std::string_view name, std::string_view inputs, std::string_view outputs, std::string_view attrs, Kernel cpu) {
+OpDef row(std::string_view name, std::string_view inputs, std::string_view outputs, std::string_view attrs,
+          Kernel cpu) {
   return {.name = name,
           .inputs = inputs,
           .outputs = outputs,

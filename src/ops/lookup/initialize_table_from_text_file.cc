@@ -100,8 +100,8 @@ void cpu(KernelContext& c) {
       parts = cut(line, columns.delimiter);
       const auto wanted = static_cast<size_t>(std::max(columns.key, columns.value)) + 1;
       if (parts.size() < wanted) {
-        throw invalid_argument("Invalid number of columns in {} line {} ({}) : expected at least {} got {}", file, i, line,
-                               wanted, parts.size());
+        throw invalid_argument("Invalid number of columns in {} line {} ({}) : expected at least {} got {}", file, i,
+                               line, wanted, parts.size());
       }
     }
     for (const auto& [column, to] : {std::pair<int64_t, Tensor*>{columns.key, &keys}, {columns.value, &values}}) {

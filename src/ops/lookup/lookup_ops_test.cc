@@ -46,7 +46,8 @@ TEST(HashTable, IsFilledOnceAndAskedAfterThat) {
 
 TEST(HashTable, RejectsTwoValuesOfOneKey) {
   Graph g;
-  Operation init = with_pairs("InitializeTableV2", table_of(g, "HashTableV2", string, int64), strings({"a", "a"}), ints({0, 1}));
+  Operation init =
+      with_pairs("InitializeTableV2", table_of(g, "HashTableV2", string, int64), strings({"a", "a"}), ints({0, 1}));
   expect_error([&] { Session(g).run(init); }, Code::FailedPrecondition, "different value for same key");
 }
 
@@ -56,7 +57,13 @@ TEST(HashTable, IsFilledFromColumnsOfAFile) {
   Graph g;
   Output table = table_of(g, "HashTableV2", string, int64);
   auto init = [&](const std::string& name, int64_t value, int64_t size) {
-    return NodeBuilder("InitializeTableFromTextFileV2").input(table).input(name).attr("key_index", 0).attr("value_index", value).attr("vocab_size", size).build();
+    return NodeBuilder("InitializeTableFromTextFileV2")
+        .input(table)
+        .input(name)
+        .attr("key_index", 0)
+        .attr("value_index", value)
+        .attr("vocab_size", size)
+        .build();
   };
   Session session(g);
   expect_error([&] { session.run(init(file, 2, -1)); }, Code::InvalidArgument, "Invalid number of columns");
@@ -80,19 +87,39 @@ TEST(MutableHashTable, ChangesAndIsExported) {
   expect_same(session.run(all.output(1)), Tensor(std::vector<float>{2}));
   session.run(with_pairs("LookupTableImportV2", table, ints({1}), Tensor(std::vector<float>{4})));
   expect_same(session.run(all.output(0)), ints({1}));
-  expect_error([&] { with_pairs("LookupTableInsertV2", table, ints({7}), Tensor(std::vector<float>{1, 2})); }, Code::InvalidArgument, "keys for");
-  expect_error([&] { session.run(with_pairs("LookupTableInsertV2", table, ints({7}), Tensor::from<float>({1, 2}, {1, 2}))); }, Code::InvalidArgument, "Expected shape");
-  expect_error([&] { session.run(find(table, strings({"a"}), Tensor(0.5f))); }, Code::InvalidArgument, "Key must be type int64");
+  expect_error(
+      [&] {
+        with_pairs("LookupTableInsertV2", table, ints({7}), Tensor(std::vector<float>{1, 2}));
+      },
+      Code::InvalidArgument, "keys for");
+  expect_error(
+      [&] {
+        session.run(with_pairs("LookupTableInsertV2", table, ints({7}), Tensor::from<float>({1, 2}, {1, 2})));
+      },
+      Code::InvalidArgument, "Expected shape");
+  expect_error([&] { session.run(find(table, strings({"a"}), Tensor(0.5f))); }, Code::InvalidArgument,
+               "Key must be type int64");
 }
 
 TEST(MutableDenseHashTable, SetsTwoKeysApart) {
   Graph g;
-  Output table = NodeBuilder("MutableDenseHashTableV2").input(g.constant(Tensor(int64_t{0}))).input(Tensor(int64_t{-1})).attr("key_dtype", int64)
-                     .attr("value_dtype", float32).attr("value_shape", Shape{2}).attr("initial_num_buckets", 4).output();
+  Output table = NodeBuilder("MutableDenseHashTableV2")
+                     .input(g.constant(Tensor(int64_t{0})))
+                     .input(Tensor(int64_t{-1}))
+                     .attr("key_dtype", int64)
+                     .attr("value_dtype", float32)
+                     .attr("value_shape", Shape{2})
+                     .attr("initial_num_buckets", 4)
+                     .output();
   Session session(g);
   session.run(with_pairs("LookupTableInsertV2", table, ints({5}), Tensor::from<float>({1, 2}, {1, 2})));
-  expect_same(session.run(find(table, ints({5, 6}), Tensor(std::vector<float>{8, 9}))), Tensor::from<float>({1, 2, 8, 9}, {2, 2}));
-  expect_error([&] { session.run(find(table, ints({0}), Tensor(std::vector<float>{8, 9}))); }, Code::InvalidArgument, "empty_key");
+  expect_same(session.run(find(table, ints({5, 6}), Tensor(std::vector<float>{8, 9}))),
+              Tensor::from<float>({1, 2, 8, 9}, {2, 2}));
+  expect_error(
+      [&] {
+        session.run(find(table, ints({0}), Tensor(std::vector<float>{8, 9})));
+      },
+      Code::InvalidArgument, "empty_key");
   Operation all = NodeBuilder("LookupTableExportV2").input(table).attr("Tkeys", int64).attr("Tvalues", float32).build();
   EXPECT_EQ(session.run(all.output(0)).elements(), 4);
 }

@@ -28,7 +28,8 @@ bool ends_with(const Shape& shape, const Shape& end) {
 }  // namespace
 
 LookupTable::LookupTable(Options options)
-    : options_(std::move(options)), buckets_(options_.buckets),
+    : options_(std::move(options)),
+      buckets_(options_.buckets),
       values_(options_.value_type, with_front(0, options_.value_shape)) {
   if (options_.kind == Kind::Dense) {
     if (buckets_ <= 0 || !std::has_single_bit(static_cast<uint64_t>(buckets_))) {
@@ -76,7 +77,8 @@ int64_t LookupTable::key_count(const Tensor& keys) const {
   // Dense tables take vectors of keys only, as in TensorFlow.
   const bool fits = options_.kind != Kind::Dense || keys.shape().rank() == key_shape_.rank() + 1;
   if (!fits || !ends_with(keys.shape(), key_shape_)) {
-    throw invalid_argument("Expected key shape {} for table {}; got {}", key_shape_.str(), options_.name, keys.shape().str());
+    throw invalid_argument("Expected key shape {} for table {}; got {}", key_shape_.str(), options_.name,
+                           keys.shape().str());
   }
   const int64_t size = key_shape_.elements();
   return size == 0 ? 0 : keys.elements() / size;
@@ -85,7 +87,8 @@ int64_t LookupTable::key_count(const Tensor& keys) const {
 int64_t LookupTable::check_pairs(const Tensor& keys, const Tensor& values) const {
   const int64_t count = key_count(keys);
   if (values.dtype() != options_.value_type) {
-    throw invalid_argument("Value must be type {} but got {}", dtype_name(options_.value_type), dtype_name(values.dtype()));
+    throw invalid_argument("Value must be type {} but got {}", dtype_name(options_.value_type),
+                           dtype_name(values.dtype()));
   }
   Shape expected;
   for (int d = 0; d < keys.shape().rank() - key_shape_.rank(); ++d) expected.append(keys.shape()[d]);
@@ -126,7 +129,8 @@ void LookupTable::set_apart(const Tensor& empty, const Tensor& deleted) {
 void LookupTable::reserve_value() {
   const int64_t capacity = values_.shape()[0];
   if (used_ < capacity) return;
-  Tensor more(options_.value_type, with_front(std::max<int64_t>(16, checked_multiply(capacity, 2)), options_.value_shape));
+  Tensor more(options_.value_type,
+              with_front(std::max<int64_t>(16, checked_multiply(capacity, 2)), options_.value_shape));
   for (int64_t i = 0; i < used_; ++i) copy_value(more, i, values_, i);
   values_ = std::move(more);
 }
@@ -198,11 +202,10 @@ Tensor LookupTable::find(const Tensor& keys, const Tensor& default_value) const 
                            dtype_name(default_value.dtype()));
   }
   if (!(default_value.shape() == options_.value_shape)) {
-    throw invalid_argument("{}Expected shape {} for default value, got {}",
-                           options_.value_shape.rank() == 1 && default_value.shape().rank() != 1
-                               ? "Default value must be a vector. "
-                               : "",
-                           options_.value_shape.str(), default_value.shape().str());
+    throw invalid_argument(
+        "{}Expected shape {} for default value, got {}",
+        options_.value_shape.rank() == 1 && default_value.shape().rank() != 1 ? "Default value must be a vector. " : "",
+        options_.value_shape.str(), default_value.shape().str());
   }
   Shape shape;
   for (int d = 0; d < keys.shape().rank() - key_shape_.rank(); ++d) shape.append(keys.shape()[d]);

@@ -9,8 +9,8 @@
 
 namespace weir::ops {
 
-// Values by key. Keys and values have one type each, and one shape each: scalars, or vectors of numbers. Kept by the bytes
-// of the key, so that all types share one implementation.
+// Values by key. Keys and values have one type each, and one shape each: scalars, or vectors of numbers. Kept by the
+// bytes of the key, so that all types share one implementation.
 //
 // Thread-safe.
 class LookupTable final : public Resource {

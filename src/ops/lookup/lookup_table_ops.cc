@@ -24,9 +24,11 @@ void insert(KernelContext& c) { table_of(c).insert(c.input_view(1), c.input_view
 void import(KernelContext& c) { table_of(c).import(c.input_view(1), c.input_view(2)); }
 void remove(KernelContext& c) { table_of(c).remove(c.input_view(1)); }
 void initialize(KernelContext& c) {
-  if (c.shape(1).rank() != 1) throw invalid_argument("keys must be a vector, but received tensor of shape {}", c.shape(1).str());
+  if (c.shape(1).rank() != 1)
+    throw invalid_argument("keys must be a vector, but received tensor of shape {}", c.shape(1).str());
   if (!(c.shape(1) == c.shape(2))) {
-    throw invalid_argument("keys and values do not have the same number of elements: {} vs {}", c.elements(1), c.elements(2));
+    throw invalid_argument("keys and values do not have the same number of elements: {} vs {}", c.elements(1),
+                           c.elements(2));
   }
   table_of(c).initialize(c.input_view(1), c.input_view(2));
 }

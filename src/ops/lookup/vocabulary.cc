@@ -16,7 +16,8 @@ std::vector<std::string_view> vocabulary_lines(const std::string& text, int64_t 
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   const auto found = static_cast<int64_t>(lines.size());
-  if (count != -1 && found < count) throw invalid_argument("Invalid vocab_size in {}: expected {} but got at least {}", file, count, found);
+  if (count != -1 && found < count)
+    throw invalid_argument("Invalid vocab_size in {}: expected {} but got at least {}", file, count, found);
   if (count != -1) lines.resize(static_cast<size_t>(count));
   return lines;
 }

@@ -10,8 +10,8 @@
 #include "ops/array/array_util.h"
 #include "ops/random/candidate_sampler.h"
 
-// What k-means clustering is made of: first centres by k-means++ (Arthur and Vassilvitskii, 2007) and by k-MC^2 (Bachem and
-// others, 2016), and the nearest centres of points.
+// What k-means clustering is made of: first centres by k-means++ (Arthur and Vassilvitskii, 2007) and by k-MC^2 (Bachem
+// and others, 2016), and the nearest centres of points.
 namespace weir::ops {
 namespace {
 

@@ -71,10 +71,12 @@ void i1_gradient(GradContext& c) {
 }  // namespace
 
 OpDef igamma_op() {
-  return binary_op<Lower, RealFloats>({.name = "Igamma", .attrs = kTypes, .gradient = gradient<true>, .inputs = kInputs});
+  return binary_op<Lower, RealFloats>(
+      {.name = "Igamma", .attrs = kTypes, .gradient = gradient<true>, .inputs = kInputs});
 }
 OpDef igammac_op() {
-  return binary_op<Upper, RealFloats>({.name = "Igammac", .attrs = kTypes, .gradient = gradient<false>, .inputs = kInputs});
+  return binary_op<Upper, RealFloats>(
+      {.name = "Igammac", .attrs = kTypes, .gradient = gradient<false>, .inputs = kInputs});
 }
 OpDef igamma_grad_a_op() {
   return binary_op<Slope, RealFloats>({.name = "IgammaGradA", .attrs = kTypes, .inputs = kInputs});

@@ -39,7 +39,9 @@ Dual series(double a, double x) {
     n = n + constant(1);
     term = term * constant(x) / n;
     sum = sum + term;
-    if (std::abs(term.value) <= kEpsilon * std::abs(sum.value) && std::abs(term.slope) <= kEpsilon * std::abs(sum.slope)) break;
+    if (std::abs(term.value) <= kEpsilon * std::abs(sum.value) &&
+        std::abs(term.slope) <= kEpsilon * std::abs(sum.slope))
+      break;
   }
   return front(a, x) * sum;
 }
@@ -87,7 +89,8 @@ double beta_fraction(double a, double b, double x) {
   return h;
 }
 
-// The sum of (x/2)^(2k + order) / (k! (k + order)!), times e^-x: all terms are positive. For large x the asymptotic series.
+// The sum of (x/2)^(2k + order) / (k! (k + order)!), times e^-x: all terms are positive. For large x the asymptotic
+// series.
 double scaled_bessel(double x, int order) {
   if (x < 30) {
     double term = order == 0 ? 1 : x / 2, sum = term;

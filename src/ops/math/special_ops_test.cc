@@ -19,8 +19,12 @@ TEST(Bitwise, WorksOnAllIntegers) {
 
 // scipy.special: gammainc, gammaincc, betainc, i0e, i1e.
 TEST(IncompleteGamma, AgreesWithScipy) {
-  check_op({.op = "Igamma", .inputs = {{0.5, 2., 10., 3.}, {1., 2., 3., 20.}}, .outputs = {{0.842700792949715, 0.593994150290162, 0.001102488070820, 0.999999544484953}}});
-  check_op({.op = "Igammac", .inputs = {{0.5, 2., 10.}, {1., 2., 3.}}, .outputs = {{0.157299207050285, 0.406005849709838, 0.998897511929180}}});
+  check_op({.op = "Igamma",
+            .inputs = {{0.5, 2., 10., 3.}, {1., 2., 3., 20.}},
+            .outputs = {{0.842700792949715, 0.593994150290162, 0.001102488070820, 0.999999544484953}}});
+  check_op({.op = "Igammac",
+            .inputs = {{0.5, 2., 10.}, {1., 2., 3.}},
+            .outputs = {{0.157299207050285, 0.406005849709838, 0.998897511929180}}});
 }
 
 TEST(Betainc, AgreesWithScipy) {
@@ -32,8 +36,14 @@ TEST(Betainc, AgreesWithScipy) {
 }
 
 TEST(Bessel, AgreesWithScipy) {
-  check_op({.op = "BesselI0e", .inputs = {{0.5, -2., 40.}}, .outputs = {{0.645035270449150, 0.308508322553671, 0.0632774126402}}, .gradient_tolerance = 1e-5});
-  check_op({.op = "BesselI1e", .inputs = {{0.5, -2., 40.}}, .outputs = {{0.156420803184871, -0.215269289248937, 0.0624814252395}}, .gradient_tolerance = 1e-5});
+  check_op({.op = "BesselI0e",
+            .inputs = {{0.5, -2., 40.}},
+            .outputs = {{0.645035270449150, 0.308508322553671, 0.0632774126402}},
+            .gradient_tolerance = 1e-5});
+  check_op({.op = "BesselI1e",
+            .inputs = {{0.5, -2., 40.}},
+            .outputs = {{0.156420803184871, -0.215269289248937, 0.0624814252395}},
+            .gradient_tolerance = 1e-5});
 }
 
 }  // namespace

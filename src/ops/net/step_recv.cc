@@ -33,15 +33,16 @@ void start(KernelContext& c, Completion done) {
         try {
           if (failed) std::rethrow_exception(failed);
           if (!value.valid()) {
-            throw error(Code::Unimplemented, "'{}' is of a branch that does not run, and part of it is elsewhere", state.key);
+            throw error(Code::Unimplemented, "'{}' is of a branch that does not run, and part of it is elsewhere",
+                        state.key);
           }
           if (value.dtype() != state.type) {
             throw error(Code::Internal, "a value of type {} came for '{}'; {} is wanted", dtype_name(value.dtype()),
                         state.key, dtype_name(state.type));
           }
           if (!state.shape.compatible(value.shape())) {
-            throw error(Code::Internal, "a value of shape {} came for '{}'; {} was promised", value.shape().str(), state.key,
-                        state.shape.str());
+            throw error(Code::Internal, "a value of shape {} came for '{}'; {} was promised", value.shape().str(),
+                        state.key, state.shape.str());
           }
           c.set_output(0, std::move(value));
         } catch (...) {

@@ -48,8 +48,8 @@ OpDef step_send_op() {
           .waits = true};
 }
 
-// Tells whoever receives `key` that its value, of a branch that does not run, will not come. It runs when the other side
-// of the Switch does.
+// Tells whoever receives `key` that its value, of a branch that does not run, will not come. It runs when the other
+// side of the Switch does.
 OpDef step_send_dead_op() {
   return {.name = "_StepSendDead",
           .inputs = "step:int64",

@@ -23,7 +23,7 @@ struct ConvState {
   cpu::ConvParams params;
   bool stage_images = false;
   size_t input_at = 0, filter_at = 0, output_at = 0;  // of staged operands in the scratch memory
-  Epilogue epilogue;  // of a fused one
+  Epilogue epilogue;                                  // of a fused one
   float epsilon = 0;
   size_t epilogue_at = 0;  // of what it needs in the scratch memory
 };

@@ -11,9 +11,9 @@ namespace weir::ops {
 // channel has several filters it is repeated for each of them.
 struct DepthwiseState {
   DepthwiseGeometry geometry;
-  bool fast = false;                             // uses those loops, and what follows
+  bool fast = false;                                 // uses those loops, and what follows
   size_t turned_at = 0, wide_at = 0, output_at = 0;  // of images in the scratch memory
-  Epilogue epilogue;                             // of a fused one
+  Epilogue epilogue;                                 // of a fused one
   float epsilon = 0;
   size_t epilogue_at = 0;
 };

@@ -73,7 +73,8 @@ constexpr W lowest() {
 // Calls body(output place, best value, tap, input place) for each channel of a row of outputs. Without a tap inside the
 // picture the place is the corner of it that the window covers first, as in TensorFlow.
 template <class T, class Body>
-void for_each_maximum(const Geometry& g, const T* input, const T* filter, int64_t image, int64_t row, const Body& body) {
+void for_each_maximum(const Geometry& g, const T* input, const T* filter, int64_t image, int64_t row,
+                      const Body& body) {
   using W = Wide<T>;
   const Taps rows(g.height, row);
   const int64_t top = row * g.height.stride - g.height.pad_before;
@@ -83,8 +84,10 @@ void for_each_maximum(const Geometry& g, const T* input, const T* filter, int64_
     for (int64_t d = 0; d < g.depth; ++d) {
       W best = lowest<W>();
       int64_t best_tap = 0;
-      int64_t best_place = (std::clamp<int64_t>(top, 0, g.height.in - 1) * g.width.in +
-                            std::clamp<int64_t>(left, 0, g.width.in - 1)) * g.depth + d;
+      int64_t best_place =
+          (std::clamp<int64_t>(top, 0, g.height.in - 1) * g.width.in + std::clamp<int64_t>(left, 0, g.width.in - 1)) *
+              g.depth +
+          d;
       for (int64_t i = rows.first; i < rows.last; ++i) {
         for (int64_t j = columns.first; j < columns.last; ++j) {
           const int64_t place =
@@ -111,10 +114,9 @@ struct Forward {
     c.pool().parallel_for(g.batch * g.height.out, 1, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t n = i / g.height.out;
-        for_each_maximum(g, c.input<T>(0), c.input<T>(1), n * in_image, i % g.height.out,
-                         [&](int64_t at, auto best, int64_t, int64_t) {
-                           c.output<T>()[n * out_image + at] = static_cast<T>(best);
-                         });
+        for_each_maximum(
+            g, c.input<T>(0), c.input<T>(1), n * in_image, i % g.height.out,
+            [&](int64_t at, auto best, int64_t, int64_t) { c.output<T>()[n * out_image + at] = static_cast<T>(best); });
       }
     });
   }

@@ -11,9 +11,10 @@ class KernelContext;
 
 namespace weir::ops {
 
-// What a fused operation does to its result, channel by channel: the attribute fused_ops. First "BiasAdd", with a vector;
-// "Mul", with a vector, and perhaps "BiasAdd" behind it; or "FusedBatchNorm", with scale, offset, mean and variance (and
-// the attribute epsilon). Then "Add", with a tensor of the result's shape. Then "Relu" or "Relu6". All may be missing.
+// What a fused operation does to its result, channel by channel: the attribute fused_ops. First "BiasAdd", with a
+// vector; "Mul", with a vector, and perhaps "BiasAdd" behind it; or "FusedBatchNorm", with scale, offset, mean and
+// variance (and the attribute epsilon). Then "Add", with a tensor of the result's shape. Then "Relu" or "Relu6". All
+// may be missing.
 struct Epilogue {
   bool bias = false, scale = false, norm = false, side = false;
   cpu::Activation activation = cpu::Activation::None;
@@ -34,9 +35,7 @@ Epilogue parse_epilogue(const AttrMap& attrs);
 void check_epilogue(const InferContext& c, const Epilogue& epilogue, int first, const Shape& result);
 
 // Floats (or doubles) that a normalisation needs as scratch memory.
-inline int64_t epilogue_scratch(const Epilogue& epilogue, int64_t channels) {
-  return epilogue.norm ? 2 * channels : 0;
-}
+inline int64_t epilogue_scratch(const Epilogue& epilogue, int64_t channels) { return epilogue.norm ? 2 * channels : 0; }
 // What the loops apply; `scratch` is used by a normalisation alone.
 template <class T>
 cpu::Epilogue<T> bind_epilogue(const KernelContext& c, const Epilogue& epilogue, int first, int64_t channels,

@@ -10,7 +10,8 @@
 #include "ops/types.h"
 #include "weir/ops.h"
 
-// Pools whose cells have random sizes, so that a picture shrinks by a fraction (Graham, "Fractional max-pooling", 2014).
+// Pools whose cells have random sizes, so that a picture shrinks by a fraction (Graham, "Fractional max-pooling",
+// 2014).
 namespace weir::ops {
 namespace {
 
@@ -21,8 +22,7 @@ std::vector<float> ratios_of(const AttrMap& attrs) {
     if (!(r >= 1)) throw invalid_argument("pooling_ratio cannot be smaller than 1, got: {}", r);
   }
   if (ratio[0] != 1 || ratio[3] != 1) {
-    throw error(Code::Unimplemented,
-                "Fractional pooling is not yet supported on the batch nor channel dimension.");
+    throw error(Code::Unimplemented, "Fractional pooling is not yet supported on the batch nor channel dimension.");
   }
   if (!attrs.get<bool>("deterministic") && (attrs.get<int64_t>("seed") != 0 || attrs.get<int64_t>("seed2") != 0)) {
     throw invalid_argument("Both seed and seed2 should be 0 if deterministic is false.");
@@ -150,8 +150,9 @@ Cells cells_input(const KernelContext& c, int input, int64_t count, int64_t in) 
   }
   for (int64_t i = 0; i <= count; ++i) {
     if (begins[i] < 0 || begins[i] > in || (i > 0 && begins[i] <= begins[i - 1])) {
-      throw invalid_argument("Row sequence tensor values must not be negative, must rise, and end at {}; entry {} is {}", in,
-                             i, begins[i]);
+      throw invalid_argument(
+          "Row sequence tensor values must not be negative, must rise, and end at {}; entry {} is {}", in, i,
+          begins[i]);
     }
   }
   return {begins, count, in};
@@ -204,8 +205,7 @@ struct AvgGrad {
         const int64_t row_end = last_of(rows.begins, i, overlapping, in[1]);
         for (int64_t j = 0; j < out[2]; ++j, grad += depth) {
           const int64_t column_end = last_of(columns.begins, j, overlapping, in[2]);
-          const auto count =
-              static_cast<double>((row_end - rows.begins[i] + 1) * (column_end - columns.begins[j] + 1));
+          const auto count = static_cast<double>((row_end - rows.begins[i] + 1) * (column_end - columns.begins[j] + 1));
           for (int64_t h = rows.begins[i]; h <= row_end; ++h) {
             for (int64_t w = columns.begins[j]; w <= column_end; ++w) {
               double* to = sums.data() + ((b * in[1] + h) * in[2] + w) * depth;
@@ -298,21 +298,23 @@ OpDef fractional_max_pool_op() {
   return forward_row("FractionalMaxPool", max_gradient, kernel_for<PoolTypes, Forward<true>>);
 }
 OpDef fractional_avg_pool_grad_op() {
-  return {.name = "FractionalAvgPoolGrad",
-          .inputs = "orig_input_tensor_shape:int64; out_backprop:T; row_pooling_sequence:int64; col_pooling_sequence:int64",
-          .outputs = "output:T",
-          .attrs = kGradAttrs,
-          .host = "orig_input_tensor_shape",
-          .infer = infer_avg_grad,
-          .cpu = {.select = kernel_for<PoolTypes, AvgGrad>, .prepare = prepared<prepare_grad>}};
+  return {
+      .name = "FractionalAvgPoolGrad",
+      .inputs = "orig_input_tensor_shape:int64; out_backprop:T; row_pooling_sequence:int64; col_pooling_sequence:int64",
+      .outputs = "output:T",
+      .attrs = kGradAttrs,
+      .host = "orig_input_tensor_shape",
+      .infer = infer_avg_grad,
+      .cpu = {.select = kernel_for<PoolTypes, AvgGrad>, .prepare = prepared<prepare_grad>}};
 }
 OpDef fractional_max_pool_grad_op() {
-  return {.name = "FractionalMaxPoolGrad",
-          .inputs = "orig_input:T; orig_output:T; out_backprop:T; row_pooling_sequence:int64; col_pooling_sequence:int64",
-          .outputs = "output:T",
-          .attrs = kGradAttrs,
-          .infer = infer_max_grad,
-          .cpu = {.select = kernel_for<PoolTypes, MaxGrad>, .prepare = prepared<prepare_grad>}};
+  return {
+      .name = "FractionalMaxPoolGrad",
+      .inputs = "orig_input:T; orig_output:T; out_backprop:T; row_pooling_sequence:int64; col_pooling_sequence:int64",
+      .outputs = "output:T",
+      .attrs = kGradAttrs,
+      .infer = infer_max_grad,
+      .cpu = {.select = kernel_for<PoolTypes, MaxGrad>, .prepare = prepared<prepare_grad>}};
 }
 
 }  // namespace weir::ops

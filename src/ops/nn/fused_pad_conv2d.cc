@@ -11,10 +11,10 @@ namespace weir::ops {
 namespace {
 
 struct Stages {
-  int64_t batch, in_height, in_width, depth;   // the input
-  int64_t height, width;                       // resized
-  int64_t top, left;                           // padding
-  Window rows, columns;                        // over what is padded
+  int64_t batch, in_height, in_width, depth;  // the input
+  int64_t height, width;                      // resized
+  int64_t top, left;                          // padding
+  Window rows, columns;                       // over what is padded
   int64_t channels;
   bool align_corners, symmetric;
 };
@@ -106,10 +106,13 @@ void resized_pixel(const Stages& s, const T* image, int64_t y, int64_t x, Wide<T
     return s.align_corners && to > 1 ? static_cast<float>(in - 1) / static_cast<float>(to - 1)
                                      : static_cast<float>(in) / static_cast<float>(to);
   };
-  const float from_y = static_cast<float>(y) * scale(s.in_height, s.height), from_x = static_cast<float>(x) * scale(s.in_width, s.width);
-  const auto top = std::min(static_cast<int64_t>(from_y), s.in_height - 1), left = std::min(static_cast<int64_t>(from_x), s.in_width - 1);
+  const float from_y = static_cast<float>(y) * scale(s.in_height, s.height),
+              from_x = static_cast<float>(x) * scale(s.in_width, s.width);
+  const auto top = std::min(static_cast<int64_t>(from_y), s.in_height - 1),
+             left = std::min(static_cast<int64_t>(from_x), s.in_width - 1);
   const int64_t bottom = std::min(top + 1, s.in_height - 1), right = std::min(left + 1, s.in_width - 1);
-  const auto dy = static_cast<Wide<T>>(from_y - static_cast<float>(top)), dx = static_cast<Wide<T>>(from_x - static_cast<float>(left));
+  const auto dy = static_cast<Wide<T>>(from_y - static_cast<float>(top)),
+             dx = static_cast<Wide<T>>(from_x - static_cast<float>(left));
   auto at = [&](int64_t row, int64_t column, int64_t d) {
     return static_cast<Wide<T>>(image[(row * s.in_width + column) * s.depth + d]);
   };
@@ -140,7 +143,8 @@ struct Cpu {
     const T* filter = c.input<T>(at.filter);
     c.pool().parallel_for(s.batch * s.rows.out, 1, [&](int64_t begin, int64_t end) {
       // The lines of the padded picture that a line of the result needs.
-      std::vector<Wide<T>> lines(static_cast<size_t>(s.rows.size * width * s.depth)), sums(static_cast<size_t>(s.channels));
+      std::vector<Wide<T>> lines(static_cast<size_t>(s.rows.size * width * s.depth)),
+          sums(static_cast<size_t>(s.channels));
       for (int64_t i = begin; i < end; ++i) {
         const int64_t n = i / s.rows.out, row = i % s.rows.out;
         const Taps taps(s.rows, row);
@@ -177,13 +181,15 @@ struct Cpu {
 }  // namespace
 
 OpDef fused_pad_conv2d_op() {
-  return {.name = "FusedPadConv2D",
-          .inputs = "input:T; paddings:int32; filter:T",
-          .outputs = "output:T",
-          .attrs = "T:type{half,float,double}; mode:string{REFLECT,SYMMETRIC}; strides:list(int); padding:string{SAME,VALID}",
-          .host = "paddings",
-          .infer = infer<false>,
-          .cpu = {.select = kernel_for<Types<Half, float, double>, Cpu<false>>}};
+  return {
+      .name = "FusedPadConv2D",
+      .inputs = "input:T; paddings:int32; filter:T",
+      .outputs = "output:T",
+      .attrs =
+          "T:type{half,float,double}; mode:string{REFLECT,SYMMETRIC}; strides:list(int); padding:string{SAME,VALID}",
+      .host = "paddings",
+      .infer = infer<false>,
+      .cpu = {.select = kernel_for<Types<Half, float, double>, Cpu<false>>}};
 }
 
 OpDef fused_resize_and_pad_conv2d_op() {

@@ -8,8 +8,8 @@
 #include "ops/types.h"
 #include "weir/ops.h"
 
-// Numbers as they would be after a trip through integers of few bits, and the gradient that lets a network learn with that:
-// it passes inside of the range, and goes to the range's ends outside.
+// Numbers as they would be after a trip through integers of few bits, and the gradient that lets a network learn with
+// that: it passes inside of the range, and goes to the range's ends outside.
 namespace weir::ops {
 namespace {
 
@@ -28,7 +28,8 @@ struct Range {
   float min, max, scale, inverse;
   bool empty;
 
-  Range(float low, float high, const Levels& levels) : min(0), max(0), scale(0), inverse(0), empty(low == 0 && high == 0) {
+  Range(float low, float high, const Levels& levels)
+      : min(0), max(0), scale(0), inverse(0), empty(low == 0 && high == 0) {
     if (empty) return;
     scale = (high - low) / (levels.highest - levels.lowest);
     const float zero = levels.lowest - low / scale;
@@ -140,7 +141,8 @@ void vars_cpu(KernelContext& c) {
 void channels_cpu(KernelContext& c) {
   const int64_t depth = c.elements(1);
   std::vector<Range> ranges;
-  for (int64_t d = 0; d < depth; ++d) ranges.emplace_back(c.input<float>(1)[d], c.input<float>(2)[d], c.state<Levels>());
+  for (int64_t d = 0; d < depth; ++d)
+    ranges.emplace_back(c.input<float>(1)[d], c.input<float>(2)[d], c.state<Levels>());
   for (int64_t i = 0; i < c.output_elements(); ++i) {
     quantize_row(ranges[static_cast<size_t>(i % depth)], c.input<float>(0) + i, c.output<float>() + i, 1);
   }
@@ -177,14 +179,15 @@ void args_gradient(GradContext& c) {
 
 template <bool kChannels>
 void vars_gradient(GradContext& c) {
-  Operation grad = NodeBuilder(kChannels ? "FakeQuantWithMinMaxVarsPerChannelGradient" : "FakeQuantWithMinMaxVarsGradient")
-                       .input(c.output_grad())
-                       .input(c.input(0))
-                       .input(c.input(1))
-                       .input(c.input(2))
-                       .attr("num_bits", *c.op().attrs().find("num_bits"))
-                       .attr("narrow_range", *c.op().attrs().find("narrow_range"))
-                       .build();
+  Operation grad =
+      NodeBuilder(kChannels ? "FakeQuantWithMinMaxVarsPerChannelGradient" : "FakeQuantWithMinMaxVarsGradient")
+          .input(c.output_grad())
+          .input(c.input(0))
+          .input(c.input(1))
+          .input(c.input(2))
+          .attr("num_bits", *c.op().attrs().find("num_bits"))
+          .attr("narrow_range", *c.op().attrs().find("narrow_range"))
+          .build();
   for (int i = 0; i < 3; ++i) c.set_input_grad(i, grad.output(i));
 }
 
@@ -231,9 +234,7 @@ OpDef fake_quant_with_min_max_args_gradient_op() {
           .infer = infer_args_grad,
           .cpu = {.select = kernel_any<args_grad_cpu>, .prepare = prepared<prepare_args>}};
 }
-OpDef fake_quant_with_min_max_vars_op() {
-  return vars_row<false>("FakeQuantWithMinMaxVars", kernel_any<vars_cpu>);
-}
+OpDef fake_quant_with_min_max_vars_op() { return vars_row<false>("FakeQuantWithMinMaxVars", kernel_any<vars_cpu>); }
 OpDef fake_quant_with_min_max_vars_gradient_op() { return vars_grad_row<false>("FakeQuantWithMinMaxVarsGradient"); }
 OpDef fake_quant_with_min_max_vars_per_channel_op() {
   return vars_row<true>("FakeQuantWithMinMaxVarsPerChannel", kernel_any<channels_cpu>);

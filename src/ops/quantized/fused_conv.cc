@@ -34,17 +34,20 @@ PaddingAttrs padding_of(const AttrMap& attrs) {
   if (list.size() != 8) throw invalid_argument("padding_list must have 8 entries; it has {}", list.size());
   for (size_t i = 0; i < list.size(); ++i) {
     const bool outside = i < 2 || i > 5;
-    if (list[i] < 0 || (outside && list[i] != 0)) throw invalid_argument("padding_list pads rows and columns by at least nothing; entry {} is {}", i, list[i]);
+    if (list[i] < 0 || (outside && list[i] != 0))
+      throw invalid_argument("padding_list pads rows and columns by at least nothing; entry {} is {}", i, list[i]);
   }
   return {"EXPLICIT", list};
 }
 
 // In a depthwise convolution each channel of the input has filters of its own, as many as the last dimension says.
 ConvGeometry geometry_of(const Shape& input, const Shape& filter, const AttrMap& attrs, bool depthwise) {
-  const auto &strides = attrs.get<std::vector<int64_t>>("strides"), &dilations = attrs.get<std::vector<int64_t>>("dilations");
+  const auto &strides = attrs.get<std::vector<int64_t>>("strides"),
+             &dilations = attrs.get<std::vector<int64_t>>("dilations");
   for (const auto* list : {&strides, &dilations}) {
     if (list->size() != 4 || (*list)[0] != 1 || (*list)[3] != 1 || (*list)[1] < 1 || (*list)[2] < 1) {
-      throw invalid_argument("strides and dilations have four entries, all positive, and those of batch and depth are 1");
+      throw invalid_argument(
+          "strides and dilations have four entries, all positive, and those of batch and depth are 1");
     }
   }
   const Shape in = input.merged(Shape::unknown_dims(4)), taps = filter.merged(Shape::unknown_dims(4));
@@ -55,7 +58,9 @@ ConvGeometry geometry_of(const Shape& input, const Shape& filter, const AttrMap&
   g.batch = in[0];
   g.in_channels = in[3] == kUnknown ? taps[2] : in[3];
   g.out_channels = taps[3];
-  if (depthwise) g.out_channels = g.in_channels == kUnknown || taps[3] == kUnknown ? kUnknown : checked_multiply(g.in_channels, taps[3]);
+  if (depthwise)
+    g.out_channels =
+        g.in_channels == kUnknown || taps[3] == kUnknown ? kUnknown : checked_multiply(g.in_channels, taps[3]);
   g.layout = image_layout("NHWC");
   const PaddingAttrs padding = padding_of(attrs);
   g.height = {.in = in[1], .size = taps[0], .stride = strides[1], .dilation = dilations[1]};
@@ -74,7 +79,9 @@ Shape filter_range(InferContext& c, int at, int64_t channels) {
     if (!shape.has_rank()) continue;
     if (shape.rank() > 1) throw invalid_argument("Shape must be at most rank 1 but is rank {}", shape.rank());
     if (shape.rank() == 1 && shape[0] != kUnknown && shape[0] != 1 && channels != kUnknown && shape[0] != channels) {
-      throw invalid_argument("`min_ and max_filter` must have one element, or one for each of {} channels; the shape is {}", channels, shape.str());
+      throw invalid_argument(
+          "`min_ and max_filter` must have one element, or one for each of {} channels; the shape is {}", channels,
+          shape.str());
     }
     range = range.merged(shape);
   }
@@ -116,7 +123,8 @@ State prepare(PrepareContext& c) {
 // The width of a step of the sums, for each entry of the filter's range.
 std::vector<float> sum_steps(const KernelContext& c, const Places& at) {
   const DType input = c.node().type("Tinput");
-  const float in = larger_end(c.scalar<float>(at.min_input), c.scalar<float>(at.min_input + 1)) / symmetric_limit(input);
+  const float in =
+      larger_end(c.scalar<float>(at.min_input), c.scalar<float>(at.min_input + 1)) / symmetric_limit(input);
   std::vector<float> steps(static_cast<size_t>(c.elements(at.min_filter)));
   for (size_t i = 0; i < steps.size(); ++i) {
     steps[i] = in * larger_end(c.input<float>(at.min_filter)[i], c.input<float>(at.min_filter + 1)[i]) / 127.0f;
@@ -130,14 +138,17 @@ T of_channel(const std::vector<T>& list, int64_t channel) {
   return list[list.size() == 1 ? 0 : static_cast<size_t>(channel)];
 }
 
-Epilogue epilogue_of(const KernelContext& c, const Fusion& f, const Places& at, const std::vector<float>& steps, int64_t channels) {
+Epilogue epilogue_of(const KernelContext& c, const Fusion& f, const Places& at, const std::vector<float>& steps,
+                     int64_t channels) {
   Epilogue e{.bias = {}, .relu = f.relu, .scales = {}};
   for (int64_t q = 0; f.bias && q < channels; ++q) {
     const bool whole = c.dtype(at.bias) == DType::QInt32;
-    e.bias.push_back(whole ? c.input<int32_t>(at.bias)[q] : to_step<int32_t>(c.input<float>(at.bias)[q] / of_channel(steps, q)));
+    e.bias.push_back(whole ? c.input<int32_t>(at.bias)[q]
+                           : to_step<int32_t>(c.input<float>(at.bias)[q] / of_channel(steps, q)));
   }
   if (f.requantize) {
-    const float out = larger_end(c.scalar<float>(at.min_output), c.scalar<float>(at.min_output + 1)) / symmetric_limit(c.node().type("out_type"));
+    const float out = larger_end(c.scalar<float>(at.min_output), c.scalar<float>(at.min_output + 1)) /
+                      symmetric_limit(c.node().type("out_type"));
     for (float step : steps) e.scales.push_back(step / out);
   }
   return e;
@@ -145,7 +156,8 @@ Epilogue epilogue_of(const KernelContext& c, const Fusion& f, const Places& at, 
 
 // Sums of products over the window of one place of the output, for every channel.
 template <class In>
-void add_products(const ConvGeometry& g, bool depthwise, const In* picture, const int8_t* filter, int64_t row, int64_t column, std::vector<int64_t>& sums) {
+void add_products(const ConvGeometry& g, bool depthwise, const In* picture, const int8_t* filter, int64_t row,
+                  int64_t column, std::vector<int64_t>& sums) {
   const int64_t filters = depthwise ? g.out_channels / std::max<int64_t>(g.in_channels, 1) : g.out_channels;
   const Taps rows(g.height, row), columns(g.width, column);
   for (int64_t y = rows.first; y < rows.last; ++y) {
@@ -170,8 +182,10 @@ class Summand {
     if (f.sum != Fusion::OfSteps) return;
     const DType type = c.node().type("Tsummand"), out = c.node().type("out_type");
     (type == DType::QUInt8 ? unsigned_ : signed_) = c.raw_input(at.summand);
-    const float step = larger_end(c.scalar<float>(at.min_summand), c.scalar<float>(at.min_summand + 1)) / symmetric_limit(type);
-    scale_ = step / (larger_end(c.scalar<float>(at.min_output), c.scalar<float>(at.min_output + 1)) / symmetric_limit(out));
+    const float step =
+        larger_end(c.scalar<float>(at.min_summand), c.scalar<float>(at.min_summand + 1)) / symmetric_limit(type);
+    scale_ =
+        step / (larger_end(c.scalar<float>(at.min_output), c.scalar<float>(at.min_output + 1)) / symmetric_limit(out));
   }
   int64_t in_sums(int64_t i, int64_t channel) const {
     return floats_ ? to_step<int32_t>(floats_[i] / of_channel(steps_, channel)) : 0;
@@ -218,7 +232,8 @@ void compute(KernelContext& c, const Fusion& f) {
   if (f.requantize) return set_range(c, c.scalar<float>(at.min_output), c.scalar<float>(at.min_output + 1));
   const float in = even_step(c.node().type("Tinput"), c.scalar<float>(at.min_input), c.scalar<float>(at.min_input + 1));
   for (int64_t i = 0; i < c.output_elements(1); ++i) {
-    const float step = in * even_step(DType::QInt8, c.input<float>(at.min_filter)[i], c.input<float>(at.min_filter + 1)[i]);
+    const float step =
+        in * even_step(DType::QInt8, c.input<float>(at.min_filter)[i], c.input<float>(at.min_filter + 1)[i]);
     c.output<float>(1)[i] = lowest_of_32_bits(step);
     c.output<float>(2)[i] = highest_of_32_bits(step);
   }
@@ -239,8 +254,11 @@ template <Fusion kF>
 ComputeFn select(const NodeView& node) {
   const DType in = node.type("Tinput"), out = node.type("out_type");
   if (node.type("Tfilter") != DType::QInt8) return nullptr;
-  if (kF.sum == Fusion::OfSteps && node.type("Tsummand") != DType::QUInt8 && node.type("Tsummand") != DType::QInt8) return nullptr;
-  return in == DType::QUInt8 ? select_output<kF, uint8_t>(out) : in == DType::QInt8 ? select_output<kF, int8_t>(out) : nullptr;
+  if (kF.sum == Fusion::OfSteps && node.type("Tsummand") != DType::QUInt8 && node.type("Tsummand") != DType::QInt8)
+    return nullptr;
+  return in == DType::QUInt8  ? select_output<kF, uint8_t>(out)
+         : in == DType::QInt8 ? select_output<kF, int8_t>(out)
+                              : nullptr;
 }
 
 template <Fusion kF>
@@ -273,7 +291,8 @@ OpDef quantized_conv2d_per_channel_op() {
   return row<Fusion{}>("QuantizedConv2DPerChannel", WEIR_PLAIN, WEIR_TYPES WEIR_OUT("qint32") WEIR_WINDOW);
 }
 OpDef quantized_conv2d_and_relu_op() {
-  return row<Fusion{.relu = true}>("QuantizedConv2DAndRelu", WEIR_PLAIN, WEIR_TYPES WEIR_OUT("qint32") WEIR_WINDOW WEIR_PADS);
+  return row<Fusion{.relu = true}>("QuantizedConv2DAndRelu", WEIR_PLAIN,
+                                   WEIR_TYPES WEIR_OUT("qint32") WEIR_WINDOW WEIR_PADS);
 }
 OpDef quantized_conv2d_and_relu_and_requantize_op() {
   return row<Fusion{.relu = true, .requantize = true}>("QuantizedConv2DAndReluAndRequantize", WEIR_PLAIN WEIR_FROZEN,
@@ -284,7 +303,8 @@ OpDef quantized_conv2d_and_requantize_op() {
                                          WEIR_TYPES WEIR_OUT("qint8") WEIR_WINDOW WEIR_PADS);
 }
 OpDef quantized_conv2d_with_bias_op() {
-  return row<Fusion{.bias = true}>("QuantizedConv2DWithBias", WEIR_FLOAT_BIAS, WEIR_TYPES WEIR_OUT("qint32") WEIR_WINDOW WEIR_PADS);
+  return row<Fusion{.bias = true}>("QuantizedConv2DWithBias", WEIR_FLOAT_BIAS,
+                                   WEIR_TYPES WEIR_OUT("qint32") WEIR_WINDOW WEIR_PADS);
 }
 OpDef quantized_conv2d_with_bias_and_relu_op() {
   return row<Fusion{.bias = true, .relu = true}>("QuantizedConv2DWithBiasAndRelu", WEIR_FLOAT_BIAS,
@@ -297,11 +317,13 @@ OpDef quantized_conv2d_with_bias_and_relu_and_requantize_op() {
 }
 OpDef quantized_conv2d_with_bias_and_requantize_op() {
   return row<Fusion{.bias = true, .requantize = true}>("QuantizedConv2DWithBiasAndRequantize", WEIR_ANY_BIAS,
-                                                       WEIR_TYPES WEIR_BIAS_TYPE WEIR_OUT("qint8") WEIR_WINDOW WEIR_PADS);
+                                                       WEIR_TYPES WEIR_BIAS_TYPE WEIR_OUT("qint8")
+                                                           WEIR_WINDOW WEIR_PADS);
 }
 OpDef quantized_conv2d_with_bias_sum_and_relu_op() {
   return row<Fusion{.bias = true, .relu = true, .sum = Fusion::OfFloats}>(
-      "QuantizedConv2DWithBiasSumAndRelu", WEIR_FLOAT_BIAS "; summand:float", WEIR_TYPES WEIR_OUT("qint32") WEIR_WINDOW WEIR_PADS);
+      "QuantizedConv2DWithBiasSumAndRelu", WEIR_FLOAT_BIAS "; summand:float",
+      WEIR_TYPES WEIR_OUT("qint32") WEIR_WINDOW WEIR_PADS);
 }
 OpDef quantized_conv2d_with_bias_sum_and_relu_and_requantize_op() {
   return row<Fusion{.bias = true, .relu = true, .requantize = true, .sum = Fusion::OfSteps}>(
@@ -315,15 +337,16 @@ OpDef quantized_conv2d_with_bias_signed_sum_and_relu_and_requantize_op() {
 }
 
 OpDef quantized_depthwise_conv2d_op() {
-  return row<Fusion{.depthwise = true}>("QuantizedDepthwiseConv2D", WEIR_PLAIN, WEIR_TYPES WEIR_OUT("qint32") WEIR_WINDOW);
+  return row<Fusion{.depthwise = true}>("QuantizedDepthwiseConv2D", WEIR_PLAIN,
+                                        WEIR_TYPES WEIR_OUT("qint32") WEIR_WINDOW);
 }
 OpDef quantized_depthwise_conv2d_with_bias_op() {
   return row<Fusion{.depthwise = true, .bias = true}>("QuantizedDepthwiseConv2DWithBias", WEIR_FLOAT_BIAS,
                                                       WEIR_TYPES WEIR_OUT("qint32") WEIR_WINDOW);
 }
 OpDef quantized_depthwise_conv2d_with_bias_and_relu_op() {
-  return row<Fusion{.depthwise = true, .bias = true, .relu = true}>("QuantizedDepthwiseConv2DWithBiasAndRelu", WEIR_FLOAT_BIAS,
-                                                                    WEIR_TYPES WEIR_OUT("qint32") WEIR_WINDOW);
+  return row<Fusion{.depthwise = true, .bias = true, .relu = true}>(
+      "QuantizedDepthwiseConv2DWithBiasAndRelu", WEIR_FLOAT_BIAS, WEIR_TYPES WEIR_OUT("qint32") WEIR_WINDOW);
 }
 OpDef quantized_depthwise_conv2d_with_bias_and_relu_and_requantize_op() {
   return row<Fusion{.depthwise = true, .bias = true, .relu = true, .requantize = true}>(

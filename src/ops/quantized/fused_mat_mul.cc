@@ -1,8 +1,8 @@
 #include "ops/quantized/symmetric.h"
 
 // Products of quantised matrices with a bias and what follows it; plain reference code. TensorFlow has these in its MKL
-// builds. The weights' zero is step 0. That of `a` is, too, in mode SCALED; in mode MIN_FIRST its step 0 is the range's lower
-// end, which the bias makes up for.
+// builds. The weights' zero is step 0. That of `a` is, too, in mode SCALED; in mode MIN_FIRST its step 0 is the range's
+// lower end, which the bias makes up for.
 namespace weir::ops {
 namespace {
 
@@ -37,7 +37,12 @@ struct Sizes {
 
 Sizes prepare(PrepareContext& c) {
   const bool at = c.attr<bool>("transpose_a"), bt = c.attr<bool>("transpose_b");
-  return {c.output()[0], c.output()[1], c.input(0)[at ? 0 : 1], at, bt, c.attr<std::string>("input_quant_mode") == "MIN_FIRST"};
+  return {c.output()[0],
+          c.output()[1],
+          c.input(0)[at ? 0 : 1],
+          at,
+          bt,
+          c.attr<std::string>("input_quant_mode") == "MIN_FIRST"};
 }
 
 // The width of a step of the sums.
@@ -61,7 +66,9 @@ Epilogue epilogue_of(const KernelContext& c, const Sizes& s, bool relu, bool req
     for (int64_t k = 0; s.min_first && k < s.inner; ++k) weights += c.input<int8_t>(1)[s.b(k, j)];
     e.bias.push_back(to_step<int32_t>(c.input<float>(2)[j] / step + static_cast<float>(weights) * lowest));
   }
-  if (requantize) e.scales = {step / (larger_end(c.scalar<float>(7), c.scalar<float>(8)) / symmetric_limit(c.node().type("Toutput")))};
+  if (requantize)
+    e.scales = {step /
+                (larger_end(c.scalar<float>(7), c.scalar<float>(8)) / symmetric_limit(c.node().type("Toutput")))};
   return e;
 }
 
@@ -88,7 +95,8 @@ void cpu(KernelContext& c, bool relu) {
     }
   });
   if (kRequantize) return set_range(c, c.scalar<float>(7), c.scalar<float>(8));
-  const float step = even_step(DType::QUInt8, c.scalar<float>(3), c.scalar<float>(4)) * even_step(DType::QInt8, c.scalar<float>(5), c.scalar<float>(6));
+  const float step = even_step(DType::QUInt8, c.scalar<float>(3), c.scalar<float>(4)) *
+                     even_step(DType::QInt8, c.scalar<float>(5), c.scalar<float>(6));
   set_range(c, lowest_of_32_bits(step), highest_of_32_bits(step));
 }
 template <class Out, bool kRelu>
@@ -107,9 +115,11 @@ ComputeFn select(const NodeView& node) {
 #define WEIR_Q "type{qint8,quint8,qint32,qint16,quint16}"
 #define WEIR_TYPES "T1:" WEIR_Q "; T2:" WEIR_Q "; "
 #define WEIR_RANGES "min_a:float; max_a:float; min_b:float; max_b:float"
-#define WEIR_MODES "transpose_a:bool=False; transpose_b:bool=False; input_quant_mode:string{MIN_FIRST,SCALED}='MIN_FIRST'"
+#define WEIR_MODES \
+  "transpose_a:bool=False; transpose_b:bool=False; input_quant_mode:string{MIN_FIRST,SCALED}='MIN_FIRST'"
 
-OpDef row(std::string_view name, std::string_view inputs, std::string_view attrs, ComputeFn (*select_fn)(const NodeView&)) {
+OpDef row(std::string_view name, std::string_view inputs, std::string_view attrs,
+          ComputeFn (*select_fn)(const NodeView&)) {
   return {.name = name,
           .inputs = inputs,
           .outputs = "out:Toutput; min_out:float; max_out:float",

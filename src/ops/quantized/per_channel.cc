@@ -12,7 +12,8 @@ void require_channels(const InferContext& c) {
     c.require_rank(i, 1);
     if (!c.input(i).has_rank() || c.input(i)[0] == kUnknown) continue;
     if (channels != kUnknown && c.input(i)[0] != channels) {
-      throw invalid_argument("{} has incorrect size, expected {} was {}", i == 1 ? "input_min" : "input_max", channels, c.input(i)[0]);
+      throw invalid_argument("{} has incorrect size, expected {} was {}", i == 1 ? "input_min" : "input_max", channels,
+                             c.input(i)[0]);
     }
     channels = c.input(i)[0];
   }
@@ -42,16 +43,20 @@ void requantize_cpu(KernelContext& c) {
   }
   const auto *low = c.input<float>(1), *high = c.input<float>(2);
   std::vector<float> scales;
-  for (int64_t q = 0; q < c.elements(1); ++q) scales.push_back(limit * (larger_end(low[q], high[q]) / larger_end(min, max) / kSteps32));
+  for (int64_t q = 0; q < c.elements(1); ++q)
+    scales.push_back(limit * (larger_end(low[q], high[q]) / larger_end(min, max) / kSteps32));
   for (int64_t i = 0; i < c.elements(0); ++i) {
-    c.output<Out>()[i] = to_step<Out>(static_cast<float>(c.input<int32_t>(0)[i]) * scales[static_cast<size_t>(i) % scales.size()]);
+    c.output<Out>()[i] =
+        to_step<Out>(static_cast<float>(c.input<int32_t>(0)[i]) * scales[static_cast<size_t>(i) % scales.size()]);
   }
   set_range(c, min, max);
 }
 
 ComputeFn select_requantize(const NodeView& node) {
   if (node.type() != DType::QInt32) return nullptr;
-  return node.type("out_type") == DType::QUInt8 ? requantize_cpu<uint8_t> : node.type("out_type") == DType::QInt8 ? requantize_cpu<int8_t> : nullptr;
+  return node.type("out_type") == DType::QUInt8  ? requantize_cpu<uint8_t>
+         : node.type("out_type") == DType::QInt8 ? requantize_cpu<int8_t>
+                                                 : nullptr;
 }
 
 // The largest number of any channel, up to a limit; the lower end is its negative unless there are no negative numbers.
@@ -75,13 +80,14 @@ ComputeFn select_range(const NodeView& node) { return node.type() == DType::QInt
 }  // namespace
 
 OpDef requantize_per_channel_op() {
-  return {.name = "RequantizePerChannel",
-          .inputs = "input:T; input_min:float; input_max:float; requested_output_min:float; requested_output_max:float",
-          .outputs = "output:out_type; output_min:float; output_max:float",
-          .attrs =
-              "T:type{qint8,quint8,qint32,qint16,quint16}=qint32; out_type:type{qint8,quint8,qint32,qint16,quint16}=quint8",
-          .infer = infer_requantize,
-          .cpu = {.select = select_requantize}};
+  return {
+      .name = "RequantizePerChannel",
+      .inputs = "input:T; input_min:float; input_max:float; requested_output_min:float; requested_output_max:float",
+      .outputs = "output:out_type; output_min:float; output_max:float",
+      .attrs =
+          "T:type{qint8,quint8,qint32,qint16,quint16}=qint32; out_type:type{qint8,quint8,qint32,qint16,quint16}=quint8",
+      .infer = infer_requantize,
+      .cpu = {.select = select_requantize}};
 }
 
 OpDef requantization_range_per_channel_op() {

@@ -46,18 +46,21 @@ struct Quantization {
     if (min == max) return min;
     const double scale = static_cast<double>(max - min) / kSteps<T>;
     const double first = std::round(min / static_cast<float>(scale)) * static_cast<float>(scale);
-    return static_cast<float>(first + (static_cast<double>(value) - static_cast<double>(std::numeric_limits<T>::lowest())) * scale);
+    return static_cast<float>(
+        first + (static_cast<double>(value) - static_cast<double>(std::numeric_limits<T>::lowest())) * scale);
   }
   int64_t unclamped(float value) const {
     const auto lowest = static_cast<int64_t>(std::numeric_limits<T>::lowest());
     if (min == max) return lowest;
     const double scale = kSteps<T> / static_cast<double>(max - min);
     const double steps = std::round(value * scale) - std::round(min * scale);
-    if (!(std::abs(steps) < 9e18)) return steps > 0 ? std::numeric_limits<int64_t>::max() / 2 : std::numeric_limits<int64_t>::min() / 2;
+    if (!(std::abs(steps) < 9e18))
+      return steps > 0 ? std::numeric_limits<int64_t>::max() / 2 : std::numeric_limits<int64_t>::min() / 2;
     return static_cast<int64_t>(steps) + lowest;
   }
   T from_float(float value) const {
-    return static_cast<T>(std::clamp<int64_t>(unclamped(value), std::numeric_limits<T>::lowest(), std::numeric_limits<T>::max()));
+    return static_cast<T>(
+        std::clamp<int64_t>(unclamped(value), std::numeric_limits<T>::lowest(), std::numeric_limits<T>::max()));
   }
   float one_step() const { return static_cast<float>((max - min) / static_cast<float>(kSteps<T>)); }
 };
@@ -65,9 +68,11 @@ struct Quantization {
 // The range that two inputs give. Throws InvalidArgument unless both are finite and in order.
 template <class T>
 Quantization<T> range_input(const KernelContext& c, int min_input, int max_input) {
-  if (c.elements(min_input) != 1 || c.elements(max_input) != 1) throw invalid_argument("the ends of a range are single numbers");
+  if (c.elements(min_input) != 1 || c.elements(max_input) != 1)
+    throw invalid_argument("the ends of a range are single numbers");
   const Quantization<T> range{c.scalar<float>(min_input), c.scalar<float>(max_input)};
-  if (!(std::isfinite(range.min) && std::isfinite(range.max))) throw invalid_argument("the range [{}, {}] is not finite", range.min, range.max);
+  if (!(std::isfinite(range.min) && std::isfinite(range.max)))
+    throw invalid_argument("the range [{}, {}] is not finite", range.min, range.max);
   if (range.min > range.max) throw invalid_argument("the range [{}, {}] has no numbers", range.min, range.max);
   return range;
 }

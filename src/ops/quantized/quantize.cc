@@ -49,7 +49,8 @@ template <class T>
 void quantize(KernelContext& c, const State& state) {
   const float low = c.scalar<float>(1), high = c.scalar<float>(2);
   if (!(high >= low)) throw invalid_argument("input_max_range must be larger than input_min_range.");
-  if (!std::isfinite(low) || !std::isfinite(high)) throw invalid_argument("the range [{}, {}] is not finite", low, high);
+  if (!std::isfinite(low) || !std::isfinite(high))
+    throw invalid_argument("the range [{}, {}] is not finite", low, high);
   // Ends that are too close together are moved apart, so that numbers do not all become one.
   float min = std::min(0.0f, low);
   const float apart = std::max(1.0f, std::max(std::abs(low), std::abs(high))) / 100.0f;
@@ -70,7 +71,8 @@ void quantize(KernelContext& c, const State& state) {
     const float first = std::round(min * scale) - static_cast<float>(std::numeric_limits<T>::lowest());
     for (int64_t i = 0; i < n; ++i) y[i] = saturated<T>(std::round(x[i] * scale) - first);
   } else {
-    const auto lowest = static_cast<float>(std::numeric_limits<T>::lowest()), highest = static_cast<float>(std::numeric_limits<T>::max());
+    const auto lowest = static_cast<float>(std::numeric_limits<T>::lowest()),
+               highest = static_cast<float>(std::numeric_limits<T>::max());
     const float from_min = lowest * min > 0 ? lowest / min : std::numeric_limits<float>::max();
     const float from_max = highest * max > 0 ? highest / max : std::numeric_limits<float>::max();
     const float scale = std::min(from_min, from_max);
@@ -100,7 +102,8 @@ void dequantize(KernelContext& c, const State& state) {
     const float zero = first - static_cast<float>(std::numeric_limits<T>::lowest()) * scale;
     for (int64_t i = 0; i < n; ++i) y[i] = zero + static_cast<float>(x[i]) * scale;
   } else {
-    const auto lowest = static_cast<float>(std::numeric_limits<T>::lowest()), highest = static_cast<float>(std::numeric_limits<T>::max());
+    const auto lowest = static_cast<float>(std::numeric_limits<T>::lowest()),
+               highest = static_cast<float>(std::numeric_limits<T>::max());
     const float scale = lowest == 0 ? max / highest : std::max(min / lowest, max / highest);
     for (int64_t i = 0; i < n; ++i) y[i] = static_cast<float>(x[i]) * scale;
   }
@@ -127,13 +130,13 @@ OpDef quantize_v2_op() {
 }
 
 OpDef dequantize_op() {
-  return {.name = "Dequantize",
-          .inputs = "input:T; min_range:float; max_range:float",
-          .outputs = "output:float",
-          .attrs =
-              "T:type{qint8,quint8,qint32,qint16,quint16}; mode:string{MIN_COMBINED,MIN_FIRST,SCALED}='MIN_COMBINED'",
-          .infer = infer_dequantize,
-          .cpu = {.select = kernel_any<dequantize_cpu>, .prepare = prepared<prepare>}};
+  return {
+      .name = "Dequantize",
+      .inputs = "input:T; min_range:float; max_range:float",
+      .outputs = "output:float",
+      .attrs = "T:type{qint8,quint8,qint32,qint16,quint16}; mode:string{MIN_COMBINED,MIN_FIRST,SCALED}='MIN_COMBINED'",
+      .infer = infer_dequantize,
+      .cpu = {.select = kernel_any<dequantize_cpu>, .prepare = prepared<prepare>}};
 }
 
 }  // namespace weir::ops

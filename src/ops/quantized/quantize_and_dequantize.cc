@@ -112,10 +112,11 @@ OpDef row(std::string_view name, std::string_view inputs, std::string_view attrs
 }  // namespace
 
 OpDef quantize_and_dequantize_op() {
-  return row("QuantizeAndDequantize", "input:T",
-             "signed_input:bool=True; num_bits:int=8; range_given:bool=False; input_min:float=0.0; input_max:float=0.0; "
-             "T:type{bfloat16,half,float,double}",
-             "deprecated@22");
+  return row(
+      "QuantizeAndDequantize", "input:T",
+      "signed_input:bool=True; num_bits:int=8; range_given:bool=False; input_min:float=0.0; input_max:float=0.0; "
+      "T:type{bfloat16,half,float,double}",
+      "deprecated@22");
 }
 OpDef quantize_and_dequantize_v2_op() {
   return row("QuantizeAndDequantizeV2", "input:T; input_min:T; input_max:T",

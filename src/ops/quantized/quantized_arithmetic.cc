@@ -27,9 +27,11 @@ Ranges operand_ranges(const KernelContext& c) {
   if (!(ranges.x.max > ranges.x.min)) throw invalid_argument("max_x must be larger than min_x.");
   if (!(ranges.y.max > ranges.y.min)) throw invalid_argument("max_y must be larger than min_y.");
   if (!(std::isfinite(ranges.x.max - ranges.x.min) && std::isfinite(ranges.y.max - ranges.y.min))) {
-    throw invalid_argument("the ranges [{}, {}] and [{}, {}] are not finite", ranges.x.min, ranges.x.max, ranges.y.min, ranges.y.max);
+    throw invalid_argument("the ranges [{}, {}] and [{}, {}] are not finite", ranges.x.min, ranges.x.max, ranges.y.min,
+                           ranges.y.max);
   }
-  if (c.output_elements() == 0 && c.shape(0) != c.shape(1)) throw invalid_argument("vector must have at least 1 element");
+  if (c.output_elements() == 0 && c.shape(0) != c.shape(1))
+    throw invalid_argument("vector must have at least 1 element");
   return ranges;
 }
 
@@ -42,13 +44,14 @@ void for_each_pair(KernelContext& c, const X& x, const Y& y, const Combine& comb
   c.pool().parallel_for(plan.elements(), 16384, [&](int64_t begin, int64_t end) {
     const int64_t step_a = plan.moves(0), step_b = plan.moves(1);
     plan.for_each_piece(begin, end, [&](const int64_t* offsets, int64_t at, int64_t n) {
-      for (int64_t i = 0; i < n; ++i) out[at + i] = combine(x(a[offsets[0] + i * step_a]), y(b[offsets[1] + i * step_b]));
+      for (int64_t i = 0; i < n; ++i)
+        out[at + i] = combine(x(a[offsets[0] + i * step_a]), y(b[offsets[1] + i * step_b]));
     });
   });
 }
 
-// The steps of a 32-bit range that 8-bit steps become. As in TensorFlow those of many lie on a line through the first two, and
-// a single one is rounded by itself.
+// The steps of a 32-bit range that 8-bit steps become. As in TensorFlow those of many lie on a line through the first
+// two, and a single one is rounded by itself.
 struct Line {
   Quantization<uint8_t> from;
   Quantization<int32_t> to;
@@ -56,11 +59,15 @@ struct Line {
   int64_t first, slope;
 
   Line(const Quantization<uint8_t>& range, const Quantization<int32_t>& total, bool is_single)
-      : from(range), to(total), single(is_single), first(to.unclamped(from.to_float(0))),
+      : from(range),
+        to(total),
+        single(is_single),
+        first(to.unclamped(from.to_float(0))),
         slope(static_cast<int32_t>(to.unclamped(from.to_float(1)) - first)) {}
   int64_t operator()(uint8_t step) const {
     if (single) return to.from_float(from.to_float(step));
-    return std::clamp<int64_t>(first + step * slope, std::numeric_limits<int32_t>::lowest(), std::numeric_limits<int32_t>::max());
+    return std::clamp<int64_t>(first + step * slope, std::numeric_limits<int32_t>::lowest(),
+                               std::numeric_limits<int32_t>::max());
   }
 };
 
@@ -74,7 +81,8 @@ void add_cpu(KernelContext& c) {
   if (!std::isfinite(end)) throw invalid_argument("the range of the sum is not finite");
   const Quantization<int32_t> total{-end, end};
   const bool one_x = c.elements(0) == 1, one_y = !one_x && c.elements(1) == 1;
-  for_each_pair(c, Line(ranges.x, total, one_x), Line(ranges.y, total, one_y), [](int64_t x, int64_t y) { return wrapped(x + y); });
+  for_each_pair(c, Line(ranges.x, total, one_x), Line(ranges.y, total, one_y),
+                [](int64_t x, int64_t y) { return wrapped(x + y); });
   set_range(c, total.min, total.max);
 }
 
@@ -83,7 +91,9 @@ void mul_cpu(KernelContext& c) {
   const int64_t x_zero = wrapped(ranges.x.unclamped(0.0f)), y_zero = wrapped(ranges.y.unclamped(0.0f));
   for_each_pair(
       c, [&](int64_t x) { return x - x_zero; }, [&](int64_t y) { return y - y_zero; },
-      [](int64_t x, int64_t y) { return wrapped(static_cast<int64_t>(static_cast<uint64_t>(x) * static_cast<uint64_t>(y))); });
+      [](int64_t x, int64_t y) {
+        return wrapped(static_cast<int64_t>(static_cast<uint64_t>(x) * static_cast<uint64_t>(y)));
+      });
   const float step = ranges.x.one_step() * ranges.y.one_step();
   set_range(c, step * static_cast<float>(std::numeric_limits<int32_t>::lowest()),
             step * static_cast<float>(std::numeric_limits<int32_t>::max()));
@@ -91,7 +101,8 @@ void mul_cpu(KernelContext& c) {
 
 template <ComputeFn kFn>
 ComputeFn select(const NodeView& node) {
-  const bool fits = node.type("T1") == DType::QUInt8 && node.type("T2") == DType::QUInt8 && node.type("Toutput") == DType::QInt32;
+  const bool fits =
+      node.type("T1") == DType::QUInt8 && node.type("T2") == DType::QUInt8 && node.type("Toutput") == DType::QInt32;
   return fits ? kFn : nullptr;
 }
 

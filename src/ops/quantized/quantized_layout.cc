@@ -32,7 +32,9 @@ void infer_quantized_concat(InferContext& c) {
   infer_concat(c, {.axis = 0, .first = 1, .count = n});
   require_ranges(c, 1 + n, 2 * n);
   const auto axis = scalar_argument(c, 0);
-  if (axis && *axis < 0) throw invalid_argument("ConcatOp : Expected concatenating dimensions in the range [0, {}), but got {}", c.output(0).rank(), *axis);
+  if (axis && *axis < 0)
+    throw invalid_argument("ConcatOp : Expected concatenating dimensions in the range [0, {}), but got {}",
+                           c.output(0).rank(), *axis);
   c.set_output(1, Shape{});
   c.set_output(2, Shape{});
 }

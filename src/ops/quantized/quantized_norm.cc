@@ -21,8 +21,10 @@ void infer_batch_norm(InferContext& c) {
     c.require_rank(i, 1);
     const Shape statistic = c.input(i).merged(Shape::unknown_dims(1));
     if (depth != kUnknown && statistic[0] != kUnknown && depth != statistic[0]) {
-      throw invalid_argument("Must provide as many means, variances, betas and gammas as the last dimension of the input tensor: {} vs. {}",
-                             statistic.str(), picture.str());
+      throw invalid_argument(
+          "Must provide as many means, variances, betas and gammas as the last dimension of the input tensor: {} vs. "
+          "{}",
+          statistic.str(), picture.str());
     }
     if (depth == kUnknown) depth = statistic[0];
   }
@@ -67,7 +69,8 @@ void infer_instance_norm(InferContext& c) {
   c.require_rank(0, 4);
   require_ranges(c, 1, 2);
   if (c.attr<bool>("output_range_given") && !(c.attr<float>("given_y_min") < c.attr<float>("given_y_max"))) {
-    throw invalid_argument("given_y_min must be less than given_y_max : {} >= {}", c.attr<float>("given_y_min"), c.attr<float>("given_y_max"));
+    throw invalid_argument("given_y_min must be less than given_y_max : {} >= {}", c.attr<float>("given_y_min"),
+                           c.attr<float>("given_y_max"));
   }
   c.set_output(0, c.input(0).merged(Shape::unknown_dims(4)));
   infer_scalars(c);
@@ -79,7 +82,8 @@ struct Channel {
   int64_t count, depth;
   float mean = 0, norm = 0;  // what is taken off each step, and what the rest is multiplied with
 
-  Channel(const uint8_t* first, int64_t n, int64_t apart, float scale, float epsilon) : x(first), count(n), depth(apart) {
+  Channel(const uint8_t* first, int64_t n, int64_t apart, float scale, float epsilon)
+      : x(first), count(n), depth(apart) {
     for (int64_t i = 0; i < count; ++i) mean += static_cast<float>(x[i * depth]);
     mean /= static_cast<float>(count);
     float variance = 0;
@@ -119,7 +123,8 @@ void instance_norm_cpu(KernelContext& c) {
   std::vector<Channel> channels;
   for (int64_t n = 0; c.elements(0) > 0 && n < shape[0]; ++n) {
     for (int64_t q = 0; q < depth; ++q) {
-      channels.emplace_back(c.input<uint8_t>(0) + n * pixels * depth + q, pixels, depth, (x_max - x_min) / 255.0f, epsilon);
+      channels.emplace_back(c.input<uint8_t>(0) + n * pixels * depth + q, pixels, depth, (x_max - x_min) / 255.0f,
+                            epsilon);
     }
   }
   const auto range = norm_range(c, channels);
@@ -140,16 +145,17 @@ ComputeFn select_instance_norm(const NodeView& node) { return node.type() == kIn
 }  // namespace
 
 OpDef quantized_batch_norm_op() {
-  return {.name = "QuantizedBatchNormWithGlobalNormalization",
-          .inputs =
-              "t:Tinput; t_min:float; t_max:float; m:Tinput; m_min:float; m_max:float; v:Tinput; v_min:float; v_max:float; "
-              "beta:Tinput; beta_min:float; beta_max:float; gamma:Tinput; gamma_min:float; gamma_max:float",
-          .outputs = "result:out_type; result_min:float; result_max:float",
-          .attrs =
-              "Tinput:type{qint8,quint8,qint32,qint16,quint16}; out_type:type{qint8,quint8,qint32,qint16,quint16}; "
-              "variance_epsilon:float; scale_after_normalization:bool",
-          .infer = infer_batch_norm,
-          .cpu = {.select = select_batch_norm}};
+  return {
+      .name = "QuantizedBatchNormWithGlobalNormalization",
+      .inputs =
+          "t:Tinput; t_min:float; t_max:float; m:Tinput; m_min:float; m_max:float; v:Tinput; v_min:float; v_max:float; "
+          "beta:Tinput; beta_min:float; beta_max:float; gamma:Tinput; gamma_min:float; gamma_max:float",
+      .outputs = "result:out_type; result_min:float; result_max:float",
+      .attrs =
+          "Tinput:type{qint8,quint8,qint32,qint16,quint16}; out_type:type{qint8,quint8,qint32,qint16,quint16}; "
+          "variance_epsilon:float; scale_after_normalization:bool",
+      .infer = infer_batch_norm,
+      .cpu = {.select = select_batch_norm}};
 }
 
 OpDef quantized_instance_norm_op() {
@@ -158,7 +164,8 @@ OpDef quantized_instance_norm_op() {
           .outputs = "y:T; y_min:float; y_max:float",
           .attrs =
               "T:type{qint8,quint8,qint32,qint16,quint16}; output_range_given:bool=False; given_y_min:float=0.0; "
-              "given_y_max:float=0.0; variance_epsilon:float=9.999999747378752e-06; min_separation:float=0.0010000000474974513",
+              "given_y_max:float=0.0; variance_epsilon:float=9.999999747378752e-06; "
+              "min_separation:float=0.0010000000474974513",
           .infer = infer_instance_norm,
           .cpu = {.select = select_instance_norm}};
 }

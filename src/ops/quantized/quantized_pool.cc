@@ -55,12 +55,14 @@ ComputeFn select(const NodeView& node) {
 }
 
 OpDef row(std::string_view name, ComputeFn (*select_fn)(const NodeView&)) {
-  return {.name = name,
-          .inputs = "input:T; min_input:float; max_input:float",
-          .outputs = "output:T; min_output:float; max_output:float",
-          .attrs = "T:type{qint8,quint8,qint32,qint16,quint16}; ksize:list(int); strides:list(int); padding:string{SAME,VALID}",
-          .infer = infer,
-          .cpu = {.select = select_fn, .prepare = prepared<prepare_pool>}};
+  return {
+      .name = name,
+      .inputs = "input:T; min_input:float; max_input:float",
+      .outputs = "output:T; min_output:float; max_output:float",
+      .attrs =
+          "T:type{qint8,quint8,qint32,qint16,quint16}; ksize:list(int); strides:list(int); padding:string{SAME,VALID}",
+      .infer = infer,
+      .cpu = {.select = select_fn, .prepare = prepared<prepare_pool>}};
 }
 
 }  // namespace

@@ -2,7 +2,8 @@
 #include "ops/nn/window.h"
 #include "ops/quantized/quantization.h"
 
-// Products of quantised numbers in 32 bits, as plain reference code: what graphs made by TensorFlow 1's quantisers need.
+// Products of quantised numbers in 32 bits, as plain reference code: what graphs made by TensorFlow 1's quantisers
+// need.
 namespace weir::ops {
 namespace {
 
@@ -79,7 +80,8 @@ ComputeFn select_mat_mul(const NodeView& node) {
 }
 
 ConvGeometry geometry_of(const Shape& input, const Shape& filter, const AttrMap& attrs) {
-  const auto &strides = attrs.get<std::vector<int64_t>>("strides"), &dilations = attrs.get<std::vector<int64_t>>("dilations");
+  const auto &strides = attrs.get<std::vector<int64_t>>("strides"),
+             &dilations = attrs.get<std::vector<int64_t>>("dilations");
   if (strides.size() != 4 || strides[0] != 1 || strides[3] != 1 || strides[1] < 1 || strides[2] < 1) {
     throw invalid_argument("Current implementation only supports strides over rows and columns.");
   }
@@ -154,7 +156,8 @@ void conv_cpu(KernelContext& c) {
 }
 
 ComputeFn select_conv(const NodeView& node) {
-  const bool fits = is_8_bits(node.type("Tinput")) && is_8_bits(node.type("Tfilter")) && node.type("out_type") == DType::QInt32;
+  const bool fits =
+      is_8_bits(node.type("Tinput")) && is_8_bits(node.type("Tfilter")) && node.type("out_type") == DType::QInt32;
   return fits ? conv_cpu : nullptr;
 }
 
@@ -164,7 +167,8 @@ void infer_bias(InferContext& c) {
   require_ranges(c, 2, 4);
   const Shape &x = c.input(0), &bias = c.input(1);
   if (x.has_rank() && bias.has_rank() && x[-1] != kUnknown && bias[0] != kUnknown && x[-1] != bias[0]) {
-    throw invalid_argument("Must provide as many biases as the last dimension of the input tensor: {} vs. {}", bias.str(), x.str());
+    throw invalid_argument("Must provide as many biases as the last dimension of the input tensor: {} vs. {}",
+                           bias.str(), x.str());
   }
   c.set_output(0, x);
   set_scalars(c);
@@ -205,7 +209,8 @@ template <int kRange>
 void relu(KernelContext& c, float limit) {
   with_quantized(c.node().type("Tinput"), [&]<class T>(T) {
     const auto range = range_input<T>(c, kRange, kRange + 1);
-    const T low = range.from_float(0.0f), high = std::isinf(limit) ? std::numeric_limits<T>::max() : range.from_float(limit);
+    const T low = range.from_float(0.0f),
+            high = std::isinf(limit) ? std::numeric_limits<T>::max() : range.from_float(limit);
     for (int64_t i = 0; i < c.elements(0); ++i) c.output<T>()[i] = std::min(std::max(c.input<T>(0)[i], low), high);
     set_range(c, range.min, range.max);
   });
@@ -220,39 +225,42 @@ ComputeFn select_relu(const NodeView& node) {
 }
 
 OpDef relu_row(std::string_view name, std::string_view inputs, ComputeFn (*select)(const NodeView&)) {
-  return {.name = name,
-          .inputs = inputs,
-          .outputs = "activations:out_type; min_activations:float; max_activations:float",
-          .attrs =
-              "Tinput:type{qint8,quint8,qint32,qint16,quint16}; out_type:type{qint8,quint8,qint32,qint16,quint16}=quint8",
-          .infer = infer_relu,
-          .cpu = {.select = select}};
+  return {
+      .name = name,
+      .inputs = inputs,
+      .outputs = "activations:out_type; min_activations:float; max_activations:float",
+      .attrs =
+          "Tinput:type{qint8,quint8,qint32,qint16,quint16}; out_type:type{qint8,quint8,qint32,qint16,quint16}=quint8",
+      .infer = infer_relu,
+      .cpu = {.select = select}};
 }
 
 }  // namespace
 
 OpDef quantized_mat_mul_op() {
-  return {.name = "QuantizedMatMul",
-          .inputs = "a:T1; b:T2; min_a:float; max_a:float; min_b:float; max_b:float",
-          .outputs = "out:Toutput; min_out:float; max_out:float",
-          .attrs =
-              "T1:type{qint8,quint8,qint32,qint16,quint16}; T2:type{qint8,quint8,qint32,qint16,quint16}; "
-              "Toutput:type{qint8,quint8,qint32,qint16,quint16}=qint32; transpose_a:bool=False; transpose_b:bool=False; "
-              "Tactivation:type{qint8,quint8,qint32,qint16,quint16}=quint8",
-          .infer = infer_mat_mul,
-          .cpu = {.select = select_mat_mul, .prepare = prepared<prepare_mat_mul>}};
+  return {
+      .name = "QuantizedMatMul",
+      .inputs = "a:T1; b:T2; min_a:float; max_a:float; min_b:float; max_b:float",
+      .outputs = "out:Toutput; min_out:float; max_out:float",
+      .attrs =
+          "T1:type{qint8,quint8,qint32,qint16,quint16}; T2:type{qint8,quint8,qint32,qint16,quint16}; "
+          "Toutput:type{qint8,quint8,qint32,qint16,quint16}=qint32; transpose_a:bool=False; transpose_b:bool=False; "
+          "Tactivation:type{qint8,quint8,qint32,qint16,quint16}=quint8",
+      .infer = infer_mat_mul,
+      .cpu = {.select = select_mat_mul, .prepare = prepared<prepare_mat_mul>}};
 }
 
 OpDef quantized_conv2d_op() {
-  return {.name = "QuantizedConv2D",
-          .inputs = "input:Tinput; filter:Tfilter; min_input:float; max_input:float; min_filter:float; max_filter:float",
-          .outputs = "output:out_type; min_output:float; max_output:float",
-          .attrs =
-              "Tinput:type{qint8,quint8,qint32,qint16,quint16}; Tfilter:type{qint8,quint8,qint32,qint16,quint16}; "
-              "out_type:type{qint8,quint8,qint32,qint16,quint16}=qint32; strides:list(int); padding:string{SAME,VALID}; "
-              "dilations:list(int)=[1, 1, 1, 1]",
-          .infer = infer_conv,
-          .cpu = {.select = select_conv, .prepare = prepared<prepare_conv>}};
+  return {
+      .name = "QuantizedConv2D",
+      .inputs = "input:Tinput; filter:Tfilter; min_input:float; max_input:float; min_filter:float; max_filter:float",
+      .outputs = "output:out_type; min_output:float; max_output:float",
+      .attrs =
+          "Tinput:type{qint8,quint8,qint32,qint16,quint16}; Tfilter:type{qint8,quint8,qint32,qint16,quint16}; "
+          "out_type:type{qint8,quint8,qint32,qint16,quint16}=qint32; strides:list(int); padding:string{SAME,VALID}; "
+          "dilations:list(int)=[1, 1, 1, 1]",
+      .infer = infer_conv,
+      .cpu = {.select = select_conv, .prepare = prepared<prepare_conv>}};
 }
 
 OpDef quantized_bias_add_op() {

@@ -35,9 +35,11 @@ template <class T, class Calc, int kBits>
 struct FixedPoint {
   static T at(const Corners<T>& p, float x, float y) {
     constexpr int64_t kOne = int64_t{1} << kBits;
-    const auto xi = static_cast<int64_t>(x * static_cast<float>(kOne)), yi = static_cast<int64_t>(y * static_cast<float>(kOne));
+    const auto xi = static_cast<int64_t>(x * static_cast<float>(kOne)),
+               yi = static_cast<int64_t>(y * static_cast<float>(kOne));
     const auto top = static_cast<Calc>(int64_t{p.top_left} * kOne + (int64_t{p.top_right} - p.top_left) * xi);
-    const auto bottom = static_cast<Calc>(int64_t{p.bottom_left} * kOne + (int64_t{p.bottom_right} - p.bottom_left) * xi);
+    const auto bottom =
+        static_cast<Calc>(int64_t{p.bottom_left} * kOne + (int64_t{p.bottom_right} - p.bottom_left) * xi);
     const auto out = static_cast<Calc>(top + (int64_t{bottom} - top) / kOne * yi);
     return static_cast<T>(static_cast<int32_t>((out + kOne / 2) / kOne));
   }
@@ -70,7 +72,8 @@ void cpu(KernelContext& c) {
         for (const Lerp& x : state.xs) {
           const int64_t left = x.lower * g.channels, right = x.upper * g.channels;
           for (int64_t i = 0; i < g.channels; ++i) {
-            *row++ = Method::at({top[left + i], top[right + i], bottom[left + i], bottom[right + i]}, x.fraction, y.fraction);
+            *row++ = Method::at({top[left + i], top[right + i], bottom[left + i], bottom[right + i]}, x.fraction,
+                                y.fraction);
           }
         }
       }

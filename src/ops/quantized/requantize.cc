@@ -39,7 +39,8 @@ void move_32_to_8(const int32_t* x, int64_t n, const Quantization<int32_t>& from
 
 template <class From, class To>
 void move_range(const From* x, int64_t n, const Quantization<From>& from, float min, float max, To* y) {
-  if constexpr (std::is_same_v<From, int32_t> && std::is_same_v<To, uint8_t>) return move_32_to_8(x, n, from, min, max, y);
+  if constexpr (std::is_same_v<From, int32_t> && std::is_same_v<To, uint8_t>)
+    return move_32_to_8(x, n, from, min, max, y);
   const Quantization<To> to{min, max};
   for (int64_t i = 0; i < n; ++i) y[i] = to.from_float(from.to_float(x[i]));
 }
@@ -58,12 +59,12 @@ Quantization<T> used(const T* x, int64_t n, const Quantization<T>& range) {
 void requantize_cpu(KernelContext& c) {
   const float min = c.scalar<float>(3), max = c.scalar<float>(4);
   if (!(min <= 0)) throw invalid_argument("requested_output_min must be <= 0, but got {}", min);
-  if (!(max >= min)) throw invalid_argument("requested_output_max must be >= requested_output_min, but got {} and {}", max, min);
+  if (!(max >= min))
+    throw invalid_argument("requested_output_max must be >= requested_output_min, but got {} and {}", max, min);
   with_quantized(c.node().type("Tinput"), [&]<class From>(From) {
     const auto range = range_input<From>(c, 1, 2);
-    with_quantized(c.node().type("out_type"), [&]<class To>(To) {
-      move_range(c.input<From>(0), c.elements(0), range, min, max, c.output<To>());
-    });
+    with_quantized(c.node().type("out_type"),
+                   [&]<class To>(To) { move_range(c.input<From>(0), c.elements(0), range, min, max, c.output<To>()); });
   });
   set_range(c, min, max);
 }
@@ -92,7 +93,8 @@ constexpr std::string_view kAttrs =
 
 OpDef requantize_op() {
   return {.name = "Requantize",
-          .inputs = "input:Tinput; input_min:float; input_max:float; requested_output_min:float; requested_output_max:float",
+          .inputs =
+              "input:Tinput; input_min:float; input_max:float; requested_output_min:float; requested_output_max:float",
           .outputs = "output:out_type; output_min:float; output_max:float",
           .attrs = kAttrs,
           .infer = infer_down,

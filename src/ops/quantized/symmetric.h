@@ -20,12 +20,15 @@ inline float symmetric_limit(DType dtype) { return dtype == DType::QUInt8 ? 255.
 template <class T>
 T to_step(float value) {
   if (std::isnan(value)) return T();
-  const double low = static_cast<double>(std::numeric_limits<T>::lowest()), high = static_cast<double>(std::numeric_limits<T>::max());
+  const double low = static_cast<double>(std::numeric_limits<T>::lowest()),
+               high = static_cast<double>(std::numeric_limits<T>::max());
   return static_cast<T>(std::clamp<double>(std::nearbyint(value), low, high));
 }
 
 // The width of a step when the range is divided evenly; that of signed numbers leaves out the lowest.
-inline float even_step(DType dtype, float min, float max) { return (max - min) / (dtype == DType::QUInt8 ? 255.0f : 254.0f); }
+inline float even_step(DType dtype, float min, float max) {
+  return (max - min) / (dtype == DType::QUInt8 ? 255.0f : 254.0f);
+}
 
 // The ends of the 32-bit range whose step is `step`.
 inline float lowest_of_32_bits(float step) { return step * static_cast<float>(std::numeric_limits<int32_t>::lowest()); }
@@ -46,7 +49,8 @@ struct Epilogue {
 };
 
 inline int32_t saturated(int64_t value) {
-  return static_cast<int32_t>(std::clamp<int64_t>(value, std::numeric_limits<int32_t>::lowest(), std::numeric_limits<int32_t>::max()));
+  return static_cast<int32_t>(
+      std::clamp<int64_t>(value, std::numeric_limits<int32_t>::lowest(), std::numeric_limits<int32_t>::max()));
 }
 
 }  // namespace weir::ops

@@ -160,7 +160,8 @@ void SparseAccumulator::check(const Tensor& indices, const Tensor& values, const
   }
   for (int i = 1; i < rank; ++i) {
     if (shape.dim(i) != kUnknown && shape.dim(i) != row.dim(i - 1)) {
-      throw invalid_argument("Shape mismatch: expected values dim {} to be {}, got {}", i, shape.dim(i), row.dim(i - 1));
+      throw invalid_argument("Shape mismatch: expected values dim {} to be {}, got {}", i, shape.dim(i),
+                             row.dim(i - 1));
     }
   }
 }

@@ -62,8 +62,9 @@ void infer_accumulated(InferContext& c) {
   c.set_output(0, Shape{});
 }
 
-#define WEIR_GRADIENT_TYPES                                                                                      \
-  "dtype:type{float,double,int32,uint8,int16,int8,complex64,int64,qint8,quint8,qint32,bfloat16,uint16,complex128,half," \
+#define WEIR_GRADIENT_TYPES                                                                                        \
+  "dtype:type{float,double,int32,uint8,int16,int8,complex64,int64,qint8,quint8,qint32,bfloat16,uint16,complex128," \
+  "half,"                                                                                                          \
   "uint32,uint64}"
 constexpr std::string_view kHandleAttrs = WEIR_GRADIENT_TYPES
     "; shape:shape; container:string=''; shared_name:string=''; reduction_type:string{MEAN,SUM}='MEAN'";
@@ -143,8 +144,9 @@ OpDef resource_accumulator_apply_gradient_op() {
 }
 OpDef sparse_accumulator_apply_gradient_op() {
   return {.name = "SparseAccumulatorApplyGradient",
-          .inputs = "handle:Ref(string); local_step:int64; gradient_indices:int64; gradient_values:dtype; "
-                    "gradient_shape:int64",
+          .inputs =
+              "handle:Ref(string); local_step:int64; gradient_indices:int64; gradient_values:dtype; "
+              "gradient_shape:int64",
           .attrs = kSparseAttrs,
           .host = "local_step, gradient_indices, gradient_values, gradient_shape",
           .infer = infer_scalars,

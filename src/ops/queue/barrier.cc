@@ -40,10 +40,11 @@ void Barrier::insert(const std::string& key, int64_t component, Tensor value, in
   auto found = incomplete_.find(key);
   if (found == incomplete_.end()) {
     if (closed_) {
-      throw error(Code::Cancelled,
-                  "Barrier {} is closed, but attempted to insert a brand new key: {}.  Pending enqueues cancelled: {}.  "
-                  "Insertion index: {}.  Number of incomplete keys: {}.",
-                  options_.name, key, cancelled_ ? 1 : 0, row, incomplete_.size());
+      throw error(
+          Code::Cancelled,
+          "Barrier {} is closed, but attempted to insert a brand new key: {}.  Pending enqueues cancelled: {}.  "
+          "Insertion index: {}.  Number of incomplete keys: {}.",
+          options_.name, key, cancelled_ ? 1 : 0, row, incomplete_.size());
     }
     found = incomplete_.emplace(key, Incomplete{next_index_, std::vector<Tensor>(options_.types.size())}).first;
     is_new = true;
@@ -105,8 +106,9 @@ void Barrier::take_many(int64_t count, bool allow_small_batch, KernelContext& c,
         available += static_cast<int64_t>(incomplete_.size());
       }
       if (available < std::max<int64_t>(count, 1)) {
-        throw error(Code::OutOfRange, "Barrier '{}' is closed and has insufficient elements (requested {}, total size {})",
-                    options_.name, count, available);
+        throw error(Code::OutOfRange,
+                    "Barrier '{}' is closed and has insufficient elements (requested {}, total size {})", options_.name,
+                    count, available);
       }
     }
   }

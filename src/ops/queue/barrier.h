@@ -10,8 +10,8 @@
 
 namespace weir::ops {
 
-// Values that come in parts, under keys: a tuple whose last component has come is complete and can be taken, those whose
-// first component came first before others. Thread-safe. Errors and their words are TensorFlow's.
+// Values that come in parts, under keys: a tuple whose last component has come is complete and can be taken, those
+// whose first component came first before others. Thread-safe. Errors and their words are TensorFlow's.
 class Barrier final : public Resource {
  public:
   struct Options {
@@ -27,8 +27,8 @@ class Barrier final : public Resource {
 
   // Gives each key its row of `values` as that component.
   void insert_many(const Tensor& keys, int64_t component, const Tensor& values);
-  // Takes so many complete tuples, as the outputs of `c`: the number of the insertion that made them known, the key, the
-  // components.
+  // Takes so many complete tuples, as the outputs of `c`: the number of the insertion that made them known, the key,
+  // the components.
   void take_many(int64_t count, bool allow_small_batch, KernelContext& c, Completion done);
   // Takes no further keys; those that are known may be completed, unless that is cancelled too.
   void close(bool cancel_pending_enqueues);

@@ -82,8 +82,9 @@ OpDef size_row(std::string_view name, Kernel cpu) {
 OpDef barrier_op() {
   return {.name = "Barrier",
           .outputs = "handle:Ref(string)",
-          .attrs = "component_types:list(type)>=1; shapes:list(shape)>=0=[]; capacity:int=-1; container:string=''; "
-                   "shared_name:string=''",
+          .attrs =
+              "component_types:list(type)>=1; shapes:list(shape)>=0=[]; capacity:int=-1; container:string=''; "
+              "shared_name:string=''",
           .flags = "stateful",
           .infer = infer::scalar,
           .gradient = not_differentiable,
@@ -102,8 +103,9 @@ OpDef barrier_take_many_op() {
   return {.name = "BarrierTakeMany",
           .inputs = "handle:Ref(string); num_elements:int32",
           .outputs = "indices:int64; keys:string; values:component_types",
-          .attrs = "component_types:list(type)>=1; allow_small_batch:bool=False; wait_for_incomplete:bool=False; "
-                   "timeout_ms:int=-1",
+          .attrs =
+              "component_types:list(type)>=1; allow_small_batch:bool=False; wait_for_incomplete:bool=False; "
+              "timeout_ms:int=-1",
           .host = "num_elements, indices, keys, values",
           .infer = infer_take,
           .gradient = not_differentiable,

@@ -41,11 +41,13 @@ class BatchedCalls final : public Resource {
     std::vector<Tensor> arguments;
     for (size_t i = 0; i < batch[0]->inputs.size(); ++i) arguments.push_back(joined_rows(batch, i, padded));
     const int count = static_cast<int>(arguments.size());
-    for (Tensor& captured : call_arguments(first, count, first.inputs() - count)) arguments.push_back(std::move(captured));
+    for (Tensor& captured : call_arguments(first, count, first.inputs() - count))
+      arguments.push_back(std::move(captured));
     GraphFunction& function = (*functions)->find(function_);
     const auto& types = first.node().attr<std::vector<DType>>("Tout");
     if (function.results() != types.size()) {
-      throw invalid_argument("Incorrect number of batched output tensors: {} and not {}", function.results(), types.size());
+      throw invalid_argument("Incorrect number of batched output tensors: {} and not {}", function.results(),
+                             types.size());
     }
     std::vector<Tensor> results(types.size());
     function.call(arguments, results, control_);
@@ -59,9 +61,10 @@ class BatchedCalls final : public Resource {
     }
     if (result.shape().rank() == 0) throw error(Code::FailedPrecondition, "Batched output tensor has 0 dimensions");
     if (result.shape()[0] != rows) {
-      throw error(Code::FailedPrecondition,
-                  "Batched output tensor's 0th dimension does not equal the sum of the 0th dimension sizes of the input "
-                  "tensors");
+      throw error(
+          Code::FailedPrecondition,
+          "Batched output tensor's 0th dimension does not equal the sum of the 0th dimension sizes of the input "
+          "tensors");
     }
     int64_t at = 0;
     for (const auto& task : batch) {
@@ -84,7 +87,8 @@ State prepare(PrepareContext& c) {
   auto batcher = c.named_resource<Batcher>([&](const std::string&) { return make_resource<Batcher>(limits); });
   CallState call = prepare_call(c);
   return {c.node_resource<BatchedCalls>([&] {
-    return make_resource<BatchedCalls>(batcher, call.functions, c.functions()->closed(), c.attr<FunctionName>("f").name);
+    return make_resource<BatchedCalls>(batcher, call.functions, c.functions()->closed(),
+                                       c.attr<FunctionName>("f").name);
   })};
 }
 
@@ -104,10 +108,11 @@ OpDef batch_function_op() {
   return {.name = "BatchFunction",
           .inputs = "in_tensors:Tin; captured_tensors:Tcaptured",
           .outputs = "out_tensors:Tout",
-          .attrs = "f:func; num_batch_threads:int; max_batch_size:int; batch_timeout_micros:int; "
-                   "max_enqueued_batches:int=10; allowed_batch_sizes:list(int)=[]; container:string=''; "
-                   "shared_name:string=''; batching_queue:string=''; Tin:list(type)>=1; Tcaptured:list(type)>=0; "
-                   "Tout:list(type)>=1",
+          .attrs =
+              "f:func; num_batch_threads:int; max_batch_size:int; batch_timeout_micros:int; "
+              "max_enqueued_batches:int=10; allowed_batch_sizes:list(int)=[]; container:string=''; "
+              "shared_name:string=''; batching_queue:string=''; Tin:list(type)>=1; Tcaptured:list(type)>=0; "
+              "Tout:list(type)>=1",
           .host = "in_tensors, captured_tensors, out_tensors",
           .infer = infer,
           .cpu = {.start = start_any<start>, .prepare = prepared<prepare>},

@@ -84,8 +84,11 @@ TEST(BatchFunction, SaysWhatIsWrong) {
   expect_error(run(limits(4, -1), Tensor(Floats{1})), Code::InvalidArgument, "non-negative");
   expect_error(run(limits(4, 0, {2, 3}), Tensor(Floats{1})), Code::InvalidArgument, "must equal max_batch_size");
   const Output late = batch_function(g, x, limits(4, int64_t{3600} * 1000000)).output(0);
-  expect_error([&] { session.run(late, {{x, Tensor(Floats{1})}}, {}, {.timeout = std::chrono::milliseconds(20)}); },
-               Code::DeadlineExceeded, "");
+  expect_error(
+      [&] {
+        session.run(late, {{x, Tensor(Floats{1})}}, {}, {.timeout = std::chrono::milliseconds(20)});
+      },
+      Code::DeadlineExceeded, "");
 }
 
 // A batch goes through the graph in one of the runs; all get their rows back, and their gradients.
@@ -115,11 +118,13 @@ TEST(Unbatch, GivesEveryRunItsOwnRowsAndGradients) {
 
 TEST(Unbatch, EndsWhenNobodyBringsItsRows) {
   Graph g;
-  const Output empty = g.constant(Tensor(Floats{})), nobody = reshape(g.constant(Tensor(std::vector<int64_t>{})), {0, 3});
+  const Output empty = g.constant(Tensor(Floats{})),
+               nobody = reshape(g.constant(Tensor(std::vector<int64_t>{})), {0, 3});
   auto unbatch = [&](const Output& index) {
-    return g.add({.op = "Unbatch",
-                  .inputs = {empty, index, g.constant(Tensor(int64_t{7}))},
-                  .attrs = {{"timeout_micros", int64_t{1000}}}})
+    return g
+        .add({.op = "Unbatch",
+              .inputs = {empty, index, g.constant(Tensor(int64_t{7}))},
+              .attrs = {{"timeout_micros", int64_t{1000}}}})
         .output();
   };
   Session session(g);

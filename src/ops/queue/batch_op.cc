@@ -26,8 +26,8 @@ Tensor no_rows(const Tensor& like) {
   return Tensor(like.dtype(), shape);
 }
 
-// The first run of a batch goes on with all rows, and with who brought which of them; the others go on with none. Each knows
-// its number, by which Unbatch gives its rows back.
+// The first run of a batch goes on with all rows, and with who brought which of them; the others go on with none. Each
+// knows its number, by which Unbatch gives its rows back.
 void give(const Batch& batch, const BatchLimits& limits) {
   static std::atomic<int64_t> made{1};
   int64_t rows = 0;
@@ -85,12 +85,12 @@ void gradient(GradContext& c) {
   for (int i = 0; i < count; ++i) {
     if (!c.has_output_grad(i)) continue;
     const std::string name = fmt::format("batch_gradient_{}_{}", c.op().name(), i);
-    c.set_input_grad(i, c.graph()
-                            .add({.op = "Unbatch",
-                                  .inputs = {c.raw_output_grad(i).dense(), c.output(count), c.output(count + 1)},
-                                  .attrs = {{"timeout_micros", c.attr<int64_t>("grad_timeout_micros")},
-                                            {"shared_name", name}}})
-                            .output());
+    c.set_input_grad(
+        i, c.graph()
+               .add({.op = "Unbatch",
+                     .inputs = {c.raw_output_grad(i).dense(), c.output(count), c.output(count + 1)},
+                     .attrs = {{"timeout_micros", c.attr<int64_t>("grad_timeout_micros")}, {"shared_name", name}}})
+               .output());
   }
 }
 
@@ -100,9 +100,10 @@ OpDef batch_op() {
   return {.name = "Batch",
           .inputs = "in_tensors:T",
           .outputs = "batched_tensors:T; batch_index:int64; id:int64",
-          .attrs = "num_batch_threads:int; max_batch_size:int; max_enqueued_batches:int=10; batch_timeout_micros:int; "
-                   "allowed_batch_sizes:list(int)=[]; grad_timeout_micros:int; container:string=''; "
-                   "shared_name:string=''; batching_queue:string=''; T:list(type)>=1",
+          .attrs =
+              "num_batch_threads:int; max_batch_size:int; max_enqueued_batches:int=10; batch_timeout_micros:int; "
+              "allowed_batch_sizes:list(int)=[]; grad_timeout_micros:int; container:string=''; "
+              "shared_name:string=''; batching_queue:string=''; T:list(type)>=1",
           .host = "in_tensors, batched_tensors, batch_index, id",
           .infer = infer,
           .gradient = gradient,

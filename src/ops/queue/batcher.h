@@ -23,8 +23,8 @@ struct BatchLimits {
 };
 BatchLimits batch_limits(const PrepareContext& c);
 
-// What a run wants to have done together with what others want. `process` is called with a batch, by the task that is the
-// first of it, and completes all of its tasks.
+// What a run wants to have done together with what others want. `process` is called with a batch, by the task that is
+// the first of it, and completes all of its tasks.
 struct BatchTask;
 using Batch = std::vector<std::unique_ptr<BatchTask>>;
 struct BatchTask {
@@ -40,8 +40,8 @@ struct BatchTask {
   std::optional<std::stop_callback<std::function<void()>>> on_stop = {};
 };
 
-// Gathers tasks of several runs into batches, each of which a thread processes when it is full or its first task has waited
-// long enough. Thread-safe.
+// Gathers tasks of several runs into batches, each of which a thread processes when it is full or its first task has
+// waited long enough. Thread-safe.
 class Batcher final : public Resource {
  public:
   explicit Batcher(BatchLimits limits);
@@ -70,7 +70,8 @@ class Batcher final : public Resource {
   std::vector<std::thread> threads_;
 };
 
-// The inputs [first, first + count) as what a task brings. Throws InvalidArgument when they differ in rows or have none.
+// The inputs [first, first + count) as what a task brings. Throws InvalidArgument when they differ in rows or have
+// none.
 std::unique_ptr<BatchTask> batch_task(KernelContext& c, Completion done, int first, int count);
 // Input `index` of all tasks below each other, with as many more rows of the first as make `rows`.
 Tensor joined_rows(const Batch& batch, size_t index, int64_t rows);

@@ -143,8 +143,6 @@ std::unique_ptr<Elements> make_shuffled_elements(size_t components, int64_t seed
   return std::make_unique<Shuffled>(components, seed, seed2);
 }
 
-std::unique_ptr<Elements> make_priority_elements(size_t components) {
-  return std::make_unique<ByPriority>(components);
-}
+std::unique_ptr<Elements> make_priority_elements(size_t components) { return std::make_unique<ByPriority>(components); }
 
 }  // namespace weir::ops

@@ -3,9 +3,7 @@
 namespace weir::ops {
 namespace {
 
-QueueState prepare(PrepareContext& c) {
-  return find_queue(c, {.kind = Queue::Kind::Fifo});
-}
+QueueState prepare(PrepareContext& c) { return find_queue(c, {.kind = Queue::Kind::Fifo}); }
 
 OpDef row(std::string_view name, std::string_view outputs) {
   return queue_row(name, outputs,

@@ -109,9 +109,7 @@ OpDef ordered_map_unstage_op() { return take_row("OrderedMapUnstage", start_any<
 OpDef ordered_map_unstage_no_key_op() { return take_row("OrderedMapUnstageNoKey", start_any<pop_any>, false); }
 OpDef ordered_map_peek_op() { return take_row("OrderedMapPeek", start_any<peek>, true); }
 OpDef ordered_map_size_op() { return size_row("OrderedMapSize", kernel_any<size>); }
-OpDef ordered_map_incomplete_size_op() {
-  return size_row("OrderedMapIncompleteSize", kernel_any<incomplete_size>);
-}
+OpDef ordered_map_incomplete_size_op() { return size_row("OrderedMapIncompleteSize", kernel_any<incomplete_size>); }
 OpDef ordered_map_clear_op() { return clear_row("OrderedMapClear"); }
 
 }  // namespace weir::ops

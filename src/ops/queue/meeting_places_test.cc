@@ -101,7 +101,12 @@ TEST_F(Staging, HoldsBackWhoPutsInMoreThanItHolds) {
 
 TEST_F(Staging, GivesTheValueOfAKeyWhenItComes) {
   Output key = g.placeholder(int64, {}, "key");
-  Operation put = node("MapStage").input(key).input(std::vector<int32_t>{0}).input(InList{7.f}).attr("fake_dtypes", std::vector<DType>{float32}).build();
+  Operation put = node("MapStage")
+                      .input(key)
+                      .input(std::vector<int32_t>{0})
+                      .input(InList{7.f})
+                      .attr("fake_dtypes", std::vector<DType>{float32})
+                      .build();
   Output get = node("MapUnstage").input(key).input(std::vector<int32_t>{0}).output();
   Session session(g);
   std::thread taker([&] { EXPECT_EQ(session.run(get, {{key, int64_t{5}}}).scalar<float>(), 7); });
@@ -117,8 +122,7 @@ TEST(Accumulators, GiveTheMeanOfEnoughGradientsAndDropOldOnes) {
                       .attr("shape", Shape{2})
                       .output();
   Output step = g.placeholder(int64, {}, "step"), gradient = g.placeholder(float32, Shape::unknown(), "gradient");
-  Operation apply =
-      NodeBuilder("ResourceAccumulatorApplyGradient").input(handle).input(step).input(gradient).build();
+  Operation apply = NodeBuilder("ResourceAccumulatorApplyGradient").input(handle).input(step).input(gradient).build();
   Output take = NodeBuilder("ResourceAccumulatorTakeGradient").input(handle).input(2).attr("dtype", float32).output();
   Output count = NodeBuilder("ResourceAccumulatorNumAccumulated").input(handle).output();
   Session session(g);
@@ -128,8 +132,11 @@ TEST(Accumulators, GiveTheMeanOfEnoughGradientsAndDropOldOnes) {
   taker.join();
   session.run(apply, {{step, int64_t{0}}, {gradient, std::vector<float>{1, 5}}});  // of an earlier step
   EXPECT_EQ(session.run(count).scalar<int32_t>(), 0);
-  expect_error([&] { session.run(apply, {{step, int64_t{1}}, {gradient, std::vector<float>{1, 2, 3}}}); },
-               Code::InvalidArgument, "Shape mismatch: expected [2], got [3]");
+  expect_error(
+      [&] {
+        session.run(apply, {{step, int64_t{1}}, {gradient, std::vector<float>{1, 2, 3}}});
+      },
+      Code::InvalidArgument, "Shape mismatch: expected [2], got [3]");
 }
 
 }  // namespace

@@ -145,10 +145,10 @@ class Queue::Dequeue final : public Visit {
   void deliver(KernelContext& c) override {
     const Options& o = queue_->options_;
     for (size_t k = 0; k < o.types.size(); ++k) {
-      Tensor value =
-          is_batch_ ? queue_->batches_.assemble(o.types[k], o.shapes[k], std::span<const Tensor>(rows_).subspan(
-                                                                             std::min(k, rows_.size())), o.types.size())
-                    : detached(std::move(rows_[k]));
+      Tensor value = is_batch_ ? queue_->batches_.assemble(
+                                     o.types[k], o.shapes[k],
+                                     std::span<const Tensor>(rows_).subspan(std::min(k, rows_.size())), o.types.size())
+                               : detached(std::move(rows_[k]));
       c.set_output(static_cast<int>(k), std::move(value));
     }
   }
@@ -292,9 +292,7 @@ void Queue::enqueue_many(Row batch, KernelContext& c, Completion done) {
   come(Side::Bringing, Enqueue(*this, std::move(batch), count, true), c, done);
 }
 
-void Queue::dequeue(KernelContext& c, Completion done) {
-  come(Side::Taking, Dequeue(*this, 1, false, false), c, done);
-}
+void Queue::dequeue(KernelContext& c, Completion done) { come(Side::Taking, Dequeue(*this, 1, false, false), c, done); }
 
 void Queue::dequeue_many(int64_t count, bool up_to, KernelContext& c, Completion done) {
   if (options_.shapes.empty()) {

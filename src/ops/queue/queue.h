@@ -25,8 +25,8 @@ class Queue final : public Meeting {
     int64_t capacity = -1;  // elements; negative: no limit
     std::vector<DType> types = {};
     std::vector<Shape> shapes = {};  // empty: any, and no batches can be taken
-    int64_t min_after_dequeue = 0;  // elements that stay until the queue is closed
-    int64_t seed = 0, seed2 = 0;    // of RandomShuffle
+    int64_t min_after_dequeue = 0;   // elements that stay until the queue is closed
+    int64_t seed = 0, seed2 = 0;     // of RandomShuffle
   };
   // Throws InvalidArgument for options that contradict each other.
   explicit Queue(Options options);
@@ -74,7 +74,7 @@ class Queue final : public Meeting {
   const std::unique_ptr<Elements> elements_;
   Batches batches_;
   bool closed_ = false, ends_soon_ = false;  // guarded by mutex_, as is
-  int64_t put_in_ = 0;  // elements, ever
+  int64_t put_in_ = 0;                       // elements, ever
 };
 
 // "FIFOQueue": as TensorFlow names them in messages.

@@ -1,7 +1,7 @@
+#include "ops/queue/queue.h"
 #include "base/errors.h"
 #include "graph/infer_context.h"
 #include "graph/op_def.h"
-#include "ops/queue/queue.h"
 #include "ops/types.h"
 
 namespace weir::ops {

@@ -1,6 +1,6 @@
+#include "ops/queue/queue.h"
 #include "graph/infer_context.h"
 #include "graph/op_def.h"
-#include "ops/queue/queue.h"
 #include "ops/types.h"
 
 namespace weir::ops {

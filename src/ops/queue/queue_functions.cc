@@ -29,14 +29,23 @@ QueueBase::QueueBase(const Output& handle) : handle_(handle) {
 }
 
 Operation QueueBase::enqueue(const InList& components, std::string_view name, Where where) const {
-  return NodeBuilder("QueueEnqueueV2", name, where).input(handle_).attr("Tcomponents", types_).input(components).build();
+  return NodeBuilder("QueueEnqueueV2", name, where)
+      .input(handle_)
+      .attr("Tcomponents", types_)
+      .input(components)
+      .build();
 }
 
 Operation QueueBase::enqueue_many(const InList& components, std::string_view name, Where where) const {
-  return NodeBuilder("QueueEnqueueManyV2", name, where).input(handle_).attr("Tcomponents", types_).input(components).build();
+  return NodeBuilder("QueueEnqueueManyV2", name, where)
+      .input(handle_)
+      .attr("Tcomponents", types_)
+      .input(components)
+      .build();
 }
 
-std::vector<Output> QueueBase::taken(std::string_view op, std::optional<In> count, std::string_view name, Where where) const {
+std::vector<Output> QueueBase::taken(std::string_view op, std::optional<In> count, std::string_view name,
+                                     Where where) const {
   NodeBuilder builder(op, name, where);
   builder.input(handle_);
   if (count) builder.input(*count);
@@ -56,7 +65,9 @@ std::vector<Output> QueueBase::taken(std::string_view op, std::optional<In> coun
   return components;
 }
 
-std::vector<Output> QueueBase::dequeue(std::string_view name, Where where) const { return taken("QueueDequeueV2", {}, name, where); }
+std::vector<Output> QueueBase::dequeue(std::string_view name, Where where) const {
+  return taken("QueueDequeueV2", {}, name, where);
+}
 std::vector<Output> QueueBase::dequeue_many(const In& count, std::string_view name, Where where) const {
   return taken("QueueDequeueManyV2", count, name, where);
 }
@@ -64,7 +75,9 @@ std::vector<Output> QueueBase::dequeue_up_to(const In& count, std::string_view n
   return taken("QueueDequeueUpToV2", count, name, where);
 }
 
-Output QueueBase::size(std::string_view name, Where where) const { return NodeBuilder("QueueSizeV2", name, where).input(handle_).output(); }
+Output QueueBase::size(std::string_view name, Where where) const {
+  return NodeBuilder("QueueSizeV2", name, where).input(handle_).output();
+}
 
 Output QueueBase::is_closed(std::string_view name, Where where) const {
   return NodeBuilder("QueueIsClosedV2", name, where).input(handle_).output();
@@ -82,13 +95,11 @@ FifoQueue::FifoQueue(Graph& graph, const std::vector<DType>& types, const QueueO
     : QueueBase(queue_node("FIFOQueueV2", graph, types, options, name, where).output()) {}
 
 PaddingFifoQueue::PaddingFifoQueue(Graph& graph, const std::vector<DType>& types, const QueueOptions& options,
-                                   std::string_view name,
-                     Where where)
+                                   std::string_view name, Where where)
     : QueueBase(queue_node("PaddingFIFOQueueV2", graph, types, options, name, where).output()) {}
 
 RandomShuffleQueue::RandomShuffleQueue(Graph& graph, const std::vector<DType>& types,
-                                       const RandomShuffleQueueOptions& options,
-                                       std::string_view name, Where where) {
+                                       const RandomShuffleQueueOptions& options, std::string_view name, Where where) {
   // Both seeds of TensorFlow's Python: without one the queue differs from process to process.
   Seeds seeds = graph.next_seeds(options.seed);
   if (seeds.seed == 0 && seeds.seed2 == 0 && options.seed) seeds.seed2 = 1;
@@ -102,7 +113,7 @@ RandomShuffleQueue::RandomShuffleQueue(Graph& graph, const std::vector<DType>& t
 }
 
 PriorityQueue::PriorityQueue(Graph& graph, const std::vector<DType>& types, const QueueOptions& options,
-                                       std::string_view name, Where where) {
+                             std::string_view name, Where where) {
   handle_ = queue_node("PriorityQueueV2", graph, types, options, name, where).output();
   types_ = types;
   types_.insert(types_.begin(), DType::Int64);

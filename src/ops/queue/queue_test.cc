@@ -101,19 +101,27 @@ TEST(FifoQueue, RefusesWhatDoesNotFit) {
   Operation put = queue.enqueue_many({x});
   Output take = queue.dequeue_many(n)[0], take_any = any.dequeue_many(n)[0];
   Session session(g);
-  expect_error([&] { session.run(put, {{x, Tensor(int32, Shape{4, 3})}}); }, Code::InvalidArgument,
-               "Shape mismatch in tuple component 0. Expected [4,2], got [4,3]");
+  expect_error(
+      [&] {
+        session.run(put, {{x, Tensor(int32, Shape{4, 3})}});
+      },
+      Code::InvalidArgument, "Shape mismatch in tuple component 0. Expected [4,2], got [4,3]");
   expect_error([&] { session.run(put, {{x, 1}}); }, Code::InvalidArgument, "");
   expect_error([&] { session.run(take, {{n, -1}}); }, Code::InvalidArgument, "requested -1 < 0 elements");
-  expect_error([&] { session.run(take_any, {{n, 1}}); }, Code::InvalidArgument,
-               "FIFOQueue's DequeueMany and DequeueUpTo require the components to have specified shapes.");
+  expect_error(
+      [&] {
+        session.run(take_any, {{n, 1}});
+      },
+      Code::InvalidArgument,
+      "FIFOQueue's DequeueMany and DequeueUpTo require the components to have specified shapes.");
   expect_error([&] { queue.dequeue_many(-2); }, Code::InvalidArgument, "must be >= 0");
 }
 
 TEST(FifoQueue, IsSharedByNameWithWhoDescribesTheSame) {
   Graph g;
   FifoQueue a(g, {int32}, {.capacity = 3, .shared_name = "q"}), b(g, {int32}, {.capacity = 3, .shared_name = "q"});
-  FifoQueue larger(g, {int32}, {.capacity = 4, .shared_name = "q"}), other(g, {float32}, {.capacity = 3, .shared_name = "q"});
+  FifoQueue larger(g, {int32}, {.capacity = 4, .shared_name = "q"}),
+      other(g, {float32}, {.capacity = 3, .shared_name = "q"});
   RandomShuffleQueue shuffled(g, {int32}, {{.capacity = 3, .shared_name = "q"}});
   Session session(g);
   session.run(a.enqueue({7}));
@@ -198,7 +206,8 @@ TEST(RandomShuffleQueue, RefusesToKeepMoreThanItHolds) {
 TEST(PriorityQueue, GivesTheSmallestFirst) {
   Graph g;
   PriorityQueue queue(g, {int32}, {.shapes = {Shape{}}});
-  Operation put = queue.enqueue_many({std::vector<int64_t>{5, -1, 3}, Ints{50, 10, 30}}), more = queue.enqueue({int64_t{4}, 40});
+  Operation put = queue.enqueue_many({std::vector<int64_t>{5, -1, 3}, Ints{50, 10, 30}}),
+            more = queue.enqueue({int64_t{4}, 40});
   auto all = queue.dequeue_many(4);
   Session session(g);
   session.run(put);
@@ -214,7 +223,11 @@ TEST(Queues, HaveReferencesAsHandlesToo) {
                       .attr("shapes", std::vector<Shape>{Shape{}})
                       .output();
   Operation put = NodeBuilder("QueueEnqueueMany").input(handle).input(InList{Ints{1, 2}}).build();
-  Output taken = NodeBuilder("QueueDequeueMany").input(handle).input(2).attr("component_types", std::vector<DType>{int32}).output();
+  Output taken = NodeBuilder("QueueDequeueMany")
+                     .input(handle)
+                     .input(2)
+                     .attr("component_types", std::vector<DType>{int32})
+                     .output();
   Session session(g);
   session.run(put);
   EXPECT_EQ(ints(session.run(taken)), (Ints{1, 2}));

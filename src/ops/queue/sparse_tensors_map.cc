@@ -108,7 +108,8 @@ void add_many(KernelContext& c) {
     for (int64_t i = begin; i < at; ++i) {
       std::copy_n(indices + i * rank + 1, rank - 1, part.indices.mutable_data<int64_t>() + (i - begin) * (rank - 1));
     }
-    copy_elements(values.dtype(), static_cast<const char*>(values.raw()) + begin * static_cast<int64_t>(dtype_size(values.dtype())),
+    copy_elements(values.dtype(),
+                  static_cast<const char*>(values.raw()) + begin * static_cast<int64_t>(dtype_size(values.dtype())),
                   part.values.mutable_raw(), at - begin);
     handles.mutable_data<int64_t>()[row] = c.state<State>().map->add(std::move(part));
   }
@@ -125,14 +126,16 @@ void take(KernelContext& c) {
     parts.push_back(c.state<State>().map->take(c.input<int64_t>(0)[i]));
     if (parts.back().shape.size() != parts[0].shape.size()) {
       throw invalid_argument(
-          "Inconsistent rank across SparseTensors: rank prior to SparseTensor[{}] was: {} but rank of SparseTensor[{}] is: {}",
+          "Inconsistent rank across SparseTensors: rank prior to SparseTensor[{}] was: {} but rank of SparseTensor[{}] "
+          "is: {}",
           i, parts[0].shape.size(), i, parts.back().shape.size());
     }
     count += parts.back().values.elements();
   }
   const int64_t rank = parts.empty() ? 0 : static_cast<int64_t>(parts[0].shape.size());
   const DType dtype = c.node().type("dtype");
-  Tensor indices(DType::Int64, Shape{count, rank + 1}), values(dtype, Shape{count}), shape(DType::Int64, Shape{rank + 1});
+  Tensor indices(DType::Int64, Shape{count, rank + 1}), values(dtype, Shape{count}),
+      shape(DType::Int64, Shape{rank + 1});
   std::fill_n(shape.mutable_data<int64_t>(), rank + 1, 0);
   shape.mutable_data<int64_t>()[0] = c.elements(0);
   int64_t at = 0;

@@ -12,8 +12,8 @@ struct State {
 
 State prepare(PrepareContext& c) {
   const StagingLimits limits{c.attr<int64_t>("capacity"), c.attr<int64_t>("memory_limit")};
-  return {c.named_resource<StagingArea>(
-      [&](const std::string& name) { return make_resource<StagingArea>(name, limits); })};
+  return {
+      c.named_resource<StagingArea>([&](const std::string& name) { return make_resource<StagingArea>(name, limits); })};
 }
 
 StagingArea& area(KernelContext& c) { return *c.state<State>().area; }
@@ -35,8 +35,9 @@ void infer_peek(InferContext& c) { c.require_scalar(0); }
 OpDef row(std::string_view name, Kernel cpu) {
   cpu.prepare = prepared<prepare>;
   return {.name = name,
-          .attrs = "capacity:int>=0=0; memory_limit:int>=0=0; dtypes:list(type)>=1; container:string=''; "
-                   "shared_name:string=''",
+          .attrs =
+              "capacity:int>=0=0; memory_limit:int>=0=0; dtypes:list(type)>=1; container:string=''; "
+              "shared_name:string=''",
           .flags = "stateful",
           .gradient = not_differentiable,
           .cpu = cpu,

@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <cstring>
 #include <condition_variable>
+#include <cstring>
 #include <list>
 #include <optional>
 #include <thread>
@@ -188,7 +188,8 @@ void unbatch(KernelContext& c, Completion done) {
   }
   const Tensor whole = places.empty() ? Tensor() : c.input_tensor(0);
   for (const Place& place : places) exchange->put(place.id, shared_rows(whole, place.begin, place.end), until);
-  exchange->take({id}, c, done, until, [&c](std::vector<Tensor> rows_of_id) { c.set_output(0, std::move(rows_of_id[0])); });
+  exchange->take({id}, c, done, until,
+                 [&c](std::vector<Tensor> rows_of_id) { c.set_output(0, std::move(rows_of_id[0])); });
 }
 
 // The run that has the batch waits for the gradients of all others.
@@ -226,7 +227,8 @@ void unbatch_gradient(KernelContext& c, Completion done) {
 void require_index(InferContext& c, int input) {
   c.require_rank(input, 2);
   const Shape& shape = c.input(input);
-  if (shape.has_rank() && shape[1] != kUnknown && shape[1] != 3) c.fail("batch_index must have 3 columns: " + shape.str());
+  if (shape.has_rank() && shape[1] != kUnknown && shape[1] != 3)
+    c.fail("batch_index must have 3 columns: " + shape.str());
 }
 
 Shape any_rows(Shape shape) {

@@ -82,8 +82,8 @@ TEST(FixedUnigramCandidateSampler, DrawsByTheGivenFrequencies) {
   const auto classes = values[0].data<int64_t>();
   EXPECT_EQ(classes[0] + classes[1], 3);  // 1 and 2: the others cannot be
   options.num_sampled = 3;
-  Output impossible =
-      fixed_unigram_candidate_sampler(labels, options, {.unigrams = {3, 1, 0}, .num_reserved_ids = 1}).sampled_candidates;
+  Output impossible = fixed_unigram_candidate_sampler(labels, options, {.unigrams = {3, 1, 0}, .num_reserved_ids = 1})
+                          .sampled_candidates;
   expect_error([&] { session.run(impossible); }, Code::InvalidArgument, "cannot be drawn");
   expect_error([&] { fixed_unigram_candidate_sampler(labels, options, {}); }, Code::InvalidArgument,
                "Must provide either vocab_file or unigrams.");

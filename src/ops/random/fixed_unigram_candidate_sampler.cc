@@ -125,8 +125,7 @@ void cpu(KernelContext& c) {
 }  // namespace
 
 OpDef fixed_unigram_candidate_sampler_op() {
-  OpDef row =
-      sampler_row("FixedUnigramCandidateSampler", {.select = kernel_any<cpu>, .prepare = prepared<prepare>});
+  OpDef row = sampler_row("FixedUnigramCandidateSampler", {.select = kernel_any<cpu>, .prepare = prepared<prepare>});
   row.attrs =
       "num_true:int>=1; num_sampled:int>=1; unique:bool; range_max:int>=1; vocab_file:string=''; distortion:float=1.0; "
       "num_reserved_ids:int=0; num_shards:int>=1=1; shard:int>=0=0; unigrams:list(float)=[]; seed:int=0; seed2:int=0";

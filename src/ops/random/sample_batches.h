@@ -7,8 +7,8 @@
 
 namespace weir::ops {
 
-// How samples are shared out among streams, as TensorFlow does it: a batch for each entry of the first dimension, or, when
-// all batches have the same parameters, 100 samples each.
+// How samples are shared out among streams, as TensorFlow does it: a batch for each entry of the first dimension, or,
+// when all batches have the same parameters, 100 samples each.
 struct SampleBatches {
   int64_t batches, samples, total;
 

@@ -187,12 +187,13 @@ OpDef stateful_uniform_full_int_op() {
              infer<2>, kernel_for<Types<int32_t, int64_t, uint32_t, uint64_t>, FullInt, AttrDtype>);
 }
 OpDef non_deterministic_ints_op() {
-  return row({.name = "NonDeterministicInts",
-              .inputs = "shape:shape_dtype",
-              .attrs = "dtype:type=int64; shape_dtype:type=int64",
-              .host = "shape"},
-             [](InferContext& c) { c.set_output(0, shape_argument(c, 0)); },
-             kernel_for<Types<int32_t, int64_t, uint32_t, uint64_t>, Nondeterministic, AttrDtype>);
+  return row(
+      {.name = "NonDeterministicInts",
+       .inputs = "shape:shape_dtype",
+       .attrs = "dtype:type=int64; shape_dtype:type=int64",
+       .host = "shape"},
+      [](InferContext& c) { c.set_output(0, shape_argument(c, 0)); },
+      kernel_for<Types<int32_t, int64_t, uint32_t, uint64_t>, Nondeterministic, AttrDtype>);
 }
 OpDef rng_skip_op() {
   return {.name = "RngSkip",

@@ -50,15 +50,15 @@ struct UniformInt {
 
 template <class Fill>
 OpDef row(std::string_view name) {
-  return {.name = name,
-          .inputs = "shape:T; seed:Tseed",
-          .outputs = "output:dtype",
-          .attrs =
-              "dtype:type{half,bfloat16,float,double}=float; T:type{int32,int64}=int32; Tseed:type{int32,int64}=int64",
-          .host = "shape, seed",
-          .infer = infer,
-          .gradient = not_differentiable,
-          .cpu = {.select = kernel_for<FloatTypes, Fill, AttrDtype>}};
+  return {
+      .name = name,
+      .inputs = "shape:T; seed:Tseed",
+      .outputs = "output:dtype",
+      .attrs = "dtype:type{half,bfloat16,float,double}=float; T:type{int32,int64}=int32; Tseed:type{int32,int64}=int64",
+      .host = "shape, seed",
+      .infer = infer,
+      .gradient = not_differentiable,
+      .cpu = {.select = kernel_for<FloatTypes, Fill, AttrDtype>}};
 }
 
 }  // namespace

@@ -70,7 +70,8 @@ TEST(LSTMBlockCell, EqualsTheCellOfSingleOperations) {
     Graph g;
     Cell cell(g);
     Output x = g.constant(numbers({kBatch, kInputs}, 1));
-    LstmBlockOutputs fused = lstm_block_cell(x, cell.c, cell.h, cell.args(), {.cell_clip = 0, .use_peephole = peephole});
+    LstmBlockOutputs fused =
+        lstm_block_cell(x, cell.c, cell.h, cell.args(), {.cell_clip = 0, .use_peephole = peephole});
     auto [c, h] = cell.step(x, cell.c, cell.h, peephole);
     std::vector<Output> xs = {x, cell.c, cell.h, cell.w, cell.b};
     if (peephole) xs.insert(xs.end(), {cell.wci, cell.wcf, cell.wco});
@@ -84,8 +85,11 @@ TEST(LSTMBlockCell, ClipsItsMemoryAndChecksShapes) {
   Output x = g.constant(numbers({kBatch, kInputs}, 1));
   Output clipped = lstm_block_cell(x, cell.c, cell.h, cell.args(), {.cell_clip = 0.01f}).cs;
   EXPECT_LE(Session(g).run(reduce_max(abs(clipped))).scalar<float>(), 0.01f);
-  expect_error([&] { lstm_block_cell(g.constant(numbers({kBatch, 3}, 1)), cell.c, cell.h, cell.args()); },
-               Code::InvalidArgument, "w.shape");
+  expect_error(
+      [&] {
+        lstm_block_cell(g.constant(numbers({kBatch, 3}, 1)), cell.c, cell.h, cell.args());
+      },
+      Code::InvalidArgument, "w.shape");
 }
 
 TEST(BlockLSTM, EqualsTheCellStepByStep) {

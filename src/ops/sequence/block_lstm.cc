@@ -5,8 +5,8 @@
 #include "weir/ops.h"
 #include "weir/sequence_ops.h"
 
-// An LSTM along a whole sequence. The products with the inputs are one product for all steps, and so are, backwards, the
-// gradients of inputs and weights: only what depends on the step before is computed step by step.
+// An LSTM along a whole sequence. The products with the inputs are one product for all steps, and so are, backwards,
+// the gradients of inputs and weights: only what depends on the step before is computed step by step.
 namespace weir::ops {
 namespace {
 
@@ -235,8 +235,8 @@ OpDef block_lstm_op() {
                      gradient, prepared<prepare>);
 }
 OpDef block_lstm_v2_op() {
-  return forward_row("BlockLSTMV2", "cell_clip:float=0.0; use_peephole:bool=False; T:type{half,float}",
-                     gradient_v2, prepared<prepare_v2>);
+  return forward_row("BlockLSTMV2", "cell_clip:float=0.0; use_peephole:bool=False; T:type{half,float}", gradient_v2,
+                     prepared<prepare_v2>);
 }
 OpDef block_lstm_grad_op() { return grad_row("BlockLSTMGrad", prepared<prepare_grad>); }
 OpDef block_lstm_grad_v2_op() { return grad_row("BlockLSTMGradV2", prepared<prepare_grad_v2>); }

@@ -39,7 +39,8 @@ double log_normalizer(const T* row, int64_t n) {
   return top + std::log(sum);
 }
 
-// Sequences of labels as a sparse matrix: outputs `first` (indices), first + stride (values), first + 2 * stride (shape).
+// Sequences of labels as a sparse matrix: outputs `first` (indices), first + stride (values), first + 2 * stride
+// (shape).
 void set_sparse_labels(KernelContext& c, int first, int stride, const std::vector<std::vector<int64_t>>& sequences);
 
 }  // namespace weir::ops

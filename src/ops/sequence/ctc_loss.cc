@@ -64,7 +64,8 @@ Labels counted_labels(const Labels& given, int64_t b, int64_t classes, const Sta
       ended = true;
     } else if (ended) {
       throw invalid_argument(
-          "Saw a non-null label (index >= num_classes - 1) following a null label, batch: {} num_classes: {} labels: {}",
+          "Saw a non-null label (index >= num_classes - 1) following a null label, batch: {} num_classes: {} labels: "
+          "{}",
           b, classes, listed(given));
     } else if (given[i] < 0) {
       throw invalid_argument("All labels must be nonnegative integers, batch: {} labels: {}", b, listed(given));
@@ -91,7 +92,9 @@ class Alignment {
   // The log probability of the labels, and of `visits[t, class]`: that a path is at that class at that time.
   double run(const std::vector<double>& log_y, int64_t classes, std::vector<double>& visits) {
     const auto states = static_cast<int64_t>(path_.size());
-    auto y = [&](int64_t t, int64_t u) { return log_y[static_cast<size_t>(t * classes + path_[static_cast<size_t>(u)])]; };
+    auto y = [&](int64_t t, int64_t u) {
+      return log_y[static_cast<size_t>(t * classes + path_[static_cast<size_t>(u)])];
+    };
     std::vector<double> alpha(static_cast<size_t>(time_ * states), kLogZero);
     auto a = [&](int64_t t, int64_t u) -> double& { return alpha[static_cast<size_t>(t * states + u)]; };
     a(0, 0) = y(0, 0);
@@ -152,7 +155,8 @@ struct Cpu {
       const int64_t available = c.input<int32_t>(3)[b];
       if (!state.ignore_longer && required > available) {
         throw invalid_argument(
-            "Not enough time for target transition sequence (required: {}, available: {}){}You can turn this error into "
+            "Not enough time for target transition sequence (required: {}, available: {}){}You can turn this error "
+            "into "
             "a warning by using the flag ignore_longer_outputs_than_inputs",
             required, available, b);
       }
@@ -165,8 +169,8 @@ struct Cpu {
         const int64_t time = c.input<int32_t>(3)[b];
         // Empty sequences, and those shorter than their labels, have no loss.
         if (time == 0 || static_cast<int64_t>(given[static_cast<size_t>(b)].size()) > time) continue;
-        loss[b] = static_cast<T>(one_sequence(c.input<T>(0), gradient, shape, b, time, labels[static_cast<size_t>(b)],
-                                              state.merge));
+        loss[b] = static_cast<T>(
+            one_sequence(c.input<T>(0), gradient, shape, b, time, labels[static_cast<size_t>(b)], state.merge));
       }
     });
   }

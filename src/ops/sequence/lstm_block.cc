@@ -75,8 +75,8 @@ void lstm_step(const LstmBlockState& state, const float* gates, const float* bia
 }
 
 void lstm_step_grad(const LstmBlockState& state, const LstmStepValues& v, const float* cs_prev,
-                    const LstmPeepholes& peepholes, const float* cs_grad, const float* h_grad,
-                    const LstmStepGrads& out, ThreadPool& pool) {
+                    const LstmPeepholes& peepholes, const float* cs_grad, const float* h_grad, const LstmStepGrads& out,
+                    ThreadPool& pool) {
   const int64_t n = state.units;
   pool.parallel_for(state.batch, rows_per_block(n), [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {

@@ -37,12 +37,12 @@ struct LstmStepValues {
   const float *i, *cs, *f, *o, *ci, *co;
 };
 struct LstmStepGrads {
-  float *cs_prev, *gates;           // written; the second [batch, 4 * units]
-  float *wci, *wcf, *wco;           // added to; only with peepholes
+  float *cs_prev, *gates;  // written; the second [batch, 4 * units]
+  float *wci, *wcf, *wco;  // added to; only with peepholes
 };
 void lstm_step_grad(const LstmBlockState& state, const LstmStepValues& values, const float* cs_prev,
-                    const LstmPeepholes& peepholes, const float* cs_grad, const float* h_grad,
-                    const LstmStepGrads& out, ThreadPool& pool);
+                    const LstmPeepholes& peepholes, const float* cs_grad, const float* h_grad, const LstmStepGrads& out,
+                    ThreadPool& pool);
 
 // Checks the shapes of cs_prev, h_prev, w, wci, wcf, wco and b, which begin at input `first`, against x's, of which the
 // last two dimensions are [batch, inputs]. Gives [batch, units].

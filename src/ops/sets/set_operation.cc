@@ -86,8 +86,8 @@ OpDef dense_to_dense_set_operation_op() {
   return row<DenseToDense>("DenseToDenseSetOperation", "set1:T; set2:T", infer_dense_to_dense);
 }
 OpDef dense_to_sparse_set_operation_op() {
-  return row<DenseToSparse>("DenseToSparseSetOperation",
-                            "set1:T; set2_indices:int64; set2_values:T; set2_shape:int64", infer_dense_to_sparse);
+  return row<DenseToSparse>("DenseToSparseSetOperation", "set1:T; set2_indices:int64; set2_values:T; set2_shape:int64",
+                            infer_dense_to_sparse);
 }
 OpDef sparse_to_sparse_set_operation_op() {
   return row<SparseToSparse>("SparseToSparseSetOperation",

@@ -7,7 +7,8 @@
 #include "graph/infer_context.h"
 #include "ops/types.h"
 
-// What speech recognisers of TensorFlow 1 begin with: magnitudes of short-time spectra, and cepstral coefficients of them.
+// What speech recognisers of TensorFlow 1 begin with: magnitudes of short-time spectra, and cepstral coefficients of
+// them.
 namespace weir::ops {
 namespace {
 
@@ -44,7 +45,8 @@ Spectrogram prepare_spectrogram(PrepareContext& c) {
   Spectrogram s{w, c.attr<bool>("magnitude_squared"), cpu::Fft<double>::of_real(nothing ? 1 : w.fft), {}};
   if (nothing) return s;
   for (int64_t i = 0; i < w.size; ++i) {
-    s.weights.push_back(0.5 - 0.5 * std::cos(2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(w.size)));
+    s.weights.push_back(0.5 -
+                        0.5 * std::cos(2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(w.size)));
   }
   // Frames, spectra, and the transform's own.
   constexpr size_t kFrames = 8;
@@ -66,7 +68,8 @@ void spectrogram_cpu(KernelContext& c) {
       for (int64_t f = 0; f < count; ++f) {
         const float* x = c.input<float>(0) + (first + f) * s.window.stride * channels + channel;
         for (int64_t i = 0; i < n; ++i) {
-          lines[f * n + i] = i < s.window.size ? static_cast<double>(x[i * channels]) * s.weights[static_cast<size_t>(i)] : 0.0;
+          lines[f * n + i] =
+              i < s.window.size ? static_cast<double>(x[i * channels]) * s.weights[static_cast<size_t>(i)] : 0.0;
         }
       }
       s.fft.forward_real(lines, n, spectra, bins, count, rest, c.pool());
@@ -87,12 +90,14 @@ struct MfccOptions {
 MfccOptions mfcc_options(const AttrMap& attrs) {
   MfccOptions o{attrs.get<float>("upper_frequency_limit"), attrs.get<float>("lower_frequency_limit"),
                 attrs.get<int64_t>("filterbank_channel_count"), attrs.get<int64_t>("dct_coefficient_count")};
-  if (o.channels < 1 || o.channels > 1 << 20) throw invalid_argument("Number of filterbank channels must be positive: {}", o.channels);
+  if (o.channels < 1 || o.channels > 1 << 20)
+    throw invalid_argument("Number of filterbank channels must be positive: {}", o.channels);
   if (o.coefficients < 1 || o.coefficients > o.channels) {
     throw invalid_argument("Coefficient count must be positive and at most the number of channels: {}", o.coefficients);
   }
   if (!(o.lower >= 0) || !(o.upper > o.lower)) {
-    throw invalid_argument("Upper frequency limit must be greater than lower frequency limit: {}, {}", o.upper, o.lower);
+    throw invalid_argument("Upper frequency limit must be greater than lower frequency limit: {}, {}", o.upper,
+                           o.lower);
   }
   return o;
 }
@@ -116,14 +121,16 @@ struct Filterbank {
   std::vector<double> weights;
 
   Filterbank(const MfccOptions& o, int64_t bins, double rate) {
-    if (!(rate > 0) || bins < 2) throw invalid_argument("Mfcc initialization failed for channel count {} and sample rate {}", bins, rate);
+    if (!(rate > 0) || bins < 2)
+      throw invalid_argument("Mfcc initialization failed for channel count {} and sample rate {}", bins, rate);
     const double low = to_mel(o.lower), spacing = (to_mel(o.upper) - low) / static_cast<double>(o.channels + 1);
     auto centre = [&](int64_t i) { return low + spacing * static_cast<double>(i + 1); };
     const double hertz = 0.5 * rate / static_cast<double>(bins - 1);
     first = static_cast<int64_t>(1.5 + o.lower / hertz);
     last = static_cast<int64_t>(std::min(o.upper / hertz, 9e15));
     if (last >= bins) {
-      throw invalid_argument("Input too short to compute filterbank: {} bins reach {} hertz", bins, hertz * static_cast<double>(bins - 1));
+      throw invalid_argument("Input too short to compute filterbank: {} bins reach {} hertz", bins,
+                             hertz * static_cast<double>(bins - 1));
     }
     int64_t band = 0;
     for (int64_t i = 0; i < bins; ++i) {
@@ -142,14 +149,16 @@ void mfcc_cpu(KernelContext& c) {
   const int64_t bins = c.shape(0)[2], frames = c.shape(0)[0] * c.shape(0)[1];
   if (c.output_elements() == 0) return;
   const Filterbank bank(o, bins, c.scalar<int32_t>(1));
-  const double scale = std::sqrt(2.0 / static_cast<double>(o.channels)), step = std::numbers::pi / static_cast<double>(o.channels);
+  const double scale = std::sqrt(2.0 / static_cast<double>(o.channels)),
+               step = std::numbers::pi / static_cast<double>(o.channels);
   c.pool().parallel_for(frames, 8, [&](int64_t begin, int64_t end) {
     std::vector<double> energy(static_cast<size_t>(o.channels));
     for (int64_t f = begin; f < end; ++f) {
       const float* x = c.input<float>(0) + f * bins;
       std::fill(energy.begin(), energy.end(), 0.0);
       for (int64_t i = bank.first; i <= bank.last; ++i) {
-        const double magnitude = std::sqrt(static_cast<double>(x[i])), falling = magnitude * bank.weights[static_cast<size_t>(i)];
+        const double magnitude = std::sqrt(static_cast<double>(x[i])),
+                     falling = magnitude * bank.weights[static_cast<size_t>(i)];
         const int64_t band = bank.bands[static_cast<size_t>(i)];
         if (band >= 0) energy[static_cast<size_t>(band)] += falling;
         if (band + 1 < o.channels) energy[static_cast<size_t>(band + 1)] += magnitude - falling;
@@ -158,7 +167,8 @@ void mfcc_cpu(KernelContext& c) {
       for (int64_t k = 0; k < o.coefficients; ++k) {
         double sum = 0;
         for (int64_t j = 0; j < o.channels; ++j) {
-          sum += scale * std::cos(static_cast<double>(k) * step * (static_cast<double>(j) + 0.5)) * energy[static_cast<size_t>(j)];
+          sum += scale * std::cos(static_cast<double>(k) * step * (static_cast<double>(j) + 0.5)) *
+                 energy[static_cast<size_t>(j)];
         }
         c.output<float>()[f * o.coefficients + k] = static_cast<float>(sum);
       }

@@ -100,14 +100,13 @@ OpDef row(std::string_view name) {
 // The names of TensorFlow before 1.0.
 template <int kRank, bool kInverse>
 OpDef batch_row(std::string_view name) {
-  return {.name = name,
-          .inputs = "input:complex64",
-          .outputs = "output:complex64",
-          .flags = "deprecated@15",
-          .infer = infer<kRank>,
-          .cpu = {.select = kernel_any<run<float, kInverse>>,
-                  .prepare = prepared<prepare<float, kRank>>,
-                  .in_place = 0b1}};
+  return {
+      .name = name,
+      .inputs = "input:complex64",
+      .outputs = "output:complex64",
+      .flags = "deprecated@15",
+      .infer = infer<kRank>,
+      .cpu = {.select = kernel_any<run<float, kInverse>>, .prepare = prepared<prepare<float, kRank>>, .in_place = 0b1}};
 }
 
 }  // namespace

@@ -83,8 +83,8 @@ State prepare(PrepareContext& c) {
   return state;
 }
 
-// Calls body(first element of the input, first element of the output, lines) for runs of lines that follow each other at
-// equal distances on both sides; `sizes` says how many there are in each dimension but the last.
+// Calls body(first element of the input, first element of the output, lines) for runs of lines that follow each other
+// at equal distances on both sides; `sizes` says how many there are in each dimension but the last.
 template <int kRank, class Body>
 void for_each_run(const Shape& x, const int64_t* sizes, int64_t batch, int64_t x_last, int64_t y_last,
                   const Body& body) {

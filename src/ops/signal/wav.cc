@@ -71,11 +71,13 @@ Sound read_wav(std::string_view contents) {
     throw invalid_argument("Can only read 16-bit WAV files, but received {}", bits);
   }
   if (bytes_per_sample != 2 * sound.channels) {
-    throw invalid_argument("Bad bytes per sample in WAV header: Expected {} but got {}", 2 * sound.channels, bytes_per_sample);
+    throw invalid_argument("Bad bytes per sample in WAV header: Expected {} but got {}", 2 * sound.channels,
+                           bytes_per_sample);
   }
   if (bytes_per_second != bytes_per_sample * sound.rate) {
-    throw invalid_argument("Bad bytes per second in WAV header: Expected {} but got {} (sample_rate={}, bytes_per_sample={})",
-                           bytes_per_sample * sound.rate, bytes_per_second, sound.rate, bytes_per_sample);
+    throw invalid_argument(
+        "Bad bytes per second in WAV header: Expected {} but got {} (sample_rate={}, bytes_per_sample={})",
+        bytes_per_sample * sound.rate, bytes_per_second, sound.rate, bytes_per_sample);
   }
   if (format_size == 18) in.skip(2);
   bool found = false;
@@ -136,7 +138,8 @@ void infer_encode(InferContext& c) {
 void encode_cpu(KernelContext& c) {
   const int64_t frames = c.shape(0)[0], channels = c.shape(0)[1], rate = c.scalar<int32_t>(1);
   if (rate <= 0) throw invalid_argument("sample_rate must be in (0, 2^32), got: {}", rate);
-  if (channels == 0 || channels > UINT16_MAX) throw invalid_argument("num_channels must be in (0, 2^16), got: {}", channels);
+  if (channels == 0 || channels > UINT16_MAX)
+    throw invalid_argument("num_channels must be in (0, 2^16), got: {}", channels);
   if (frames == 0) throw invalid_argument("num_frames must be positive.");
   const int64_t size = 44 + frames * channels * 2;
   if (size > UINT32_MAX) throw invalid_argument("Provided channels and frames cannot be encoded as a WAV.");

@@ -16,13 +16,13 @@ Tensor parsed(const std::string* texts, int64_t row, int which, DType dtype, Exp
   Tensor tensor = tensor_from_proto(message, allowance);
   constexpr std::string_view kNames[] = {"indices", "values", "shape"};
   if (tensor.dtype() != dtype) {
-    throw invalid_argument("Requested SparseTensor of type {} but SparseTensor[{}].{}.dtype() == {}", dtype_name(dtype), row,
-                           kNames[which], dtype_name(tensor.dtype()));
+    throw invalid_argument("Requested SparseTensor of type {} but SparseTensor[{}].{}.dtype() == {}", dtype_name(dtype),
+                           row, kNames[which], dtype_name(tensor.dtype()));
   }
   const int rank = which == 0 ? 2 : 1;
   if (tensor.shape().rank() != rank) {
-    throw invalid_argument("Expected serialized_sparse[{}, {}] to represent {} of rank {} but received shape {}", row, which,
-                           kNames[which], rank, tensor.shape().str());
+    throw invalid_argument("Expected serialized_sparse[{}, {}] to represent {} of rank {} but received shape {}", row,
+                           which, kNames[which], rank, tensor.shape().str());
   }
   return tensor;
 }
@@ -57,7 +57,8 @@ void infer_deserialize_many(InferContext& c) {
 
 void deserialize_many(KernelContext& c) {
   const DType dtype = c.node().type("dtype");
-  if (c.shape(0)[0] == 0) throw invalid_argument("Must have at least 1 serialized SparseTensor, but input matrix has 0 rows");
+  if (c.shape(0)[0] == 0)
+    throw invalid_argument("Must have at least 1 serialized SparseTensor, but input matrix has 0 rows");
   std::vector<SparseValue> parts;
   ExpansionAllowance allowance;
   for (int64_t i = 0; i < c.shape(0)[0]; ++i) parts.push_back(read(c.input<std::string>(0), i, dtype, allowance));

@@ -30,7 +30,8 @@ std::vector<SparseValue> sparse_rows(const Tensor& indices, const Tensor& values
   for (int64_t i = 0; i < count; ++i) {
     const int64_t row = at[i * rank];
     if (row < 0 || row >= rows) {
-      throw invalid_argument("Received unexpected column {} value in input SparseTensor: {} < 0 or >= N (= {})", 0, row, rows);
+      throw invalid_argument("Received unexpected column {} value in input SparseTensor: {} < 0 or >= N (= {})", 0, row,
+                             rows);
     }
     places[static_cast<size_t>(row)].push_back(i);
   }
@@ -57,8 +58,10 @@ SparseValue joined_rows(const std::vector<SparseValue>& parts, DType dtype) {
     const size_t rank = part.shape.size();
     if (row == 0) all.shape.resize(rank + 1);
     if (rank + 1 != all.shape.size()) {
-      throw invalid_argument("Inconsistent rank across SparseTensors: rank prior to SparseTensor[{}] was: {} but rank of SparseTensor[{}] is: {}",
-                             row, all.shape.size(), row, rank + 1);
+      throw invalid_argument(
+          "Inconsistent rank across SparseTensors: rank prior to SparseTensor[{}] was: {} but rank of SparseTensor[{}] "
+          "is: {}",
+          row, all.shape.size(), row, rank + 1);
     }
     for (size_t d = 0; d < rank; ++d) all.shape[d + 1] = std::max(all.shape[d + 1], part.shape[d]);
     const int64_t* at = part.indices.data<int64_t>().data();
@@ -72,7 +75,8 @@ SparseValue joined_rows(const std::vector<SparseValue>& parts, DType dtype) {
   all.values = Tensor(dtype, Shape{count});
   with_element_type(dtype, [&]<class T>(T) {
     auto* to = static_cast<T*>(all.values.mutable_raw());
-    for (const SparseValue& part : parts) to = std::copy_n(static_cast<const T*>(part.values.raw()), part.values.elements(), to);
+    for (const SparseValue& part : parts)
+      to = std::copy_n(static_cast<const T*>(part.values.raw()), part.values.elements(), to);
   });
   return all;
 }

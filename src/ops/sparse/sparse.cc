@@ -16,8 +16,9 @@ int64_t infer_sparse_input(InferContext& c, int first) {
   }
   const int64_t sizes = shape.has_rank() ? shape[0] : kUnknown;
   if (rank != kUnknown && sizes != kUnknown && rank != sizes) {
-    throw invalid_argument("Number of dimensions must match second dimension of indices. Got {} dimensions, indices shape: {}",
-                           sizes, indices.str());
+    throw invalid_argument(
+        "Number of dimensions must match second dimension of indices. Got {} dimensions, indices shape: {}", sizes,
+        indices.str());
   }
   return rank == kUnknown ? sizes : rank;
 }
@@ -29,7 +30,9 @@ void set_sparse_output(InferContext& c, int first, int64_t values, int64_t rank)
 }
 
 Coordinates::Coordinates(const KernelContext& c, int indices_input, int shape_input, Rows allowed)
-    : rows(c.input<int64_t>(indices_input)), dims(c.input<int64_t>(shape_input)), count(c.shape(indices_input)[0]),
+    : rows(c.input<int64_t>(indices_input)),
+      dims(c.input<int64_t>(shape_input)),
+      count(c.shape(indices_input)[0]),
       rank(c.shape(indices_input)[1]) {
   for (int64_t d = 0; d < rank; ++d) {
     if (dims[d] < 0) throw invalid_argument("shape {} has a size below zero", shape_text(dims, rank));

@@ -17,8 +17,9 @@ void set_sparse_output(InferContext& c, int first, int64_t values, int64_t rank)
 
 // A sparse tensor while a kernel runs. Coordinates are inside of the shape.
 struct Coordinates {
-  // Throws InvalidArgument for a row that is outside, and for sizes below zero. Operations that only compare rows take those
-  // outside as they are, as TensorFlow's do: sparse_merge and sparse_slice together drop classes with the number -1.
+  // Throws InvalidArgument for a row that is outside, and for sizes below zero. Operations that only compare rows take
+  // those outside as they are, as TensorFlow's do: sparse_merge and sparse_slice together drop classes with the number
+  // -1.
   enum class Rows { kInside, kAny };
   Coordinates(const KernelContext& c, int indices_input, int shape_input, Rows allowed = Rows::kInside);
 

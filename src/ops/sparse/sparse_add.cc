@@ -103,14 +103,14 @@ struct Grad {
 }  // namespace
 
 OpDef sparse_add_op() {
-  return {.name = "SparseAdd",
-          .inputs =
-              "a_indices:int64; a_values:T; a_shape:int64; b_indices:int64; b_values:T; b_shape:int64; thresh:Treal",
-          .outputs = "sum_indices:int64; sum_values:T; sum_shape:int64",
-          .attrs = "T:numbertype; Treal:realnumbertype",
-          .infer = infer,
-          .gradient = gradient,
-          .cpu = {.select = kernel_for<NumberTypes, Cpu>}};
+  return {
+      .name = "SparseAdd",
+      .inputs = "a_indices:int64; a_values:T; a_shape:int64; b_indices:int64; b_values:T; b_shape:int64; thresh:Treal",
+      .outputs = "sum_indices:int64; sum_values:T; sum_shape:int64",
+      .attrs = "T:numbertype; Treal:realnumbertype",
+      .infer = infer,
+      .gradient = gradient,
+      .cpu = {.select = kernel_for<NumberTypes, Cpu>}};
 }
 
 OpDef sparse_add_grad_op() {

@@ -20,8 +20,8 @@ void infer(InferContext& c) {
     for (const int64_t known : {indices.has_rank() ? indices[1] : kUnknown, shape.has_rank() ? shape[0] : kUnknown}) {
       if (known == kUnknown) continue;
       if (rank != kUnknown && rank != known) {
-        throw invalid_argument("Ranks of all input tensors must match: expected {} but got {} at position {}", rank, known,
-                               i);
+        throw invalid_argument("Ranks of all input tensors must match: expected {} but got {} at position {}", rank,
+                               known, i);
       }
       rank = known;
     }

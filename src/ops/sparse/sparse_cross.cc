@@ -47,7 +47,8 @@ std::vector<Column> columns_of(const KernelContext& c, int n, int dense) {
       throw invalid_argument("Expected D2 of index to be 2 got {} at position {}", c.shape(i)[1], i);
     }
     if (c.elements(n + i) != c.shape(i)[0]) {
-      throw invalid_argument("Expected size of values to be {} got {} at position {}", c.shape(i)[0], c.elements(n + i), i);
+      throw invalid_argument("Expected size of values to be {} got {} at position {}", c.shape(i)[0], c.elements(n + i),
+                             i);
     }
     const Coordinates at(c, i, 2 * n + i);
     same_rows(at.dims[0]);
@@ -144,16 +145,17 @@ ComputeFn select(const NodeView& node) {
 }  // namespace
 
 OpDef sparse_cross_op() {
-  return {.name = "SparseCross",
-          .inputs = "indices:N*int64; values:sparse_types; shapes:N*int64; dense_inputs:dense_types",
-          .outputs = "output_indices:int64; output_values:out_type; output_shape:int64",
-          .attrs =
-              "N:int>=0; hashed_output:bool; num_buckets:int>=0; hash_key:int; sparse_types:list(type){int64,string}>=0; "
-              "dense_types:list(type){int64,string}>=0; out_type:type{int64,string}; internal_type:type{int64,string}",
-          .infer = infer,
-          .gradient = not_differentiable,
-          .cpu = {.select = select},
-          .host_only = true};
+  return {
+      .name = "SparseCross",
+      .inputs = "indices:N*int64; values:sparse_types; shapes:N*int64; dense_inputs:dense_types",
+      .outputs = "output_indices:int64; output_values:out_type; output_shape:int64",
+      .attrs =
+          "N:int>=0; hashed_output:bool; num_buckets:int>=0; hash_key:int; sparse_types:list(type){int64,string}>=0; "
+          "dense_types:list(type){int64,string}>=0; out_type:type{int64,string}; internal_type:type{int64,string}",
+      .infer = infer,
+      .gradient = not_differentiable,
+      .cpu = {.select = select},
+      .host_only = true};
 }
 
 }  // namespace weir::ops

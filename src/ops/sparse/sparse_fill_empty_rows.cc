@@ -35,7 +35,8 @@ void cpu(KernelContext& c) {
   }
   std::vector<int64_t> to_rows(static_cast<size_t>(total * rank)), next = begin;
   for (int64_t row = 0; row < rows; ++row) {
-    if (empty.data<bool>()[static_cast<size_t>(row)]) to_rows[static_cast<size_t>(begin[static_cast<size_t>(row)] * rank)] = row;
+    if (empty.data<bool>()[static_cast<size_t>(row)])
+      to_rows[static_cast<size_t>(begin[static_cast<size_t>(row)] * rank)] = row;
   }
   Tensor values(c.dtype(1), Shape{total});
   with_element_type(c.dtype(1), [&]<class T>(T) {
@@ -73,7 +74,8 @@ struct Grad {
     std::vector<bool> visited(static_cast<size_t>(count));
     for (int64_t i = 0; i < c.elements(0); ++i) {
       const int64_t at = c.input<int64_t>(0)[i];
-      if (at < 0 || at >= count) throw invalid_argument("Elements in reverse index must be in [0, {}) but got {}", count, at);
+      if (at < 0 || at >= count)
+        throw invalid_argument("Elements in reverse index must be in [0, {}) but got {}", count, at);
       visited[static_cast<size_t>(at)] = true;
       c.output<T>(0)[i] = c.input<T>(1)[at];
     }

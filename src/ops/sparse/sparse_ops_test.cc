@@ -42,12 +42,13 @@ TEST(SparseSlice, DropsRowsOutside) {
 }
 
 TEST(SparseReshape, KeepsTheOrderOfElements) {
-  check_op({.op = "SparseReshape",
-            .inputs = {kIndices, kShape, ints({3, -1}, {2})},
-            .outputs = {ints({0, 1, 1, 1, 2, 1}, {3, 2}), {3, 2}},
-            .bad = {{.inputs = {kIndices, kShape, ints({-1, -1}, {2})}, .message = "only one output dimension may be -1"},
-                    {.inputs = {kIndices, kShape, ints({4, -1}, {2})}, .message = "requires a multiple of 4"},
-                    {.inputs = {kIndices, kShape, ints({5}, {1})}, .message = "but the requested shape has 5"}}});
+  check_op(
+      {.op = "SparseReshape",
+       .inputs = {kIndices, kShape, ints({3, -1}, {2})},
+       .outputs = {ints({0, 1, 1, 1, 2, 1}, {3, 2}), {3, 2}},
+       .bad = {{.inputs = {kIndices, kShape, ints({-1, -1}, {2})}, .message = "only one output dimension may be -1"},
+               {.inputs = {kIndices, kShape, ints({4, -1}, {2})}, .message = "requires a multiple of 4"},
+               {.inputs = {kIndices, kShape, ints({5}, {1})}, .message = "but the requested shape has 5"}}});
 }
 
 TEST(SparseSlice, CutsABox) {
@@ -55,7 +56,8 @@ TEST(SparseSlice, CutsABox) {
             .inputs = {kIndices, {1, 2, 3}, kShape, ints({0, 1}, {2}), ints({2, 5}, {2})},
             .outputs = {ints({0, 0, 1, 1}, {2, 2}), {1, 3}, {2, 2}},
             .gradient_inputs = {1},
-            .bad = {{.inputs = {kIndices, {1, 2, 3}, kShape, ints({-1, 1}, {2}), ints({2, 5}, {2})}, .message = "below zero"}}});
+            .bad = {{.inputs = {kIndices, {1, 2, 3}, kShape, ints({-1, 1}, {2}), ints({2, 5}, {2})},
+                     .message = "below zero"}}});
   check_op({.op = "SparseSliceGrad",
             .inputs = {{5, 7}, kIndices, ints({0, 1}, {2}), ints({0, 0, 1, 1}, {2, 2})},
             .outputs = {{5, 0, 7}},
@@ -67,8 +69,11 @@ TEST(SparseConcat, MergesRows) {
             .inputs = {kIndices, kOther, {1, 2, 3}, {5, 6, 7}, kShape, kShape},
             .attrs = {{"concat_dim", 1}, {"N", 2}},
             .outputs = {ints({0, 1, 0, 4, 0, 5, 1, 0, 1, 2, 1, 5}, {6, 2}), {1, 5, 6, 2, 3, 7}, {2, 6}},
-            .bad = {{.inputs = {kIndices, kOther, {1, 2, 3}, {5, 6, 7}, kShape, ints({3, 3}, {2})}, .message = "Input shapes must match"},
-                    {.inputs = {kIndices, kOther, {1, 2, 3}, {5, 6, 7}, kShape, kShape}, .attrs = {{"concat_dim", 2}}, .message = "Concat dimension"}}});
+            .bad = {{.inputs = {kIndices, kOther, {1, 2, 3}, {5, 6, 7}, kShape, ints({3, 3}, {2})},
+                     .message = "Input shapes must match"},
+                    {.inputs = {kIndices, kOther, {1, 2, 3}, {5, 6, 7}, kShape, kShape},
+                     .attrs = {{"concat_dim", 2}},
+                     .message = "Concat dimension"}}});
 }
 
 TEST(SparseSplit, MakesTheFirstPartsLonger) {
@@ -85,7 +90,8 @@ TEST(SparseAdd, LeavesSmallSumsOut) {
             .outputs = {ints({0, 1, 0, 2, 1, 0, 1, 2}, {4, 2}), {6, 6, 2, 0}, {2, 3}},
             .type_attr = "T",
             .gradient_inputs = {1, 4},
-            .bad = {{.inputs = {kIndices, {1, 2, 3}, kShape, kOther, {5, 6, 7}, ints({2, 4}, {2}), 0}, .message = "shapes do not match"}}});
+            .bad = {{.inputs = {kIndices, {1, 2, 3}, kShape, kOther, {5, 6, 7}, ints({2, 4}, {2}), 0},
+                     .message = "shapes do not match"}}});
   Graph g;
   SparseTensor sum = sparse_add(SparseInput{kIndices, Tensor(std::vector<float>{1, 2, 3}), kShape},
                                 {g.constant(kOther), Tensor(std::vector<float>{5, 6, -3}), kShape}, 0.1f);
@@ -104,7 +110,10 @@ TEST(SparseExtremum, TakesWhatIsMissingForZero) {
 TEST(SparseFillEmptyRows, GivesEmptyRowsADefault) {
   check_op({.op = "SparseFillEmptyRows",
             .inputs = {ints({0, 1, 2, 0}, {2, 2}), {1, 2}, ints({4, 3}, {2}), 9},
-            .outputs = {ints({0, 1, 1, 0, 2, 0, 3, 0}, {4, 2}), {1, 9, 2, 9}, Tensor::from<bool>({false, true, false, true}, {4}), {0, 2}},
+            .outputs = {ints({0, 1, 1, 0, 2, 0, 3, 0}, {4, 2}),
+                        {1, 9, 2, 9},
+                        Tensor::from<bool>({false, true, false, true}, {4}),
+                        {0, 2}},
             .gradient_inputs = {1, 3},
             .constant_inputs = {2}});
   check_op({.op = "SparseFillEmptyRowsGrad",
@@ -119,7 +128,10 @@ TEST(SparseDenseCwise, BroadcastsTheDenseOperand) {
             .outputs = {{2, 8, 12}},
             .gradient_inputs = {1, 3},
             .bad = {{.inputs = {kIndices, {1, 2, 3}, kShape, {1, 2}}, .message = "broadcasts dense to sparse only"}}});
-  check_op({.op = "SparseDenseCwiseDiv", .inputs = {kIndices, {2, 4, 6}, kShape, {2, 1, 3}}, .outputs = {{2, 2, 2}}, .gradient_inputs = {1, 3}});
+  check_op({.op = "SparseDenseCwiseDiv",
+            .inputs = {kIndices, {2, 4, 6}, kShape, {2, 1, 3}},
+            .outputs = {{2, 2, 2}},
+            .gradient_inputs = {1, 3}});
   check_op({.op = "SparseDenseCwiseAdd", .inputs = {kIndices, {1, 2, 3}, kShape, 1}, .outputs = {{2, 3, 4}}});
   check_op({.op = "SparseTensorDenseAdd",
             .inputs = {kIndices, {1, 2, 3}, kShape, {{1, 1, 1}, {2, 2, 2}}},
@@ -130,23 +142,46 @@ TEST(SparseDenseCwise, BroadcastsTheDenseOperand) {
 }
 
 TEST(SparseReduce, ReducesWhatIsThere) {
-  check_op({.op = "SparseReduceSum", .inputs = {kIndices, {1, 2, 3}, kShape, {1}}, .outputs = {{1, 5}}, .gradient_inputs = {1},
+  check_op({.op = "SparseReduceSum",
+            .inputs = {kIndices, {1, 2, 3}, kShape, {1}},
+            .outputs = {{1, 5}},
+            .gradient_inputs = {1},
             .bad = {{.inputs = {kIndices, {1, 2, 3}, kShape, {2}}, .message = "Invalid reduction dimension 2"}}});
-  check_op({.op = "SparseReduceSum", .inputs = {kIndices, {1, 2, 3}, kShape, {-1, 0}}, .attrs = {{"keep_dims", true}}, .outputs = {{{6}}}, .gradient_inputs = {1}});
+  check_op({.op = "SparseReduceSum",
+            .inputs = {kIndices, {1, 2, 3}, kShape, {-1, 0}},
+            .attrs = {{"keep_dims", true}},
+            .outputs = {{{6}}},
+            .gradient_inputs = {1}});
   check_op({.op = "SparseReduceMax", .inputs = {kIndices, {1, 2, 3}, kShape, {1}}, .outputs = {{1, 3}}});
-  check_op({.op = "SparseReduceSumSparse", .inputs = {kIndices, {1, 2, 3}, kShape, {0}}, .outputs = {ints({0, 1, 2}, {3, 1}), {2, 1, 3}, {3}}});
-  check_op({.op = "SparseReduceMaxSparse", .inputs = {kIndices, {1, 2, 3}, kShape, {1}}, .attrs = {{"keep_dims", true}}, .outputs = {ints({0, 0, 1, 0}, {2, 2}), {1, 3}, {2, 1}}});
+  check_op({.op = "SparseReduceSumSparse",
+            .inputs = {kIndices, {1, 2, 3}, kShape, {0}},
+            .outputs = {ints({0, 1, 2}, {3, 1}), {2, 1, 3}, {3}}});
+  check_op({.op = "SparseReduceMaxSparse",
+            .inputs = {kIndices, {1, 2, 3}, kShape, {1}},
+            .attrs = {{"keep_dims", true}},
+            .outputs = {ints({0, 0, 1, 0}, {2, 2}), {1, 3}, {2, 1}}});
 }
 
 TEST(SparseSoftmax, IsOverTheValuesOfARow) {
-  check_op({.op = "SparseSoftmax", .inputs = {kIndices, {7, 2, 2}, kShape}, .outputs = {{1, 0.5, 0.5}}, .gradient_inputs = {1},
+  check_op({.op = "SparseSoftmax",
+            .inputs = {kIndices, {7, 2, 2}, kShape},
+            .outputs = {{1, 0.5, 0.5}},
+            .gradient_inputs = {1},
             .bad = {{.inputs = {ints({0}, {1, 1}), {1}, ints({1}, {1})}, .message = "rank >= 2"}}});
 }
 
 TEST(SparseMatMul, IsTheProductOfDenseMatrices) {
-  check_op({.op = "SparseMatMul", .inputs = {{{1, 0}, {0, 2}}, {{3, 4}, {5, 6}}}, .outputs = {{{3, 4}, {10, 12}}}, .tolerance = 1e-5, .gradient = false,
+  check_op({.op = "SparseMatMul",
+            .inputs = {{{1, 0}, {0, 2}}, {{3, 4}, {5, 6}}},
+            .outputs = {{{3, 4}, {10, 12}}},
+            .tolerance = 1e-5,
+            .gradient = false,
             .bad = {{.inputs = {{{1, 0}}, {{3, 4}}}, .message = "Matrix size incompatible"}}});
-  check_op({.op = "SparseMatMul", .inputs = {{{1, 3}}, {{3}, {5}}}, .attrs = {{"transpose_a", true}, {"transpose_b", true}}, .outputs = {{{3, 5}, {9, 15}}}, .gradient = false});
+  check_op({.op = "SparseMatMul",
+            .inputs = {{{1, 3}}, {{3}, {5}}},
+            .attrs = {{"transpose_a", true}, {"transpose_b", true}},
+            .outputs = {{{3, 5}, {9, 15}}},
+            .gradient = false});
 }
 
 TEST(SerializeSparse, ComesBack) {
@@ -158,7 +193,10 @@ TEST(SerializeSparse, ComesBack) {
   expect_same(session.run(back.output(0)), kIndices);
   expect_same(session.run(back.output(1)), Tensor(std::vector<float>{1, 2, 3}));
   expect_same(session.run(back.output(2)), kShape);
-  Operation bad = NodeBuilder("DeserializeSparse").input(g.constant(Tensor(std::vector<std::string>{"a", "b", "c"}))).attr("dtype", float32).build();
+  Operation bad = NodeBuilder("DeserializeSparse")
+                      .input(g.constant(Tensor(std::vector<std::string>{"a", "b", "c"})))
+                      .attr("dtype", float32)
+                      .build();
   expect_error([&] { session.run(bad.output(1)); }, Code::InvalidArgument, "Could not parse serialized_sparse[0]");
 }
 
@@ -167,7 +205,8 @@ TEST(SparseCross, HasAllCombinations) {
   const Tensor b_indices = ints({0, 0, 1, 0}, {2, 2}), b_shape = ints({2, 1}, {2});
   Graph g;
   const auto cross = [&](const Tensor& shape) {
-    return NodeBuilder("SparseCross").graph(g)
+    return NodeBuilder("SparseCross")
+        .graph(g)
         .input(InList{g.constant(kIndices), g.constant(b_indices)})
         .input(InList{g.constant(a), g.constant(b)})
         .input(InList{g.constant(kShape), g.constant(shape)})

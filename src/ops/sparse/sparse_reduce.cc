@@ -74,7 +74,8 @@ struct Max {
 
 // By place, in order.
 template <class T, class How>
-std::map<std::vector<int64_t>, Wide<T>> reduce(const KernelContext& c, const Coordinates& from, const Reduced& reduced) {
+std::map<std::vector<int64_t>, Wide<T>> reduce(const KernelContext& c, const Coordinates& from,
+                                               const Reduced& reduced) {
   std::map<std::vector<int64_t>, Wide<T>> results;
   for (int64_t i = 0; i < from.count; ++i) {
     const Wide<T> value(c.input<T>(1)[i]);

@@ -21,9 +21,8 @@ void cpu(KernelContext& c) {
   const Coordinates from(c, 0, 2, Coordinates::Rows::kAny);
   std::vector<int64_t> order(static_cast<size_t>(from.count));
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    return Coordinates::compare(from.row(a), from.row(b), from.rank) < 0;
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int64_t a, int64_t b) { return Coordinates::compare(from.row(a), from.row(b), from.rank) < 0; });
   for (size_t i = 0; i < order.size(); ++i) {
     std::copy_n(from.row(order[i]), from.rank, c.output<int64_t>(0) + static_cast<int64_t>(i) * from.rank);
   }

@@ -28,10 +28,11 @@ void cpu(KernelContext& c) {
   std::vector<int64_t> dims(static_cast<size_t>(from.rank)), rows, kept;
   for (int64_t d = 0; d < from.rank; ++d) {
     if (start[d] < 0 || size[d] < 0) {
-      throw invalid_argument("start and size of a slice must not be below zero; got {} and {} in dimension {}", start[d],
-                             size[d], d);
+      throw invalid_argument("start and size of a slice must not be below zero; got {} and {} in dimension {}",
+                             start[d], size[d], d);
     }
-    dims[static_cast<size_t>(d)] = std::max<int64_t>(0, std::min(size[d], from.dims[d] - std::min(start[d], from.dims[d])));
+    dims[static_cast<size_t>(d)] =
+        std::max<int64_t>(0, std::min(size[d], from.dims[d] - std::min(start[d], from.dims[d])));
   }
   for (int64_t i = 0; i < from.count; ++i) {
     bool inside = true;
@@ -77,8 +78,9 @@ struct Grad {
   static void run(KernelContext& c) {
     const int64_t rank = c.shape(1)[1], count = c.shape(1)[0], kept = c.shape(3)[0];
     if (c.shape(3)[1] != rank || c.elements(2) != rank) {
-      throw invalid_argument("The input indices, the start and the output indices must have one rank; got {}, {} and {}",
-                             rank, c.elements(2), c.shape(3)[1]);
+      throw invalid_argument(
+          "The input indices, the start and the output indices must have one rank; got {}, {} and {}", rank,
+          c.elements(2), c.shape(3)[1]);
     }
     if (c.elements(0) != kept) {
       throw invalid_argument("Number of elements in backprop_val_grad and output_indices must match: {} and {}",

@@ -23,7 +23,8 @@ struct Cpu {
     T* y = c.output<T>();
     for (int64_t begin = 0, end = 0; begin < from.count; begin = end) {
       T largest = x[begin], sum = 0;
-      for (end = begin; end < from.count && Coordinates::compare(from.row(begin), from.row(end), from.rank - 1) == 0; ++end) {
+      for (end = begin; end < from.count && Coordinates::compare(from.row(begin), from.row(end), from.rank - 1) == 0;
+           ++end) {
         largest = std::max(largest, x[end]);
       }
       for (int64_t i = begin; i < end; ++i) sum += y[i] = std::exp(x[i] - largest);
@@ -41,7 +42,8 @@ void gradient(GradContext& c) {
                     .input(In({-1}))
                     .attr("keep_dims", true)
                     .output();
-  Output less = NodeBuilder("SparseDenseCwiseAdd").input(c.input(0)).input(grad).input(c.input(2)).input(-sums).output();
+  Output less =
+      NodeBuilder("SparseDenseCwiseAdd").input(c.input(0)).input(grad).input(c.input(2)).input(-sums).output();
   c.set_input_grad(1, less * y);
 }
 

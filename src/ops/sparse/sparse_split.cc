@@ -27,7 +27,9 @@ void cpu(KernelContext& c) {
   if (axis < 0) axis += from.rank;
   from.checked_elements();
   const int64_t size = from.dims[axis];
-  if (n > size) throw invalid_argument("Input num_split should be between 1 and the splitting dimension size ({}), got {}", size, n);
+  if (n > size)
+    throw invalid_argument("Input num_split should be between 1 and the splitting dimension size ({}), got {}", size,
+                           n);
   const int64_t length = size / n, longer = size % n;
   const auto part_of = [&](int64_t x) {
     return x < longer * (length + 1) ? x / (length + 1) : longer + (x - longer * (length + 1)) / length;

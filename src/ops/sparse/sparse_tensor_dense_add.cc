@@ -19,12 +19,14 @@ struct Cpu {
     const Shape& dense = c.shape(3);
     const int64_t rank = c.shape(0)[1];
     if (rank != dense.rank()) {
-      throw invalid_argument("The rank of the sparse tensor, {}, differs from that of the dense one, {}", rank, dense.rank());
+      throw invalid_argument("The rank of the sparse tensor, {}, differs from that of the dense one, {}", rank,
+                             dense.rank());
     }
     for (int64_t d = 0; d < rank; ++d) {
       if (int_at(c, 2, d) != dense[static_cast<int>(d)]) {
-        throw invalid_argument("Dimension {} does not equal (no broadcasting is supported): sparse side {} vs dense side {}",
-                               d, int_at(c, 2, d), dense[static_cast<int>(d)]);
+        throw invalid_argument(
+            "Dimension {} does not equal (no broadcasting is supported): sparse side {} vs dense side {}", d,
+            int_at(c, 2, d), dense[static_cast<int>(d)]);
       }
     }
     if (c.raw_output() != c.raw_input(3)) std::copy_n(c.input<T>(3), c.elements(3), c.output<T>());

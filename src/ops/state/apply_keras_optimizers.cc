@@ -122,11 +122,10 @@ OpDef resource_apply_keras_momentum_op() {
                             {.select = kernel_for<FloatTypes, DenseMomentum>, .prepare = prepared<prepare_nesterov>});
 }
 OpDef resource_sparse_apply_keras_momentum_op() {
-  return written_rows(
-      apply_resource_row("ResourceSparseApplyKerasMomentum",
-                         "var:resource; accum:resource; lr:T; grad:T; indices:Tindices; momentum:T",
-                         "T:numbertype; Tindices:type{int32,int64}; use_locking:bool=False; use_nesterov:bool=False",
-                         {.select = kernel_for<FloatTypes, SparseMomentum>, .prepare = prepared<prepare_nesterov>}));
+  return written_rows(apply_resource_row(
+      "ResourceSparseApplyKerasMomentum", "var:resource; accum:resource; lr:T; grad:T; indices:Tindices; momentum:T",
+      "T:numbertype; Tindices:type{int32,int64}; use_locking:bool=False; use_nesterov:bool=False",
+      {.select = kernel_for<FloatTypes, SparseMomentum>, .prepare = prepared<prepare_nesterov>}));
 }
 OpDef resource_apply_adam_with_amsgrad_op() {
   return apply_resource_row(

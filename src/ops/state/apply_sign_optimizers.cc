@@ -88,9 +88,10 @@ OpDef apply_ada_max_op() {
                        kApplyAttrs, kAdaMax);
 }
 OpDef resource_apply_ada_max_op() {
-  return apply_resource_row("ResourceApplyAdaMax",
-                            "var:resource; m:resource; v:resource; beta1_power:T; lr:T; beta1:T; beta2:T; epsilon:T; grad:T",
-                            kApplyAttrs, kAdaMax);
+  return apply_resource_row(
+      "ResourceApplyAdaMax",
+      "var:resource; m:resource; v:resource; beta1_power:T; lr:T; beta1:T; beta2:T; epsilon:T; grad:T", kApplyAttrs,
+      kAdaMax);
 }
 
 }  // namespace weir::ops

@@ -17,8 +17,8 @@ State prepare(PrepareContext& c) { return {c.shared_resources(), c.attr<bool>("i
 void infer(InferContext& c) { c.require_scalar(0); }
 
 // Whoever asks for the name after this run gets a new resource, and those who hold this one keep it. A variable loses
-// its value and stays where it is: one without a value is the same as none, and a later step of this run that assigns it
-// makes it again for everybody.
+// its value and stays where it is: one without a value is the same as none, and a later step of this run that assigns
+// it makes it again for everybody.
 bool destroy(Resource& resource, ResourceManager& resources) {
   if (auto* variable = dynamic_cast<VariableState*>(&resource)) return variable->clear();
   return resources.remove(resource);

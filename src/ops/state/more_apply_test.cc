@@ -62,14 +62,16 @@ TEST(ApplyAdagradV2, AddsEpsilonToTheRoot) {
     const double sum = 0.25 + 0.25;
     expect_values(apply(prefix + "ApplyAdagradV2", {1, 0.25}, {number(0.1), number(0.01), kGrad}),
                   {1 - 0.1 * 0.5 / (std::sqrt(sum) + 0.01), sum});
-    expect_values(apply(prefix + "SparseApplyAdagradV2", {1, 0.25}, {number(0.1), number(0.01), kGrad, {0}}, {{"update_slots", false}}),
+    expect_values(apply(prefix + "SparseApplyAdagradV2", {1, 0.25}, {number(0.1), number(0.01), kGrad, {0}},
+                        {{"update_slots", false}}),
                   {1 - 0.1 * 0.5 / (0.5 + 0.01), 0.25});
   }
 }
 
 TEST(ApplyKerasMomentum, HasTheRateInside) {
   expect_values(apply("ResourceApplyKerasMomentum", {1, 0.2}, {number(0.1), kGrad, number(0.9)}), {1 + 0.13, 0.13});
-  expect_values(apply("ResourceSparseApplyKerasMomentum", {1, 0.2}, {number(0.1), kGrad, {0}, number(0.9)}, {{"use_nesterov", true}}),
+  expect_values(apply("ResourceSparseApplyKerasMomentum", {1, 0.2}, {number(0.1), kGrad, {0}, number(0.9)},
+                      {{"use_nesterov", true}}),
                 {1 + 0.13 * 0.9 - 0.05, 0.13});
 }
 

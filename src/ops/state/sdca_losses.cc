@@ -50,9 +50,15 @@ class Logistic final : public Loss {
 class Squared final : public Loss {
  public:
   double label(float given) const override { return given; }
-  double updated_dual(const Place& p) const override { return p.dual + (p.label - p.dual - p.wx) / (1 + p.curvature()); }
-  double primal_loss(double wx, double label, double weight) const override { return (wx - label) * (wx - label) * weight * 0.5; }
-  double dual_loss(double dual, double label, double weight) const override { return dual * (0.5 * dual - label) * weight; }
+  double updated_dual(const Place& p) const override {
+    return p.dual + (p.label - p.dual - p.wx) / (1 + p.curvature());
+  }
+  double primal_loss(double wx, double label, double weight) const override {
+    return (wx - label) * (wx - label) * weight * 0.5;
+  }
+  double dual_loss(double dual, double label, double weight) const override {
+    return dual * (0.5 * dual - label) * weight;
+  }
   double derivative(double wx, double label) const override { return wx - label; }
   double smoothness() const override { return 1; }
 };
@@ -60,8 +66,12 @@ class Squared final : public Loss {
 class Hinge final : public Loss {
  public:
   double label(float given) const override { return plus_or_minus_one(given); }
-  double updated_dual(const Place& p) const override { return between(p.label, p.dual + (p.label - p.wx) / p.curvature()); }
-  double primal_loss(double wx, double label, double weight) const override { return std::max(0.0, 1 - label * wx) * weight; }
+  double updated_dual(const Place& p) const override {
+    return between(p.label, p.dual + (p.label - p.wx) / p.curvature());
+  }
+  double primal_loss(double wx, double label, double weight) const override {
+    return std::max(0.0, 1 - label * wx) * weight;
+  }
   double dual_loss(double dual, double label, double weight) const override {
     const double a = dual * label;
     return a < 0 || a > 1.0 ? kInfinite : -a * weight;
@@ -101,7 +111,8 @@ class Poisson final : public Loss {
  public:
   double label(float given) const override {
     if (given < 0.0f) {
-      throw invalid_argument("Only non-negative labels can be used with the Poisson log loss. Found example with label: {}", given);
+      throw invalid_argument(
+          "Only non-negative labels can be used with the Poisson log loss. Found example with label: {}", given);
     }
     return given;
   }
@@ -115,7 +126,9 @@ class Poisson final : public Loss {
     }
     return p.label - std::exp(x);
   }
-  double primal_loss(double wx, double label, double weight) const override { return (std::exp(wx) - wx * label) * weight; }
+  double primal_loss(double wx, double label, double weight) const override {
+    return (std::exp(wx) - wx * label) * weight;
+  }
   double dual_loss(double dual, double label, double weight) const override {
     const double left = label - dual;
     if (left == 0.0) return 0.0;

@@ -8,8 +8,8 @@
 #include "base/errors.h"
 
 // The losses that stochastic dual coordinate ascent knows, each with what a step needs of it. Weights of examples
-// multiply losses. `dual` is the example's dual variable, `wx` the model's answer, `norm` the squared length of the example
-// over the strength of the L2 regularisation.
+// multiply losses. `dual` is the example's dual variable, `wx` the model's answer, `norm` the squared length of the
+// example over the strength of the L2 regularisation.
 namespace weir::ops::sdca {
 
 struct Place {

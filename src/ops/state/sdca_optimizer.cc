@@ -8,8 +8,8 @@
 #include "ops/state/sdca_losses.h"
 #include "ops/types.h"
 
-// A step of stochastic dual coordinate ascent for linear models with L1 and L2 regularisation: each example's dual variable
-// is moved to where it gains most, and the weights with it. Gives what is to be added to the weights.
+// A step of stochastic dual coordinate ascent for linear models with L1 and L2 regularisation: each example's dual
+// variable is moved to where it gains most, and the weights with it. Gives what is to be added to the weights.
 namespace weir::ops {
 namespace {
 
@@ -18,7 +18,9 @@ struct Lists {
   int sparse, valued, dense;
 
   explicit Lists(const AttrMap& attrs)
-      : sparse(count(attrs, "num_sparse_features")), valued(count(attrs, "num_sparse_features_with_values")), dense(count(attrs, "num_dense_features")) {
+      : sparse(count(attrs, "num_sparse_features")),
+        valued(count(attrs, "num_sparse_features_with_values")),
+        dense(count(attrs, "num_dense_features")) {
     if (sparse + dense == 0) throw invalid_argument("Requires at least one feature to train.");
     if (valued > sparse) throw invalid_argument("there are values for {} sparse features of {}", valued, sparse);
   }
@@ -48,17 +50,23 @@ void require_equal_sizes(const InferContext& c, int a, int b, const char* what) 
 void infer(InferContext& c) {
   const Lists at(c.attrs());
   c.require_rank(at.state(), 2);
-  require_equal_sizes(c, at.example_weights(), at.example_labels(), "Expected as many example labels as example weights");
+  require_equal_sizes(c, at.example_weights(), at.example_labels(),
+                      "Expected as many example labels as example weights");
   const Shape& weights = c.input(at.example_weights());
   const int64_t examples = weights.is_known() ? weights.elements() : kUnknown;
   const Shape state = c.input(at.state()).merged(Shape::unknown_dims(2));
-  if ((state[1] != kUnknown && state[1] != 4) || (examples != kUnknown && state[0] != kUnknown && state[0] != examples)) {
+  if ((state[1] != kUnknown && state[1] != 4) ||
+      (examples != kUnknown && state[0] != kUnknown && state[0] != examples)) {
     throw invalid_argument("Expected shape {} for example_state_data, got {}", Shape{examples, 4}.str(), state.str());
   }
   for (int i = 0; i < at.sparse; ++i) {
-    require_equal_sizes(c, at.example_indices() + i, at.feature_indices() + i, "Found mismatched example_indices and feature_indices");
-    if (i < at.valued) require_equal_sizes(c, at.feature_indices() + i, at.feature_values() + i, "Found mismatched feature_indices and feature_values");
-    require_equal_sizes(c, at.sparse_indices() + i, at.sparse_weights() + i, "sparse_indices and sparse_weights must have the same length");
+    require_equal_sizes(c, at.example_indices() + i, at.feature_indices() + i,
+                        "Found mismatched example_indices and feature_indices");
+    if (i < at.valued)
+      require_equal_sizes(c, at.feature_indices() + i, at.feature_values() + i,
+                          "Found mismatched feature_indices and feature_values");
+    require_equal_sizes(c, at.sparse_indices() + i, at.sparse_weights() + i,
+                        "sparse_indices and sparse_weights must have the same length");
     c.set_output(at.sparse_deltas() + i, c.input(at.sparse_weights() + i));
   }
   for (int i = 0; i < at.dense; ++i) {
@@ -69,7 +77,8 @@ void infer(InferContext& c) {
       throw invalid_argument("Dense features at index {} have {} rows for {} examples", i, features[0], examples);
     }
     if (dense.is_known() && features[1] != kUnknown && (features[1] == 0 || features[1] != dense.elements())) {
-      throw invalid_argument("More dense features than we have parameters for: {} for {}", features[1], dense.elements());
+      throw invalid_argument("More dense features than we have parameters for: {} for {}", features[1],
+                             dense.elements());
     }
     c.set_output(at.dense_deltas() + i, dense);
   }
@@ -98,10 +107,14 @@ struct Example {
 class Step {
  public:
   explicit Step(KernelContext& c)
-      : c_(c), at_(c.node().attrs()), loss_(sdca::loss_named(c.node().attr<std::string>("loss_type"))), l2_(c.node().attr<float>("l2")),
+      : c_(c),
+        at_(c.node().attrs()),
+        loss_(sdca::loss_named(c.node().attr<std::string>("loss_type"))),
+        l2_(c.node().attr<float>("l2")),
         shrinkage_(static_cast<double>(c.node().attr<float>("l1") / c.node().attr<float>("l2"))),
         partitions_(static_cast<double>(c.node().attr<int64_t>("num_loss_partitions"))),
-        examples_(static_cast<size_t>(c.elements(at_.example_weights()))), state_(c.output<float>(0)) {
+        examples_(static_cast<size_t>(c.elements(at_.example_weights()))),
+        state_(c.output<float>(0)) {
     std::copy_n(c.input<float>(at_.state()), c.elements(at_.state()), state_);
     sparse_ = weights_of(at_.sparse_weights(), at_.sparse_deltas(), at_.sparse);
     dense_ = weights_of(at_.dense_weights(), at_.dense_deltas(), at_.dense);
@@ -109,7 +122,8 @@ class Step {
     for (size_t e = 0; e < examples_.size(); ++e) {
       for (int i = 0; i < at_.dense; ++i) {
         const float* row = dense_row(i, e);
-        for (int64_t k = 0; k < dense_[static_cast<size_t>(i)].count; ++k) examples_[e].squared_norm += static_cast<double>(row[k]) * row[k];
+        for (int64_t k = 0; k < dense_[static_cast<size_t>(i)].count; ++k)
+          examples_[e].squared_norm += static_cast<double>(row[k]) * row[k];
       }
     }
   }
@@ -122,18 +136,21 @@ class Step {
   std::vector<Weights> weights_of(int first_input, int first_output, int count) {
     std::vector<Weights> result;
     for (int i = 0; i < count; ++i) {
-      result.push_back({c_.input<float>(first_input + i), c_.output<float>(first_output + i), c_.elements(first_input + i)});
+      result.push_back(
+          {c_.input<float>(first_input + i), c_.output<float>(first_output + i), c_.elements(first_input + i)});
       std::fill_n(result.back().delta, result.back().count, 0.0f);
     }
     return result;
   }
 
-  // Features of an example stand together, and examples in order; what breaks the order is not looked at, as in TensorFlow.
+  // Features of an example stand together, and examples in order; what breaks the order is not looked at, as in
+  // TensorFlow.
   void read_sparse(int feature) {
     Weights& weights = sparse_[static_cast<size_t>(feature)];
     std::unordered_map<int64_t, int64_t> places;
     for (int64_t i = 0; i < weights.count; ++i) places[c_.input<int64_t>(at_.sparse_indices() + feature)[i]] = i;
-    const auto *owners = c_.input<int64_t>(at_.example_indices() + feature), *indices = c_.input<int64_t>(at_.feature_indices() + feature);
+    const auto *owners = c_.input<int64_t>(at_.example_indices() + feature),
+               *indices = c_.input<int64_t>(at_.feature_indices() + feature);
     const auto* values = feature < at_.valued ? c_.input<float>(at_.feature_values() + feature) : nullptr;
     const int64_t entries = c_.elements(at_.feature_indices() + feature);
     int64_t next = 0;
@@ -141,7 +158,8 @@ class Step {
       std::unordered_set<int64_t> seen;
       for (; next < entries && owners[next] == static_cast<int64_t>(e); ++next) {
         const auto place = places.find(indices[next]);
-        if (place == places.end()) throw invalid_argument("Found sparse feature indices out of valid range: {}", indices[next]);
+        if (place == places.end())
+          throw invalid_argument("Found sparse feature indices out of valid range: {}", indices[next]);
         if (!seen.insert(indices[next]).second) throw invalid_argument("Duplicate index in sparse vector.");
         const double value = values ? values[next] : 1.0;
         examples_[e].sparse.push_back({&weights, place->second, value});
@@ -151,7 +169,8 @@ class Step {
   }
 
   const float* dense_row(int feature, size_t example) const {
-    return c_.input<float>(at_.dense_features() + feature) + static_cast<int64_t>(example) * dense_[static_cast<size_t>(feature)].count;
+    return c_.input<float>(at_.dense_features() + feature) +
+           static_cast<int64_t>(example) * dense_[static_cast<size_t>(feature)].count;
   }
 
   double shrunk(double weight) const {
@@ -162,7 +181,9 @@ class Step {
   // The model's answer, with what has been added to the weights counted so many times.
   double answer(size_t example, double times) const {
     double sum = 0;
-    auto weight = [&](const Weights& w, int64_t i) { return shrunk(static_cast<double>(w.nominal[i]) + static_cast<double>(w.delta[i]) * times); };
+    auto weight = [&](const Weights& w, int64_t i) {
+      return shrunk(static_cast<double>(w.nominal[i]) + static_cast<double>(w.delta[i]) * times);
+    };
     for (const Feature& f : examples_[example].sparse) sum += f.value * weight(*f.weights, f.at);
     for (int i = 0; i < at_.dense; ++i) {
       const float* row = dense_row(i, example);
@@ -173,10 +194,12 @@ class Step {
   }
 
   void move(size_t e) {
-    const double weight = c_.input<float>(at_.example_weights())[e], label = loss_.label(c_.input<float>(at_.example_labels())[e]);
+    const double weight = c_.input<float>(at_.example_weights())[e],
+                 label = loss_.label(c_.input<float>(at_.example_labels())[e]);
     float* state = state_ + 4 * e;
     const double before = answer(e, 0), dual = state[0];
-    const double updated = loss_.updated_dual({label, weight, dual, answer(e, partitions_), examples_[e].squared_norm / l2_, partitions_});
+    const double updated =
+        loss_.updated_dual({label, weight, dual, answer(e, partitions_), examples_[e].squared_norm / l2_, partitions_});
     const double change = (updated - dual) * weight / l2_;
     for (const Feature& f : examples_[e].sparse) f.weights->delta[f.at] += static_cast<float>(f.value * change);
     for (int i = 0; i < at_.dense; ++i) {
@@ -190,8 +213,8 @@ class Step {
     state[3] = static_cast<float>(weight);
   }
 
-  // TensorFlow's order is another in every run; ours follows from the state, so that equal programs give equal models and
-  // no two steps go the same way.
+  // TensorFlow's order is another in every run; ours follows from the state, so that equal programs give equal models
+  // and no two steps go the same way.
   std::mt19937 generator() const {
     uint32_t seed = 2166136261u;
     for (size_t i = 0; i < 4 * examples_.size(); ++i) {
@@ -210,14 +233,15 @@ class Step {
     return order;
   }
 
-  // Examples that promise much come first and perhaps again, each time ten times less likely; then those that were never
-  // drawn, most promising first.
+  // Examples that promise much come first and perhaps again, each time ten times less likely; then those that were
+  // never drawn, most promising first.
   std::vector<size_t> likely_order() const {
     std::vector<double> promise(examples_.size());
     for (size_t e = 0; e < examples_.size(); ++e) {
       const double label = loss_.label(c_.input<float>(at_.example_labels())[e]);
       const double kappa = state_[4 * e] + loss_.derivative(answer(e, partitions_), label);
-      const double value = c_.input<float>(at_.example_weights())[e] * std::sqrt(examples_[e].squared_norm + l2_ * loss_.smoothness()) * std::abs(kappa);
+      const double value = c_.input<float>(at_.example_weights())[e] *
+                           std::sqrt(examples_[e].squared_norm + l2_ * loss_.smoothness()) * std::abs(kappa);
       promise[e] = value > 0 && std::isfinite(value) ? value : 0;
     }
     if (std::all_of(promise.begin(), promise.end(), [](double p) { return p == 0; })) return random_order();
@@ -253,22 +277,33 @@ class Step {
   float* state_;
 };
 
-void cpu(KernelContext& c) { Step(c).run(c.node().attr<bool>(c.node().attrs().find("adaptive") ? "adaptive" : "adaptative")); }
+void cpu(KernelContext& c) {
+  Step(c).run(c.node().attr<bool>(c.node().attrs().find("adaptive") ? "adaptive" : "adaptative"));
+}
 
 constexpr std::string_view kInputs =
     "sparse_example_indices:num_sparse_features*int64; sparse_feature_indices:num_sparse_features*int64; "
-    "sparse_feature_values:num_sparse_features_with_values*float; dense_features:num_dense_features*float; example_weights:float; "
+    "sparse_feature_values:num_sparse_features_with_values*float; dense_features:num_dense_features*float; "
+    "example_weights:float; "
     "example_labels:float; sparse_indices:num_sparse_features*int64; sparse_weights:num_sparse_features*float; "
     "dense_weights:num_dense_features*float; example_state_data:float";
 constexpr std::string_view kOutputs =
-    "out_example_state_data:float; out_delta_sparse_weights:num_sparse_features*float; out_delta_dense_weights:num_dense_features*float";
+    "out_example_state_data:float; out_delta_sparse_weights:num_sparse_features*float; "
+    "out_delta_dense_weights:num_dense_features*float";
 #define WEIR_LOSS "loss_type:string{logistic_loss,squared_loss,hinge_loss,smooth_hinge_loss,poisson_loss}; "
-#define WEIR_REST                                                                                                       \
-  "num_sparse_features:int>=0; num_sparse_features_with_values:int>=0; num_dense_features:int>=0; l1:float; l2:float; " \
+#define WEIR_REST                                                                                             \
+  "num_sparse_features:int>=0; num_sparse_features_with_values:int>=0; num_dense_features:int>=0; l1:float; " \
+  "l2:float; "                                                                                                \
   "num_loss_partitions:int>=1; num_inner_iterations:int>=1"
 
 OpDef row(std::string_view name, std::string_view attrs) {
-  return {.name = name, .inputs = kInputs, .outputs = kOutputs, .attrs = attrs, .infer = infer, .gradient = not_differentiable, .cpu = {.select = kernel_any<cpu>}};
+  return {.name = name,
+          .inputs = kInputs,
+          .outputs = kOutputs,
+          .attrs = attrs,
+          .infer = infer,
+          .gradient = not_differentiable,
+          .cpu = {.select = kernel_any<cpu>}};
 }
 
 }  // namespace

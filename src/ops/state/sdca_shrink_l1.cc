@@ -15,7 +15,8 @@ void cpu(KernelContext& c) {
   for (int i = 0; i < c.inputs(); ++i) {
     c.variable(i).update([&](Tensor& weights) {
       auto* w = weights.mutable_data<float>();
-      for (int64_t k = 0; k < weights.elements(); ++k) w[k] = std::copysign(std::max(std::abs(w[k]) - shrinkage, 0.0f), w[k]);
+      for (int64_t k = 0; k < weights.elements(); ++k)
+        w[k] = std::copysign(std::max(std::abs(w[k]) - shrinkage, 0.0f), w[k]);
     });
   }
 }

@@ -16,7 +16,9 @@ struct Model {
   std::vector<float> dense = {0, 0}, sparse = {0, 0};
   Tensor state;
 
-  explicit Model(int64_t examples) : state(float32, Shape{examples, 4}) { std::fill_n(state.mutable_data<float>(), 4 * examples, 0.0f); }
+  explicit Model(int64_t examples) : state(float32, Shape{examples, 4}) {
+    std::fill_n(state.mutable_data<float>(), 4 * examples, 0.0f);
+  }
 
   // The mean of the examples' losses before the step.
   float step(const Tensor& features, const Tensor& labels, const char* loss, bool adaptive) {
@@ -38,8 +40,13 @@ struct Model {
                        .input(InList{g.constant(Tensor(sparse))})
                        .input(InList{g.constant(Tensor(dense))})
                        .input(g.constant(state))
-                       .attr("loss_type", loss).attr("adaptive", adaptive).attr("l1", 0.0f).attr("l2", 1.0f)
-                       .attr("num_loss_partitions", 1).attr("num_inner_iterations", 1).build();
+                       .attr("loss_type", loss)
+                       .attr("adaptive", adaptive)
+                       .attr("l1", 0.0f)
+                       .attr("l2", 1.0f)
+                       .attr("num_loss_partitions", 1)
+                       .attr("num_inner_iterations", 1)
+                       .build();
     const auto out = Session(g).run({op.output(0), op.output(1), op.output(2)});
     state = out[0];
     for (size_t i = 0; i < 2; ++i) {
@@ -53,7 +60,8 @@ struct Model {
 };
 
 TEST(SdcaOptimizer, LowersEveryLoss) {
-  const Tensor features = Tensor::from<float>({1, 0, 0, 1, 1, 1, -1, 0.5f}, {4, 2}), labels(std::vector<float>{1, 0, 1, 0});
+  const Tensor features = Tensor::from<float>({1, 0, 0, 1, 1, 1, -1, 0.5f}, {4, 2}),
+               labels(std::vector<float>{1, 0, 1, 0});
   for (const char* loss : {"logistic_loss", "squared_loss", "hinge_loss", "smooth_hinge_loss", "poisson_loss"}) {
     for (bool adaptive : {false, true}) {
       Model model(4);
@@ -68,19 +76,34 @@ TEST(SdcaOptimizer, LowersEveryLoss) {
 
 TEST(SdcaOptimizer, RefusesLabelsIndicesAndSizesThatDoNotFit) {
   const Tensor features = Tensor::from<float>({1, 0}, {1, 2});
-  expect_error([&] { Model(1).step(features, Tensor(std::vector<float>{2}), "logistic_loss", false); }, Code::InvalidArgument, "Only labels of 0.0 or 1.0");
-  expect_error([&] { Model(2).step(features, Tensor(std::vector<float>{1}), "logistic_loss", false); }, Code::InvalidArgument, "for example_state_data");
-  expect_error([&] { Model(2).step(features, Tensor(std::vector<float>{1, 0}), "logistic_loss", false); }, Code::InvalidArgument, "1 rows for 2 examples");
+  expect_error([&] { Model(1).step(features, Tensor(std::vector<float>{2}), "logistic_loss", false); },
+               Code::InvalidArgument, "Only labels of 0.0 or 1.0");
+  expect_error([&] { Model(2).step(features, Tensor(std::vector<float>{1}), "logistic_loss", false); },
+               Code::InvalidArgument, "for example_state_data");
+  expect_error(
+      [&] {
+        Model(2).step(features, Tensor(std::vector<float>{1, 0}), "logistic_loss", false);
+      },
+      Code::InvalidArgument, "1 rows for 2 examples");
   auto sparse = [](std::vector<int64_t> indices) {
     Graph g;
     Operation op = NodeBuilder("SdcaOptimizer")
                        .input(InList{g.constant(Tensor(std::vector<int64_t>(indices.size(), 0)))})
-                       .input(InList{g.constant(Tensor(indices))}).input(InList{}).input(InList{})
-                       .input(g.constant(Tensor(std::vector<float>{1}))).input(g.constant(Tensor(std::vector<float>{1})))
-                       .input(InList{g.constant(Tensor(std::vector<int64_t>{3}))}).input(InList{g.constant(Tensor(std::vector<float>{0}))})
-                       .input(InList{}).input(g.constant(Tensor::from<float>({0, 0, 0, 0}, {1, 4})))
-                       .attr("loss_type", "squared_loss").attr("l1", 0.0f).attr("l2", 1.0f)
-                       .attr("num_loss_partitions", 1).attr("num_inner_iterations", 1).build();
+                       .input(InList{g.constant(Tensor(indices))})
+                       .input(InList{})
+                       .input(InList{})
+                       .input(g.constant(Tensor(std::vector<float>{1})))
+                       .input(g.constant(Tensor(std::vector<float>{1})))
+                       .input(InList{g.constant(Tensor(std::vector<int64_t>{3}))})
+                       .input(InList{g.constant(Tensor(std::vector<float>{0}))})
+                       .input(InList{})
+                       .input(g.constant(Tensor::from<float>({0, 0, 0, 0}, {1, 4})))
+                       .attr("loss_type", "squared_loss")
+                       .attr("l1", 0.0f)
+                       .attr("l2", 1.0f)
+                       .attr("num_loss_partitions", 1)
+                       .attr("num_inner_iterations", 1)
+                       .build();
     Session(g).run(op.output(0));
   };
   sparse({3});
@@ -106,7 +129,10 @@ TEST(SdcaShrinkL1, DoesNothingToNoWeights) {
 }
 
 TEST(SdcaFprint, IsFarmHash) {
-  check_op({.op = "SdcaFprint", .inputs = {Tensor(std::vector<std::string>{"a"})}, .outputs = {Tensor::from<int64_t>({7969074168056553668, 5955762262185338209}, {1, 2})}, .bad = {{.inputs = {"a"}, .message = "rank"}}});
+  check_op({.op = "SdcaFprint",
+            .inputs = {Tensor(std::vector<std::string>{"a"})},
+            .outputs = {Tensor::from<int64_t>({7969074168056553668, 5955762262185338209}, {1, 2})},
+            .bad = {{.inputs = {"a"}, .message = "rank"}}});
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 
 #include "base/errors.h"
 #include "graph/infer_context.h"
-#include "ops/string/hash.h"
 #include "ops/array/array_util.h"
+#include "ops/string/hash.h"
 
 namespace weir::ops {
 namespace {
@@ -14,7 +14,8 @@ void infer(InferContext& c) {
   c.set_output(0, Shape{c.input(0).has_rank() ? c.input(0)[0] : kUnknown, 8});
 }
 
-// Eight bytes for each row, lowest first. Strings of a row, when there are several, are hashed and their hashes once more.
+// Eight bytes for each row, lowest first. Strings of a row, when there are several, are hashed and their hashes once
+// more.
 void cpu(KernelContext& c) {
   const std::string& method = c.input<std::string>(1)[0];
   if (method != "farmhash64") throw invalid_argument("Unsupported fingerprint method: {}", method);

@@ -83,9 +83,7 @@ void cpu_replace(KernelContext& c) {
   replace(c, *c.state<State>().expression.of(c.input<std::string>(1)[0]), c.input<std::string>(2)[0]);
 }
 void cpu_static_match(KernelContext& c) { match(c, c.state<State>().expression.fixed()); }
-void cpu_static_replace(KernelContext& c) {
-  replace(c, c.state<State>().expression.fixed(), c.state<State>().rewrite);
-}
+void cpu_static_replace(KernelContext& c) { replace(c, c.state<State>().expression.fixed(), c.state<State>().rewrite); }
 
 }  // namespace
 

@@ -25,7 +25,13 @@ void cpu(KernelContext& c) {
 }  // namespace
 
 OpDef sdca_fprint_op() {
-  return {.name = "SdcaFprint", .inputs = "input:string", .outputs = "output:int64", .infer = infer, .gradient = not_differentiable, .cpu = {.select = kernel_any<cpu>}, .host_only = true};
+  return {.name = "SdcaFprint",
+          .inputs = "input:string",
+          .outputs = "output:int64",
+          .infer = infer,
+          .gradient = not_differentiable,
+          .cpu = {.select = kernel_any<cpu>},
+          .host_only = true};
 }
 
 }  // namespace weir::ops

@@ -22,7 +22,8 @@ void infer(InferContext& c) {
 }
 
 void cpu(KernelContext& c) {
-  const std::string &text = c.node().attr<std::string>("template"), &placeholder = c.node().attr<std::string>("placeholder");
+  const std::string &text = c.node().attr<std::string>("template"),
+                    &placeholder = c.node().attr<std::string>("placeholder");
   const int64_t limit = c.node().attr<int64_t>("summarize");
   std::string result;
   size_t begin = 0;

@@ -26,9 +26,9 @@ struct State {
 };
 
 State prepare(PrepareContext& c) {
-  return {c.attr<std::string>("separator"),  c.attr<std::string>("left_pad"), c.attr<std::string>("right_pad"),
-          c.attr<std::vector<int64_t>>("ngram_widths"), c.attr<int64_t>("pad_width"),
-          c.attr<bool>("preserve_short_sequences")};
+  return {c.attr<std::string>("separator"), c.attr<std::string>("left_pad"),
+          c.attr<std::string>("right_pad"), c.attr<std::vector<int64_t>>("ngram_widths"),
+          c.attr<int64_t>("pad_width"),     c.attr<bool>("preserve_short_sequences")};
 }
 
 // How many pads stand on each side for n-grams of that width.
@@ -64,7 +64,9 @@ void add_row(const State& state, const std::string* words, int64_t count, std::v
 void cpu(KernelContext& c) {
   const State& state = c.state<State>();
   if (state.preserve_short && state.widths.empty() && state.pad_width < 0) {
-    throw invalid_argument("Pad width should be >= 0 when preserve_short_sequences is True and ngram_widths are not provided, got {}", state.pad_width);
+    throw invalid_argument(
+        "Pad width should be >= 0 when preserve_short_sequences is True and ngram_widths are not provided, got {}",
+        state.pad_width);
   }
   const int64_t splits = c.elements(1), words = c.elements(0);
   std::vector<std::string> ngrams;

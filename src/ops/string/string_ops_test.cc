@@ -23,13 +23,16 @@ TEST(Hash, GivesTensorFlowsNumbers) {
 
 TEST(StringToHashBucket, PutsStringsIntoTensorFlowsBuckets) {
   const Tensor input = strings({"a", "b", "c", "d"});
-  check_op({.op = "StringToHashBucketFast", .inputs = {input}, .attrs = {{"num_buckets", 10}}, .outputs = {{9, 2, 2, 5}}});
+  check_op(
+      {.op = "StringToHashBucketFast", .inputs = {input}, .attrs = {{"num_buckets", 10}}, .outputs = {{9, 2, 2, 5}}});
   check_op({.op = "StringToHashBucket", .inputs = {input}, .attrs = {{"num_buckets", 10}}, .outputs = {{8, 0, 7, 9}}});
-  check_op({.op = "StringToHashBucketStrong",
-            .inputs = {strings({"a", "b", "c"})},
-            .attrs = {{"num_buckets", 10}, {"key", std::vector<int64_t>{98765, 132}}},
-            .outputs = {{4, 2, 8}},
-            .bad = {{.inputs = {input}, .attrs = {{"key", std::vector<int64_t>{1}}}, .message = "Key must have 2 elements"}}});
+  check_op(
+      {.op = "StringToHashBucketStrong",
+       .inputs = {strings({"a", "b", "c"})},
+       .attrs = {{"num_buckets", 10}, {"key", std::vector<int64_t>{98765, 132}}},
+       .outputs = {{4, 2, 8}},
+       .bad = {
+           {.inputs = {input}, .attrs = {{"key", std::vector<int64_t>{1}}}, .message = "Key must have 2 elements"}}});
 }
 
 TEST(Fingerprint, IsEightBytesOfEachRow) {
@@ -51,9 +54,8 @@ TEST(Regex, MatchesWholeStringsAndReplaces) {
             .inputs = {input},
             .attrs = {{"pattern", "[a-z]+"}},
             .outputs = {Tensor::from<bool>({true, false, false}, {3})}});
-  check_op({.op = "RegexReplace",
-            .inputs = {input, "([0-9])", "<\\1>"},
-            .outputs = {strings({"abc", "a<1>b<2>", ""})}});
+  check_op(
+      {.op = "RegexReplace", .inputs = {input, "([0-9])", "<\\1>"}, .outputs = {strings({"abc", "a<1>b<2>", ""})}});
   check_op({.op = "StaticRegexReplace",
             .inputs = {input},
             .attrs = {{"pattern", "[0-9]"}, {"rewrite", "-"}, {"replace_global", false}},
@@ -86,8 +88,9 @@ TEST(StringSplitV2, CutsAsPythonDoes) {
 }
 
 TEST(StringNGrams, PadsAndJoinsWords) {
-  const AttrMap attrs = {{"separator", "|"}, {"ngram_widths", std::vector<int64_t>{3}}, {"left_pad", "LP"},
-                         {"right_pad", "RP"}, {"pad_width", -1}, {"preserve_short_sequences", false}};
+  const AttrMap attrs = {{"separator", "|"}, {"ngram_widths", std::vector<int64_t>{3}},
+                         {"left_pad", "LP"}, {"right_pad", "RP"},
+                         {"pad_width", -1},  {"preserve_short_sequences", false}};
   check_op({.op = "StringNGrams",
             .inputs = {strings({"a", "b", "c", "d"}), ints({0, 3, 4})},
             .attrs = attrs,
@@ -107,11 +110,13 @@ TEST(UnsortedSegmentJoin, JoinsStringsOfEqualIds) {
 }
 
 TEST(StringFormat, PutsTensorsIntoText) {
-  check_op({.op = "StringFormat",
-            .inputs = {{{1, 2}, {3, 4}}, strings({"x"})},
-            .attrs = {{"T", std::vector<DType>{int32, string}}, {"template", "a {} b {}"}, {"placeholder", "{}"}},
-            .outputs = {"a [[1 2]\n [3 4]] b [\"x\"]"},
-            .bad = {{.inputs = {{{1, 2}, {3, 4}}, strings({"x"})}, .attrs = {{"template", "{}"}}, .message = "placeholders"}}});
+  check_op(
+      {.op = "StringFormat",
+       .inputs = {{{1, 2}, {3, 4}}, strings({"x"})},
+       .attrs = {{"T", std::vector<DType>{int32, string}}, {"template", "a {} b {}"}, {"placeholder", "{}"}},
+       .outputs = {"a [[1 2]\n [3 4]] b [\"x\"]"},
+       .bad = {
+           {.inputs = {{{1, 2}, {3, 4}}, strings({"x"})}, .attrs = {{"template", "{}"}}, .message = "placeholders"}}});
 }
 
 TEST(Substr, BroadcastsAndCountsCharacters) {
@@ -132,11 +137,15 @@ TEST(Substr, BroadcastsAndCountsCharacters) {
 
 TEST(Unicode, DecodesEncodesAndTranscodes) {
   check_op({.op = "UnicodeDecodeWithOffsets",
-            .inputs = {strings({"G\xc3\xb6", "\xff" "a"})},
+            .inputs = {strings({"G\xc3\xb6",
+                                "\xff"
+                                "a"})},
             .attrs = {{"input_encoding", "UTF-8"}},
             .outputs = {{0, 2, 4}, {71, 246, 65533, 97}, {0, 1, 0, 1}},
             .bad = {{.inputs = {strings({"\xff"})}, .attrs = {{"errors", "strict"}}, .message = "Invalid formatting"},
-                    {.inputs = {strings({"a"})}, .attrs = {{"input_encoding", "none"}}, .message = "Could not create converter"}}});
+                    {.inputs = {strings({"a"})},
+                     .attrs = {{"input_encoding", "none"}},
+                     .message = "Could not create converter"}}});
   check_op({.op = "UnicodeDecode",
             .inputs = {strings({"\xe9"})},
             .attrs = {{"input_encoding", "latin1"}},
@@ -150,7 +159,8 @@ TEST(Unicode, DecodesEncodesAndTranscodes) {
   check_op({.op = "UnicodeTranscode",
             .inputs = {strings({std::string("\xd8\x3d\xde\x00\0a", 6)})},
             .attrs = {{"input_encoding", "UTF-16-BE"}, {"output_encoding", "UTF-8"}},
-            .outputs = {strings({"\xf0\x9f\x98\x80" "a"})}});
+            .outputs = {strings({"\xf0\x9f\x98\x80"
+                                 "a"})}});
 }
 
 }  // namespace

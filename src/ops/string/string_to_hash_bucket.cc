@@ -37,7 +37,9 @@ void fill_buckets(KernelContext& c, const Hash& hash) {
   });
 }
 
-void cpu(KernelContext& c) { fill_buckets(c, [](std::string_view text) { return hash64(text); }); }
+void cpu(KernelContext& c) {
+  fill_buckets(c, [](std::string_view text) { return hash64(text); });
+}
 void cpu_fast(KernelContext& c) { fill_buckets(c, fingerprint64); }
 void cpu_strong(KernelContext& c) {
   const State& state = c.state<State>();

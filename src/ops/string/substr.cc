@@ -29,8 +29,8 @@ int64_t source(int64_t i, const Shape& result, const Shape& operand) {
   return at;
 }
 
-// The byte where the character begins that is `count` characters behind `from` (before it, when negative); npos when there
-// are not so many.
+// The byte where the character begins that is `count` characters behind `from` (before it, when negative); npos when
+// there are not so many.
 size_t moved(std::string_view text, size_t from, int64_t count) {
   for (; count > 0; --count) {
     if (from == text.size()) return std::string_view::npos;
@@ -61,8 +61,7 @@ void cpu(KernelContext& c) {
     const auto size = static_cast<int64_t>(text.size());
     size_t begin = std::string::npos;
     if (pos >= -size && pos <= size) {
-      begin = kBytes ? static_cast<size_t>(pos < 0 ? pos + size : pos)
-                     : moved(text, pos < 0 ? text.size() : 0, pos);
+      begin = kBytes ? static_cast<size_t>(pos < 0 ? pos + size : pos) : moved(text, pos < 0 ? text.size() : 0, pos);
     }
     if (begin == std::string::npos) {
       throw invalid_argument("pos {} out of range for string b'{}' at index {}", pos, text, i);
@@ -71,9 +70,7 @@ void cpu(KernelContext& c) {
   }
 }
 
-ComputeFn select(const NodeView& node) {
-  return node.attr<std::string>("unit") == "BYTE" ? cpu<true> : cpu<false>;
-}
+ComputeFn select(const NodeView& node) { return node.attr<std::string>("unit") == "BYTE" ? cpu<true> : cpu<false>; }
 
 }  // namespace
 

@@ -112,7 +112,9 @@ TEST(Base64, IsSafeInFileNames) {
 }
 
 TEST(UnicodeScript, NumbersScriptsAsIcuDoes) {
-  check_op({.op = "UnicodeScript", .inputs = {{65, 0x411, 0x3042, 0x4e00, 49, -1, 0x110000}}, .outputs = {{25, 8, 20, 17, 0, -1, -1}}});
+  check_op({.op = "UnicodeScript",
+            .inputs = {{65, 0x411, 0x3042, 0x4e00, 49, -1, 0x110000}},
+            .outputs = {{25, 8, 20, 17, 0, -1, -1}}});
 }
 
 }  // namespace

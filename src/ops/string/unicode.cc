@@ -130,8 +130,10 @@ struct Errors {
 
   // Gives nothing for a character that is left out.
   std::optional<int32_t> kept(int32_t character) const {
-    const bool control = controls && ((character >= 0 && character <= 0x1f && character != '\t' && character != '\n' &&
-                                       character != '\r') || character == 0x7f);
+    const bool control =
+        controls &&
+        ((character >= 0 && character <= 0x1f && character != '\t' && character != '\n' && character != '\r') ||
+         character == 0x7f);
     if (character >= 0 && !control) return character;
     if (character < 0 && strict) throw invalid_argument("Invalid formatting on input string");
     if (ignore) return {};
@@ -156,7 +158,8 @@ void infer_transcode(InferContext& c) {
 
 void transcode(KernelContext& c) {
   const Errors errors = errors_of(c.node().attrs(), true);
-  const std::string &from = c.node().attr<std::string>("input_encoding"), &to = c.node().attr<std::string>("output_encoding");
+  const std::string &from = c.node().attr<std::string>("input_encoding"),
+                    &to = c.node().attr<std::string>("output_encoding");
   for (int64_t i = 0; i < c.elements(0); ++i) {
     std::string text;
     for_each_character(from, c.input<std::string>(0)[i], [&](int32_t character, size_t) {
@@ -212,7 +215,8 @@ void encode(KernelContext& c) {
   const std::string& to = c.node().attr<std::string>("output_encoding");
   const int64_t count = c.elements(0), rows = c.elements(1) - 1;
   if (int_at(c, 1, 0) != 0) throw invalid_argument("First value in input_splits must be zero.");
-  if (int_at(c, 1, rows) != count) throw invalid_argument("Last value in input_splits must be equal to length of input_tensor.");
+  if (int_at(c, 1, rows) != count)
+    throw invalid_argument("Last value in input_splits must be equal to length of input_tensor.");
   for (int64_t row = 0; row < rows; ++row) {
     const int64_t begin = int_at(c, 1, row), end = int_at(c, 1, row + 1);
     if (begin < 0 || end < begin || end > count) {

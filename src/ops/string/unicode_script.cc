@@ -229,16 +229,24 @@ constexpr int32_t kLast = 0x10ffff, kNone = -1;
 
 int32_t script_of(int32_t character) {
   if (character < 0 || character > kLast) return kNone;
-  const Range* next = std::upper_bound(std::begin(kRanges), std::end(kRanges), character, [](int32_t c, const Range& range) { return c < range.first; });
+  const Range* next = std::upper_bound(std::begin(kRanges), std::end(kRanges), character,
+                                       [](int32_t c, const Range& range) { return c < range.first; });
   return (next - 1)->script;
 }
 
-void cpu(KernelContext& c) { std::transform(c.input<int32_t>(0), c.input<int32_t>(0) + c.elements(0), c.output<int32_t>(), script_of); }
+void cpu(KernelContext& c) {
+  std::transform(c.input<int32_t>(0), c.input<int32_t>(0) + c.elements(0), c.output<int32_t>(), script_of);
+}
 
 }  // namespace
 
 OpDef unicode_script_op() {
-  return {.name = "UnicodeScript", .inputs = "input:int32", .outputs = "output:int32", .infer = infer::unchanged, .gradient = not_differentiable, .cpu = {.select = kernel_any<cpu>, .in_place = 0b1}};
+  return {.name = "UnicodeScript",
+          .inputs = "input:int32",
+          .outputs = "output:int32",
+          .infer = infer::unchanged,
+          .gradient = not_differentiable,
+          .cpu = {.select = kernel_any<cpu>, .in_place = 0b1}};
 }
 
 }  // namespace weir::ops

@@ -6,8 +6,8 @@
 
 namespace weir::ops {
 
-// Reads the character at `at` and moves behind it. -1 for bytes that are no character: `at` then moves behind as many of
-// them as one replacement stands for (Unicode's "maximal subpart").
+// Reads the character at `at` and moves behind it. -1 for bytes that are no character: `at` then moves behind as many
+// of them as one replacement stands for (Unicode's "maximal subpart").
 int32_t next_utf8(std::string_view text, size_t& at);
 void append_utf8(int32_t character, std::string& text);
 inline bool is_character(int64_t value) {
