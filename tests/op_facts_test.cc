@@ -142,6 +142,7 @@ std::vector<float> compute(const Op& op, const std::vector<Tensor>& inputs) {
     if (spec.kind == AttrKind::Int) attrs.set(spec.name, static_cast<int64_t>(inputs.size()));
   }
   if (op.attr("SrcT")) attrs.set("SrcT", inputs[0].dtype());
+  if (op.attr("Tidx")) attrs.set("Tidx", inputs[1].dtype());
   const DType result = op.outputs[0].type == DType::Bool ? DType::Bool : DType::Float32;
   ThreadPool pool(1);
   const Tensor y = run_kernel(NodeView(op, attrs, "node"), inputs, std::vector{result}, pool)[0];
@@ -209,6 +210,72 @@ TEST(OpFacts, ElementwiseBodiesComputeWhatTheKernelsDo) {
     EXPECT_EQ(std::memcmp(theirs.data(), ours.data(), ours.size() * sizeof(float)), 0);
   });
   EXPECT_EQ(bodies, 70);
+}
+
+// What a reduction of a row says that it makes of `values`.
+double reduce(const LoopPart& part, std::span<const float> values) {
+  double sum = 0, squares = 0, product = 1;
+  for (const float x : values) sum += x, squares += double{x} * x, product *= x;
+  switch (part.fn) {
+    case ReduceFn::Sum:
+      return sum;
+    case ReduceFn::Mean:
+      return sum / static_cast<double>(values.size());
+    case ReduceFn::Max:
+      return *std::max_element(values.begin(), values.end());
+    case ReduceFn::Min:
+      return *std::min_element(values.begin(), values.end());
+    case ReduceFn::Prod:
+      return product;
+    case ReduceFn::SumSquares:
+      return squares;
+  }
+  return 0;
+}
+
+TEST(OpFacts, ReductionsOfLoopsComputeWhatTheKernelsDo) {
+  constexpr size_t kRows = 4, kColumns = 37;
+  const Tensor x = numbers(DType::Float32, 0);
+  int reductions = 0;
+  for_each_op([&](const Op& op) {
+    const LoopPart& part = op.def->loop;
+    const bool along_rows = part.kind == LoopPart::Kind::Reduce, whole = part.kind == LoopPart::Kind::ReduceAll;
+    if (!along_rows && !whole && part.kind != LoopPart::Kind::ReduceRows) return;
+    ++reductions;
+    EXPECT_TRUE(op.pure() && op.effect == Effect::None && op.outputs.size() == 1);
+    std::vector<Tensor> inputs = {x};
+    if (along_rows) inputs.push_back(Tensor::from({1}, Shape{1}));
+    const std::vector<float> theirs = compute(op, inputs);
+    ASSERT_EQ(theirs.size(), along_rows ? kRows : whole ? 1 : kColumns);
+    const std::span<const float> all = x.data<float>();
+    for (size_t i = 0; i < theirs.size(); ++i) {
+      std::vector<float> reduced(all.begin(), all.end());
+      if (along_rows)
+        reduced.assign(all.begin() + static_cast<long>(i * kColumns),
+                       all.begin() + static_cast<long>((i + 1) * kColumns));
+      if (part.kind == LoopPart::Kind::ReduceRows) {
+        reduced.clear();
+        for (size_t row = 0; row < kRows; ++row) reduced.push_back(all[row * kColumns + i]);
+      }
+      const double wanted = part.scale * reduce(part, reduced);
+      EXPECT_NEAR(theirs[i], wanted, 1e-5 * std::max(1.0, std::abs(wanted)));
+    }
+  });
+  EXPECT_EQ(reductions, 7);
+}
+
+TEST(OpFacts, SourcesFitTheSignature) {
+  for_each_op([](const Op& op) {
+    const Source source = op.def->source;
+    if (source == Source::Other) return;
+    EXPECT_TRUE(op.pure() && op.outputs.size() == 1);
+    EXPECT_EQ(op.inputs.size(), source == Source::Slice ? 4u : source == Source::Unslice ? 5u : 2u);
+    for (size_t i = 1; i < op.inputs.size(); ++i) {  // numbers that tell the places, but for the values themselves
+      EXPECT_EQ(op.inputs[i].on_host, source != Source::Product && !(source == Source::Unslice && i == 4));
+    }
+  });
+  EXPECT_EQ(find_op("BatchMatMulV2")->def->source, Source::Product);
+  EXPECT_EQ(find_op("ConjugateTranspose")->def->source, Source::Other);
 }
 
 TEST(OpFacts, WhatFollowsFromShapesIsWhatTheKernelsGive) {

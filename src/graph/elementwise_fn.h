@@ -4,8 +4,9 @@
 
 namespace weir {
 
-// The vocabulary of elementwise functions: what rows say of an operation (ElementwiseBody in op_def.h), what fused
-// programs are made of, and what a device has code for. devices/cpu/tile.h has the CPU's, and says how exact they are.
+// The vocabulary of elementwise functions and reductions: what rows say of an operation (ElementwiseBody and LoopPart
+// in op_def.h), what fused programs are made of, and what a device has code for. devices/cpu/tile.h has the CPU's, and
+// says how exact they are.
 
 // clang-format off
 enum class UnaryFn : uint8_t {
@@ -29,5 +30,9 @@ enum class BinaryFn : uint8_t {
 };
 // clang-format on
 constexpr int kBinaryFns = static_cast<int>(BinaryFn::SoftsignGrad) + 1;
+
+// What reductions make of many elements. Max and Min pass over NaN, as TensorFlow on a CPU does. Of nothing: Sum 0,
+// Mean NaN, Max -inf, Min inf, Prod 1.
+enum class ReduceFn : uint8_t { Sum, Mean, Max, Min, Prod, SumSquares };
 
 }  // namespace weir

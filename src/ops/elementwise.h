@@ -15,7 +15,6 @@
 
 namespace weir {
 
-using cpu::ReduceFn;
 
 // A loop over the elements of float32 arrays as one step: elementwise functions, reductions of rows whose results
 // they use again, and sums over rows or over everything beside them. Functions whose result is bool (Less, IsNan, ...)

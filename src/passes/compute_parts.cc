@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <map>
 
-#include "ops/loop_part.h"
 #include "passes/parts.h"
 #include "passes/place.h"
 
@@ -43,7 +42,7 @@ class Mover {
   bool has_slices() const {
     return std::any_of(ir_.nodes.begin(), ir_.nodes.end(), [&](const IrNode& node) {
       return !node.dead && !node.is_feed() && !node.is_constant() && is_simple(node) &&
-             (source_of(*node.op) == Source::Slice || source_of(*node.op) == Source::Unslice);
+             (node.op->def->source == Source::Slice || node.op->def->source == Source::Unslice);
     });
   }
 
@@ -61,7 +60,7 @@ class Mover {
   std::optional<Part> small_part(const IrNode& node) const {
     const std::optional<Part> part = part_of_slice(ir_, node);
     if (!part) return std::nullopt;
-    const bool takes = source_of(*node.op) == Source::Slice;
+    const bool takes = node.op->def->source == Source::Slice;
     const Shape& whole = takes ? ir_.shape(node.inputs[0]) : node.shapes[0];
     return part->count * kLeastShare <= whole[part->axis] ? part : std::nullopt;
   }
@@ -71,7 +70,7 @@ class Mover {
   std::optional<Part> fixed_part(const IrNode& node) const {
     const std::optional<Part> part = small_part(node);
     if (!part || !node.varies) return part;
-    const bool takes = source_of(*node.op) == Source::Slice;
+    const bool takes = node.op->def->source == Source::Slice;
     if (!node.origin || node.origin->op != node.op) return std::nullopt;
     const Shape& declared = takes ? node.origin->inputs[0].shape() : node.origin->output_shapes[0];
     const Shape& whole = takes ? ir_.shape(node.inputs[0]) : node.shapes[0];
@@ -242,7 +241,7 @@ class Mover {
   void push_down(int id) {
     if (!is_simple(ir_[id])) return;
     const IrNode node = ir_[id];
-    if (source_of(*node.op) == Source::Unslice) {
+    if (node.op->def->source == Source::Unslice) {
       if (const auto part = fixed_part(node)) {
         IrEdge inner = node.inputs[4];
         if (const Shape shape = part->shape(node.shapes[0]); ir_.shape(inner) != shape) {
@@ -288,7 +287,7 @@ class Mover {
     const IrNode node = ir_[id];
     std::vector<std::optional<Part>> needed(node.inputs.size());
     needed[static_cast<size_t>(input)] = part;
-    if (source_of(*node.op) == Source::Product) {
+    if (node.op->def->source == Source::Product) {
       const Shape& from = ir_.shape(node.inputs[static_cast<size_t>(input)]);
       // The inner dimension stands last in one matrix and last but one in the other, unless one is transposed.
       const Shape& other = ir_.shape(node.inputs[static_cast<size_t>(1 - input)]);
@@ -311,7 +310,7 @@ class Mover {
 
   void note_slice(int id) {
     const IrNode& node = ir_[id];
-    if (!is_simple(node) || source_of(*node.op) != Source::Slice) return;
+    if (!is_simple(node) || node.op->def->source != Source::Slice) return;
     if (const auto part = id < programs_ ? fixed_part(node) : small_part(node))
       slices_[node.inputs[0].node].push_back({id, *part});
   }
@@ -328,7 +327,7 @@ class Mover {
   void pull_up(int id) {
     if (!is_simple(ir_[id]) || !is_read_in_part(id)) return;
     const IrNode node = ir_[id];
-    if (source_of(*node.op) == Source::Slice || source_of(*node.op) == Source::Unslice) return;
+    if (node.op->def->source == Source::Slice || node.op->def->source == Source::Unslice) return;
     const std::vector<std::pair<int, Part>> slices = slices_[id];
     const Part& part = slices[0].second;
     const auto needed = PartsOfNode(ir_, node).needed_for(part);

@@ -3,7 +3,6 @@
 #include <set>
 
 #include "ops/elementwise.h"
-#include "ops/loop_part.h"
 #include "passes/loop_groups.h"
 #include "passes/place.h"
 
@@ -119,7 +118,7 @@ class Writer {
 
   void write(int id) {
     const IrNode& node = ir_[id];
-    const LoopPart& body = loop_part(*node.op);
+    const LoopPart& body = node.op->def->loop;
     if (body.kind == LoopPart::Kind::None) {
       values_[id] = write_elementwise(id, node);
       return;
@@ -287,7 +286,7 @@ class Fuser {
   }
 
   static bool is_cheap(const IrNode& node) {
-    if (loop_part(*node.op).kind != LoopPart::Kind::None) return false;
+    if (node.op->def->loop.kind != LoopPart::Kind::None) return false;
     const ElementwiseBody& body = node.op->def->elementwise;
     if (body.kind == Kind::Unary) return body.unary <= UnaryFn::Square || body.unary == UnaryFn::Relu;
     if (body.kind != Kind::Binary) return false;
@@ -417,7 +416,7 @@ class Fuser {
     for (int id : group.members) {
       LoopSpace space = group.space;
       const LoopRole role = nodes_.role_in(id, space);
-      const bool reduces = role != LoopRole::Full && loop_part(*ir_[id].op).kind != LoopPart::Kind::None;
+      const bool reduces = role != LoopRole::Full && ir_[id].op->def->loop.kind != LoopPart::Kind::None;
       const IrEdge edge = reduces ? ir_[id].inputs[0] : IrEdge{id, 0};
       std::optional<IrEdge>& first = ir_.shape(edge) == group.space.full ? full : row;
       if (!first) {

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "ops/loop_part.h"
-
 namespace weir {
 namespace {
 
@@ -108,7 +106,7 @@ class Finder {
         if (!is_inside(edge.node)) continue;
         const LoopRole from = nodes_.role_in(edge.node, same);
         if (from != LoopRole::Full && from != LoopRole::Row) return false;
-        const bool reduces = role != LoopRole::Full && loop_part(*ir_[id].op).kind != LoopPart::Kind::None;
+        const bool reduces = role != LoopRole::Full && ir_[id].op->def->loop.kind != LoopPart::Kind::None;
         if (from == LoopRole::Full && role == LoopRole::Row && !reduces) return false;
         if (from == LoopRole::Full) continue;
         if (reduces && role != LoopRole::All) return false;
@@ -139,7 +137,7 @@ class Finder {
         if (nodes_.is_truth(input.node)) {
           open.push_back(input.node);
         } else if (ir_[input.node].values.empty() || !ir_[input.node].values[0].valid() ||
-                   loop_part(*ir_[id].op).kind == LoopPart::Kind::None) {
+                   ir_[id].op->def->loop.kind == LoopPart::Kind::None) {
           note(input.node);
         }
       }

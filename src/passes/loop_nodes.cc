@@ -1,13 +1,11 @@
 #include <algorithm>
 
-#include "ops/loop_part.h"
 #include "passes/loop_groups.h"
 
 namespace weir {
 namespace {
 
 using Kind = ElementwiseBody::Kind;
-using cpu::ReduceFn;
 
 // Longer rows do not stay in the cache from one phase of a loop to the next.
 constexpr int64_t kMaxRow = 32768;
@@ -15,7 +13,7 @@ constexpr int64_t kMaxRow = 32768;
 }  // namespace
 
 std::optional<std::vector<bool>> reduced_dims(const Ir& ir, const IrNode& node) {
-  const LoopPart& body = loop_part(*node.op);
+  const LoopPart& body = node.op->def->loop;
   const Shape& shape = ir.shape(node.inputs[0]);
   std::vector<bool> reduced(static_cast<size_t>(shape.rank()), body.kind != LoopPart::Kind::Reduce);
   if (body.kind == LoopPart::Kind::ReduceAll) return reduced;
@@ -122,7 +120,7 @@ bool LoopNodes::is_elementwise(int id) const {
 std::vector<IrEdge> LoopNodes::values_read(int id) const {
   std::vector<IrEdge> edges;
   const IrNode& node = ir_[id];
-  const size_t count = loop_part(*node.op).kind == LoopPart::Kind::None ? node.inputs.size() : 1;
+  const size_t count = node.op->def->loop.kind == LoopPart::Kind::None ? node.inputs.size() : 1;
   for (size_t i = 0; i < count; ++i) {
     const IrEdge& input = node.inputs[i];
     if (!is_truth(input.node)) {
@@ -135,7 +133,7 @@ std::vector<IrEdge> LoopNodes::values_read(int id) const {
 }
 
 LoopRole LoopNodes::role_of_reduction(const IrNode& node, LoopSpace& space) const {
-  const LoopPart& body = loop_part(*node.op);
+  const LoopPart& body = node.op->def->loop;
   const Shape& x = ir_.shape(node.inputs[0]);
   if (ir_.type(node.inputs[0]) != DType::Float32 || !x.is_known()) return LoopRole::None;
   const auto reduced = reduced_dims(ir_, node);
@@ -166,7 +164,7 @@ LoopRole LoopNodes::role_of_reduction(const IrNode& node, LoopSpace& space) cons
 LoopRole LoopNodes::role_in(int id, LoopSpace& space) const {
   const IrNode& node = ir_[id];
   if (!is_ready(node) || node.types[0] != DType::Float32) return LoopRole::None;
-  switch (loop_part(*node.op).kind) {
+  switch (node.op->def->loop.kind) {
     case LoopPart::Kind::Reduce:
     case LoopPart::Kind::ReduceAll:
     case LoopPart::Kind::ReduceRows:
@@ -195,7 +193,7 @@ LoopRole LoopNodes::role_in(int id, LoopSpace& space) const {
 std::optional<LoopSpace> LoopNodes::space_of(int id) const {
   const IrNode& node = ir_[id];
   if (!is_ready(node)) return std::nullopt;
-  const LoopPart::Kind kind = loop_part(*node.op).kind;
+  const LoopPart::Kind kind = node.op->def->loop.kind;
   const bool reduces = kind != LoopPart::Kind::None && kind != LoopPart::Kind::Spread;
   LoopSpace space{reduces ? ir_.shape(node.inputs[0]) : node.shapes[0], 0};
   if (!space.full.is_known() || space.full.elements() == 0) return std::nullopt;

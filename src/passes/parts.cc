@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "ops/array/strided_slice_spec.h"
-#include "ops/loop_part.h"
 #include "passes/loop_groups.h"
 
 namespace weir {
@@ -59,7 +58,7 @@ Part moved(const Part& part, int axis) { return {axis, part.begin, part.stride, 
 }  // namespace
 
 std::optional<Part> part_of_slice(const Ir& ir, const IrNode& node) {
-  const bool takes = source_of(*node.op) == Source::Slice;
+  const bool takes = node.op->def->source == Source::Slice;
   const Shape& whole = takes ? ir.shape(node.inputs[0]) : node.shapes[0];
   if (!whole.is_known() || !node.shapes[0].is_known()) return std::nullopt;
   ops::SliceEntries entries[3];
@@ -133,7 +132,7 @@ std::optional<std::vector<std::optional<Part>>> PartsOfNode::needed_for_product(
 
 std::optional<std::vector<std::optional<Part>>> PartsOfNode::needed_for(const Part& output) const {
   std::vector<std::optional<Part>> needed(node_.inputs.size());
-  const LoopPart& loop = loop_part(*node_.op);
+  const LoopPart& loop = node_.op->def->loop;
   const int alias = node_.op->def->alias;
   if (is_elementwise(node_)) {
     bool fits = true;
@@ -164,13 +163,13 @@ std::optional<std::vector<std::optional<Part>>> PartsOfNode::needed_for(const Pa
     needed[static_cast<size_t>(alias)] = reshaped_part(node_.shapes[0], output, from);
     return needed[static_cast<size_t>(alias)] ? std::optional(needed) : std::nullopt;
   }
-  if (source_of(*node_.op) == Source::Permute) {
+  if (node_.op->def->source == Source::Permute) {
     const std::vector<int> order = order_of(ir_, node_);
     if (order.empty()) return std::nullopt;
     needed[0] = moved(output, order[static_cast<size_t>(output.axis)]);
     return needed;
   }
-  return source_of(*node_.op) == Source::Product ? needed_for_product(output) : std::nullopt;
+  return node_.op->def->source == Source::Product ? needed_for_product(output) : std::nullopt;
 }
 
 std::optional<PartsOfNode::Reached> PartsOfNode::reached_by_product(int input, const Part& part) const {
@@ -186,14 +185,14 @@ std::optional<PartsOfNode::Reached> PartsOfNode::reached_by_product(int input, c
 
 std::optional<PartsOfNode::Reached> PartsOfNode::reached_from(int input, const Part& part) const {
   const Shape &from = ir_.shape(node_.inputs[static_cast<size_t>(input)]), &to = node_.shapes[0];
-  const LoopPart& loop = loop_part(*node_.op);
+  const LoopPart& loop = node_.op->def->loop;
   if (is_elementwise(node_)) return Reached{moved(part, part.axis + to.rank() - from.rank())};
   if (loop.kind == LoopPart::Kind::ReduceAll || loop.kind == LoopPart::Kind::ReduceRows ||
       loop.kind == LoopPart::Kind::Reduce) {
     const auto reduced = reduced_dims(ir_, node_);
     if (!reduced || input != 0) return std::nullopt;
     if ((*reduced)[static_cast<size_t>(part.axis)]) {
-      if (loop.fn != cpu::ReduceFn::Sum && loop.fn != cpu::ReduceFn::SumSquares) return std::nullopt;
+      if (loop.fn != ReduceFn::Sum && loop.fn != ReduceFn::SumSquares) return std::nullopt;
       return Reached{.is_summed = true};
     }
     if (loop.kind != LoopPart::Kind::Reduce) return std::nullopt;
@@ -206,13 +205,13 @@ std::optional<PartsOfNode::Reached> PartsOfNode::reached_from(int input, const P
     const std::optional<Part> there = reshaped_part(from, part, to);
     return there ? std::optional(Reached{there}) : std::nullopt;
   }
-  if (source_of(*node_.op) == Source::Permute && input == 0) {
+  if (node_.op->def->source == Source::Permute && input == 0) {
     const std::vector<int> order = order_of(ir_, node_);
     const auto at = std::find(order.begin(), order.end(), part.axis);
     if (at == order.end()) return std::nullopt;
     return Reached{moved(part, static_cast<int>(at - order.begin()))};
   }
-  return source_of(*node_.op) == Source::Product ? reached_by_product(input, part) : std::nullopt;
+  return node_.op->def->source == Source::Product ? reached_by_product(input, part) : std::nullopt;
 }
 
 bool PartsOfNode::stays_zero(const std::vector<bool>& zero) const {
@@ -220,7 +219,7 @@ bool PartsOfNode::stays_zero(const std::vector<bool>& zero) const {
   if (node_.op->role == Role::BiasAdd) return false;
   switch (body.kind) {
     case Kind::None:  // what else there is moves elements, adds them up or multiplies them
-      return loop_part(*node_.op).kind != LoopPart::Kind::Softmax;
+      return node_.op->def->loop.kind != LoopPart::Kind::Softmax;
     case Kind::Cast:
       return true;
     case Kind::Sum:

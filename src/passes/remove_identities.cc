@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "ops/loop_part.h"
 #include "passes/ir.h"
 
 namespace weir {
@@ -42,7 +41,7 @@ int unchanged_operand(const Ir& ir, const IrNode& node) {
 // A reduction over no axes, or over dimensions of size 1 that it keeps: what gradients of operations that might have
 // broadcast are full of when the graph does not know the size of the batch.
 bool reduces_nothing(const Ir& ir, const IrNode& node) {
-  if (loop_part(*node.op).kind != LoopPart::Kind::Reduce || !node.shapes[0].is_known()) return false;
+  if (node.op->def->loop.kind != LoopPart::Kind::Reduce || !node.shapes[0].is_known()) return false;
   const IrEdge& axes = node.inputs[1];
   return ir[axes.node].values[static_cast<size_t>(axes.output)].valid() && ir.shape(node.inputs[0]) == node.shapes[0];
 }

@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "ops/loop_part.h"
 #include "passes/place.h"
 
 namespace weir {
@@ -31,7 +30,7 @@ class Mover {
   // The value that `edge` repeats along dimensions of size 1, and no others.
   const IrEdge* small(const IrEdge& edge) const {
     const IrNode& node = ir_[edge.node];
-    if (node.is_feed() || node.is_constant() || loop_part(*node.op).kind != LoopPart::Kind::Spread) return nullptr;
+    if (node.is_feed() || node.is_constant() || node.op->def->loop.kind != LoopPart::Kind::Spread) return nullptr;
     const Shape &from = ir_.shape(node.inputs[0]), &to = node.shapes[0];
     if (!from.is_known() || !to.is_known() || from.rank() > to.rank() || node.types[0] != DType::Float32)
       return nullptr;
@@ -132,7 +131,7 @@ class Mover {
     const IrEdge from = view.inputs[static_cast<size_t>(view.op->def->alias)];
     IrNode& reduction = ir_[from.node];
     if (reduction.is_feed() || reduction.is_constant() || !view.control.empty()) return;
-    if (loop_part(*reduction.op).kind != LoopPart::Kind::Reduce || !is_fixed_view(ir_, view)) return;
+    if (reduction.op->def->loop.kind != LoopPart::Kind::Reduce || !is_fixed_view(ir_, view)) return;
     if (reduction.attrs.get<bool>("keep_dims") || reduction.types[0] != view.types[0]) return;
     if (uses_.size() != ir_.nodes.size()) uses_ = ir_.use_counts();
     if (uses_[static_cast<size_t>(from.node)] != 1 || !view.shapes[0].is_known()) return;

@@ -115,8 +115,8 @@ def operation_source(op):
 
 @functools.cache
 def _operation_sources():
-    """{operation: (file, line)}: each is the first name in capitals of a function that gives its row, or a second name in a
-    list of such."""
+    """{operation: (file, line)}: each is the first name in capitals of a function that gives its row, or one of a list of
+    second names."""
     found = {}
     for folder, _, files in os.walk(_SOURCES):
         for file in files:
@@ -125,7 +125,7 @@ def _operation_sources():
             path = os.path.join(folder, file)
             with open(path, encoding="utf-8") as source:
                 text = source.read()
-            for row in re.finditer(r"^OpDef \w+_op\(\) \{(.*\}( *//.*)?$|(?s:.*?)^\})|^  row\(\w+, .*$", text, re.MULTILINE):
+            for row in re.finditer(r"^OpDef \w+_op\(\) \{(.*\}( *//.*)?$|(?s:.*?)^\})|^    \"Experimental\w+\",$", text, re.MULTILINE):
                 name = re.search(r'"(_?[A-Z]\w*)"', row.group())
                 if name:
                     found.setdefault(name.group(1), (path, text.count("\n", 0, row.start()) + 1))

@@ -2,14 +2,13 @@
 
 #include <stdint.h>
 
+#include "graph/elementwise_fn.h"
+
 namespace weir {
 class ThreadPool;
 }
 
 namespace weir::cpu {
-
-// Max and Min pass over NaN, as TensorFlow on a CPU does. Of nothing: Sum 0, Mean NaN, Max -inf, Min inf, Prod 1.
-enum class ReduceFn : uint8_t { Sum, Mean, Max, Min, Prod, SumSquares };
 
 // Any reduction over adjacent axes: x is [outer, reduced, inner], y is [outer, inner].
 struct ReduceShape {

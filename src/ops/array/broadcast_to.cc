@@ -44,7 +44,8 @@ OpDef broadcast_to_op() {
           .host = "shape",
           .infer = infer,
           .gradient = gradient,
-          .cpu = {.select = kernel_moving<cpu>}};
+          .cpu = {.select = kernel_moving<cpu>},
+          .loop = {LoopPart::Kind::Spread}};
 }
 
 }  // namespace weir::ops

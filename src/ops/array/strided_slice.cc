@@ -86,6 +86,7 @@ OpDef strided_slice_op() {
           .infer = infer,
           .gradient = gradient,
           .cpu = {.select = kernel_moving<cpu>, .prepare = prepared<prepare>},
+          .source = Source::Slice,
           .as_shape = as_shape};
 }
 

@@ -57,7 +57,8 @@ OpDef strided_slice_grad_op() {
           .host = "shape, begin, end, strides",
           .infer = infer,
           .gradient = gradient,
-          .cpu = {.select = kernel_moving<cpu>, .prepare = prepared<prepare>}};
+          .cpu = {.select = kernel_moving<cpu>, .prepare = prepared<prepare>},
+          .source = Source::Unslice};
 }
 
 }  // namespace weir::ops

@@ -66,7 +66,8 @@ OpDef tile_op() {
           .host = "multiples",
           .infer = infer,
           .gradient = gradient,
-          .cpu = {.select = kernel_moving<cpu>}};
+          .cpu = {.select = kernel_moving<cpu>},
+          .loop = {LoopPart::Kind::Spread}};
 }
 
 }  // namespace weir::ops

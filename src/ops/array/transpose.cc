@@ -76,6 +76,7 @@ OpDef conjugate_transpose_op() {
   row.name = "ConjugateTranspose";
   row.gradient = conjugate_gradient;
   row.cpu = {.select = kernel_moving<conjugate_cpu>};
+  row.source = Source::Other;
   return row;
 }
 
@@ -87,7 +88,8 @@ OpDef transpose_op() {
           .host = "perm",
           .infer = infer,
           .gradient = gradient,
-          .cpu = {.select = kernel_moving<cpu>}};
+          .cpu = {.select = kernel_moving<cpu>},
+          .source = Source::Permute};
 }
 
 }  // namespace weir::ops

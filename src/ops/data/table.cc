@@ -33,23 +33,6 @@
   row(serialize_iterator) row(deserialize_iterator) \
   row(multi_device_iterator_init) row(multi_device_iterator_get_next_from_shard) \
   row(multi_device_iterator_to_string_handle) row(multi_device_iterator_from_string_handle) \
-  row(reduce_dataset) row(dataset_to_single_element) row(dataset_to_tf_record) row(dataset_cardinality) \
-  row(experimental_assert_next_dataset) row(experimental_auto_shard_dataset) \
-  row(experimental_bytes_produced_stats_dataset) row(experimental_csv_dataset) \
-  row(experimental_choose_fastest_dataset) row(experimental_dataset_cardinality) \
-  row(experimental_dataset_to_tf_record) row(experimental_dense_to_sparse_batch_dataset) \
-  row(experimental_directed_interleave_dataset) row(experimental_group_by_reducer_dataset) \
-  row(experimental_group_by_window_dataset) row(experimental_ignore_errors_dataset) \
-  row(experimental_iterator_get_device) row(experimental_lmdb_dataset) row(experimental_latency_stats_dataset) \
-  row(experimental_map_and_batch_dataset) row(experimental_map_dataset) row(experimental_matching_files_dataset) \
-  row(experimental_max_intra_op_parallelism_dataset) row(experimental_non_serializable_dataset) \
-  row(experimental_parallel_interleave_dataset) row(experimental_parse_example_dataset) \
-  row(experimental_private_thread_pool_dataset) \
-  row(experimental_random_dataset) row(experimental_rebatch_dataset) row(experimental_scan_dataset) \
-  row(experimental_set_stats_aggregator_dataset) row(experimental_stats_aggregator_handle) \
-  row(experimental_stats_aggregator_summary) \
-  row(experimental_sleep_dataset) row(experimental_sliding_window_dataset) row(experimental_take_while_dataset) \
-  row(experimental_thread_pool_dataset) row(experimental_thread_pool_handle) row(experimental_unbatch_dataset) \
-  row(experimental_unique_dataset)
+  row(reduce_dataset) row(dataset_to_single_element) row(dataset_to_tf_record) row(dataset_cardinality)
 // clang-format on
 WEIR_OP_TABLE(data_ops, ROWS)

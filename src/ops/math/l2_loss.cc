@@ -15,7 +15,7 @@ struct Cpu {
     const T* x = c.input<T>(0);
     const int64_t n = c.elements(0);
     if constexpr (std::is_same_v<T, float>) {
-      cpu::reduce(cpu::ReduceFn::SumSquares, x, {.reduced = n}, c.output<float>(), c.scratch(), c.pool());
+      cpu::reduce(ReduceFn::SumSquares, x, {.reduced = n}, c.output<float>(), c.scratch(), c.pool());
       *c.output<float>() *= 0.5f;
     } else {
       double sum = 0;
@@ -45,7 +45,8 @@ OpDef l2_loss_op() {
           .attrs = "T:type{half,bfloat16,float,double}",
           .infer = infer::scalar,
           .gradient = gradient,
-          .cpu = {.select = kernel_for<FloatTypes, Cpu>, .prepare = prepared<prepare>}};
+          .cpu = {.select = kernel_for<FloatTypes, Cpu>, .prepare = prepared<prepare>},
+          .loop = {LoopPart::Kind::ReduceAll, ReduceFn::SumSquares, 0.5f}};
 }
 
 }  // namespace weir::ops

@@ -53,6 +53,7 @@ OpDef mat_mul_op() {
           .infer = infer,
           .gradient = gradient,
           .cpu = {.select = select_product, .prepare = prepared<prepare>},
+          .source = Source::Product,
           .fused = "_FusedMatMul",
           .packs = "_PackMatrix",
           .sums_by_stacking = sums_by_stacking,

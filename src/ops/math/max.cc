@@ -5,7 +5,7 @@ namespace {
 
 // NaN is passed over.
 struct Max {
-  static constexpr auto kFn = cpu::ReduceFn::Max;
+  static constexpr auto kFn = ReduceFn::Max;
   template <class T>
   static Accumulator<T> start() {
     if constexpr (kIsInteger<T>) {

@@ -4,7 +4,7 @@ namespace weir::ops {
 namespace {
 
 struct Mean {
-  static constexpr auto kFn = cpu::ReduceFn::Mean;
+  static constexpr auto kFn = ReduceFn::Mean;
   template <class T>
   static Accumulator<T> start() {
     return Accumulator<T>(0);

@@ -5,7 +5,7 @@ namespace {
 
 // NaN is passed over.
 struct Min {
-  static constexpr auto kFn = cpu::ReduceFn::Min;
+  static constexpr auto kFn = ReduceFn::Min;
   template <class T>
   static Accumulator<T> start() {
     if constexpr (kIsInteger<T>) {

@@ -4,7 +4,7 @@ namespace weir::ops {
 namespace {
 
 struct Prod {
-  static constexpr auto kFn = cpu::ReduceFn::Prod;
+  static constexpr auto kFn = ReduceFn::Prod;
   template <class T>
   static Accumulator<T> start() {
     return Accumulator<T>(1);

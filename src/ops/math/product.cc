@@ -169,6 +169,7 @@ OpDef batch_mat_mul_def(std::string_view name, void (*infer)(InferContext&), voi
           .infer = infer,
           .gradient = gradient,
           .cpu = {.select = select_product, .prepare = prepared<prepare_batch>},
+          .source = Source::Product,
           .flops = batch_product_flops};
 }
 

@@ -126,7 +126,8 @@ OpDef reduction_op(std::string_view name, void (*gradient)(GradContext&)) {
           .host = "reduction_indices",
           .infer = infer_reduction,
           .gradient = gradient,
-          .cpu = {.select = kernel_for<List, ReductionKernel<F>>, .prepare = prepared<prepare_reduction>}};
+          .cpu = {.select = kernel_for<List, ReductionKernel<F>>, .prepare = prepared<prepare_reduction>},
+          .loop = {LoopPart::Kind::Reduce, F::kFn}};
 }
 
 // The shape that the input of a reduction would have with keep_dims, for gradients.

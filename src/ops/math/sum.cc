@@ -4,7 +4,7 @@ namespace weir::ops {
 namespace {
 
 struct Sum {
-  static constexpr auto kFn = cpu::ReduceFn::Sum;
+  static constexpr auto kFn = ReduceFn::Sum;
   template <class T>
   static Accumulator<T> start() {
     return Accumulator<T>(0);

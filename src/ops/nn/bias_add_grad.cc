@@ -57,7 +57,7 @@ struct Cpu {
     T* db = c.output<T>();
     if constexpr (std::is_same_v<T, float>) {
       if (s.inner == 1) {
-        cpu::reduce(cpu::ReduceFn::Sum, dy, {1, s.outer, s.channels}, db, c.scratch(), c.pool());
+        cpu::reduce(ReduceFn::Sum, dy, {1, s.outer, s.channels}, db, c.scratch(), c.pool());
         return;
       }
     }
@@ -87,7 +87,8 @@ OpDef bias_add_grad_op() {
           .attrs = "T:numbertype; data_format:string{NHWC,NCHW}='NHWC'",
           .infer = infer,
           .gradient = gradient,
-          .cpu = {.select = kernel_for<NumberTypes, Cpu>, .prepare = prepared<prepare>}};
+          .cpu = {.select = kernel_for<NumberTypes, Cpu>, .prepare = prepared<prepare>},
+          .loop = {LoopPart::Kind::ReduceRows, ReduceFn::Sum}};
 }
 
 }  // namespace weir::ops

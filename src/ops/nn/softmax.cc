@@ -36,7 +36,8 @@ OpDef softmax_op() {
           .attrs = "T:type{half,bfloat16,float,double}",
           .infer = infer_softmax,
           .gradient = gradient,
-          .cpu = {.select = kernel_for<FloatTypes, SoftmaxKernel<Softmax>>, .in_place = 0b1}};
+          .cpu = {.select = kernel_for<FloatTypes, SoftmaxKernel<Softmax>>, .in_place = 0b1},
+          .loop = {LoopPart::Kind::Softmax}};
 }
 
 }  // namespace weir::ops
