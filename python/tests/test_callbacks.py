@@ -233,6 +233,12 @@ def test_gradients_pass_through(sess):
     assert sess.run(tf.gradients(rounded, x)[0]).tolist() == [1, 1]
 
 
+def test_py_func_computes_with_denormals_as_the_program_does(sess):
+    x = tf.constant(np.float32([1e-38]))  # below it are the denormals, which runs take for zero
+    theirs, ours = sess.run([tf.py_func(lambda a: a / np.float32(4), [x], tf.float32), tf.placeholder_with_default(x, [1]) / 4])
+    assert theirs[0] > 0 and ours[0] == 0
+
+
 def test_py_func_calls_the_function_with_arrays(sess):
     seen = []
 

@@ -1,7 +1,5 @@
 #include "base/thread_pool.h"
 
-#include "base/fork.h"
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -14,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/denormals.h"
+#include "base/fork.h"
 #include "base/spin.h"
 
 namespace weir {
@@ -60,6 +60,7 @@ struct alignas(64) Slot {
   alignas(64) std::atomic<int64_t> next{0};  // the next block that nobody has begun
   int64_t n = 0, grain = 0, blocks = 0;
   const FunctionRef<void(int64_t, int64_t)>* body = nullptr;
+  DenormalMode denormals = kKeepDenormals;  // of the caller
 
   std::atomic<bool> failed{false};
   std::exception_ptr error;
@@ -210,6 +211,7 @@ void ThreadPool::Impl::worker(int index) {
       const int number = (std::countr_zero(std::rotr(mask, index)) + index) % kSlots;
       if (enter(number)) {
         Slot& slot = slots[static_cast<size_t>(number)];
+        DenormalScope denormals(slot.denormals);
         work(slot);
         close(number);
         leave(slot);
@@ -262,6 +264,7 @@ void ThreadPool::parallel_for(int64_t n, int64_t grain, FunctionRef<void(int64_t
   slot.grain = grain;
   slot.blocks = blocks;
   slot.body = &body;
+  slot.denormals = denormal_mode();
   slot.next.store(0, std::memory_order_relaxed);
   helpers->run(number, static_cast<int>(std::min<int64_t>(blocks, threads_) - 1));
   std::exception_ptr error;

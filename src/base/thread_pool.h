@@ -15,6 +15,7 @@ namespace weir {
 //
 // Thread-safe. A body may throw: the first exception reaches the caller after all running blocks have ended; blocks not
 // yet begun are skipped. Nested calls run in the calling thread, except in a loop of one block, which is a plain call.
+// Workers treat denormal numbers as the caller does.
 // A child process that was forked gets workers of its own when it first calls.
 // A loop allocates nothing. Idle workers poll for some microseconds and then sleep; when there are more threads than
 // cores they sleep at once.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <numeric>
@@ -10,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/denormals.h"
 #include "tests/support/child.h"
 
 namespace weir {
@@ -234,6 +236,26 @@ TEST(ThreadPool, IsForgottenInAChildProcessThatNeverUsesIt) {
   }));
 }
 #endif
+
+TEST(ThreadPool, WorkersTreatDenormalsAsTheCallerDoes) {
+  ThreadPool pool(4);
+  auto modes = [&] {
+    std::array<std::atomic<DenormalMode>, 4> seen;
+    std::atomic<int> inside = 0;
+    pool.parallel_for(4, 1, [&](int64_t block, int64_t) {
+      seen[static_cast<size_t>(block)] = denormal_mode();
+      ++inside;
+      while (inside < 4) std::this_thread::yield();  // each block has a thread of its own
+    });
+    return std::set<DenormalMode>(seen.begin(), seen.end());
+  };
+  EXPECT_EQ(modes(), std::set<DenormalMode>{kKeepDenormals});
+  {
+    DenormalScope scope(kFlushDenormals);
+    EXPECT_EQ(modes(), std::set<DenormalMode>{kFlushDenormals});
+  }
+  EXPECT_EQ(modes(), std::set<DenormalMode>{kKeepDenormals});
+}
 
 TEST(ThreadPool, TakesThreadCountsBelowOneAsOne) {
   ThreadPool pool(-3);

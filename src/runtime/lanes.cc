@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/denormals.h"
 #include "base/fork.h"
 #include "base/spin.h"
 
@@ -50,6 +51,7 @@ struct LanePool::Lanes {
 };
 
 void LanePool::Lane::serve(Lanes& all) {
+  set_denormal_mode(kFlushDenormals);  // all that it does are parts of runs
   for (;;) {
     // Steps follow each other closely in a training loop: the next piece of work is worth a moment's wait.
     spin_until([&] { return state_.load(std::memory_order_acquire) != kParked; });

@@ -4,6 +4,7 @@
 #include <new>
 #include <numeric>
 
+#include "base/denormals.h"
 #include "base/errors.h"
 #include "graph/graph_impl.h"
 #include "graph/infer_context.h"
@@ -242,6 +243,7 @@ void Plan::clear(Frame& frame) const {
 
 void Plan::run(const Fit& fit, std::span<const Tensor* const> feed_values, std::span<Tensor> results,
                const RunControl& control, RunTrace* trace) {
+  DenormalScope denormals(kFlushDenormals);
   if (dataflow_) {
     std::optional<Tracer> tracer;
     if (trace) tracer.emplace(*trace, std::chrono::steady_clock::now());

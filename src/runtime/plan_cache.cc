@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/denormals.h"
 #include "base/errors.h"
 #include "graph/graph_impl.h"
 
@@ -131,6 +132,7 @@ std::shared_ptr<const Fit> PlanCache::plan(Signature& s, std::span<const Tensor*
 
 PlanCache::Made PlanCache::make(const Signature& s, std::span<const Tensor* const> feeds,
                                 const std::vector<std::shared_ptr<Plan>>& plans) const {
+  DenormalScope denormals(kFlushDenormals);  // what is worked out ahead is worked out as in a run
   std::vector<const Shape*> shapes;
   std::vector<FeedSpec> specs;
   for (const Tensor* feed : feeds) {

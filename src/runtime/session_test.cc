@@ -320,6 +320,19 @@ TEST(Session, TraceNamesNodesAndGivesStepStats) {
   EXPECT_NE(trace.step_stats().find("product"), std::string::npos);
 }
 
+TEST(Session, TakesDenormalsForZeroInRunsAlone) {
+  constexpr float kSmall = 1e-38f;  // below it are the denormals
+  Graph g;
+  Output x = g.placeholder(float32, {kUnknown}, "x");
+  SessionOptions options;
+  options.intra_op_parallelism_threads = 4;
+  Session session(g, options);
+  const std::vector<float> many(100000, kSmall);
+  for (const float y : values(session.run(x / 4.f, {{x, many}}))) ASSERT_EQ(y, 0);
+  volatile float own = kSmall;
+  EXPECT_GT(own / 4, 0);
+}
+
 TEST(Session, StringsFlowThroughPlans) {
   Graph g;
   Output a = g.placeholder(string, {kUnknown});

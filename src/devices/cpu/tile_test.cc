@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/denormals.h"
 #include "devices/cpu/isa.h"
 #include "devices/cpu/tile_table.h"
 
@@ -411,6 +412,22 @@ TEST(Casts, HalfRoundTripsEveryValue) {
       float one;
       build.table->half_to_float(&h[i], &one, 1);
       EXPECT_EQ(bits(one), bits(f[i]));
+    }
+  }
+}
+
+// Runs flush denormal floats to zero; the denormal halves are normal floats.
+TEST(Casts, HalfKeepsItsDenormalsWhenFloatsLoseTheirs) {
+  DenormalScope denormals(kFlushDenormals);
+  for (const Build& build : builds()) {
+    for (uint16_t h = 1; h < 1024; ++h) {
+      const std::vector<uint16_t> many(9, h);  // eight at once, and one alone
+      std::vector<float> f(many.size());
+      std::vector<uint16_t> back(many.size());
+      build.table->half_to_float(many.data(), f.data(), 9);
+      build.table->float_to_half(f.data(), back.data(), 9);
+      EXPECT_EQ(f, std::vector<float>(9, std::ldexp(static_cast<float>(h), -24)));
+      EXPECT_EQ(back, many);
     }
   }
 }

@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include "base/denormals.h"
 #include "base/errors.h"
 #include "ops/types.h"
 
@@ -19,6 +20,7 @@ void cpu(KernelContext& c) {
   for (int i = 0; i < c.inputs(); ++i) inputs.push_back(c.input_tensor(i));
   const auto& types = c.node().attr<std::vector<DType>>("Tout");
   const std::stop_token* stop = c.control() ? c.control()->program : nullptr;
+  DenormalScope denormals(kKeepDenormals);  // the program's own code computes as it does elsewhere
   std::vector<Tensor> outputs = call(c.node().attr<std::string>("token"), std::move(inputs), types, stop);
   for (size_t i = 0; i < types.size(); ++i) c.set_output(static_cast<int>(i), std::move(outputs[i]));
 }
