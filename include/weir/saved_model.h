@@ -55,6 +55,7 @@ struct MetaGraphOptions {
   // String constants that name files; these go into the model, and are fed with their new places when it is loaded.
   std::vector<Output> assets = {};
   bool clear_devices = false;
+  bool strip_default_attrs = false;                                        // as in ExportMetaGraphOptions
   std::vector<std::pair<std::string, std::string>> more_collections = {};  // as in ExportMetaGraphOptions
   const Saver* saver = nullptr;  // saves the variables; null: one for all of them is made
 };

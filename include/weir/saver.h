@@ -62,6 +62,7 @@ struct SaveOptions {
   std::string meta_graph_suffix = "meta";
   bool write_meta_graph = true;
   bool write_state = true;
+  bool strip_default_attrs = false;  // of the meta graph, as in ExportMetaGraphOptions
 };
 
 struct ExportMetaGraphOptions {
@@ -70,6 +71,10 @@ struct ExportMetaGraphOptions {
   // Collections that the graph does not keep itself: name and serialised CollectionDef.
   std::vector<std::pair<std::string, std::string>> more_collections = {};
   bool clear_devices = false;
+  // Without what makes the nodes of other savers than `saver_def`.
+  bool clear_extraneous_savers = false;
+  // Without attributes that have their default values, so that readers who do not know an attribute yet need not.
+  bool strip_default_attrs = false;
 };
 
 // Saves and restores the variables of a graph, with TensorFlow's nodes ("save/SaveV2", "save/restore_all", ...) and
@@ -119,8 +124,12 @@ class WEIR_API Saver {
 };
 
 // TensorFlow's MetaGraphDef, serialised: the graph, its collections (variables as VariableDef, nodes by name, strings,
-// integers and floats; other things are left out) and the saver.
+// integers and floats; other things are left out), the saver, and the signatures of the operations that occur.
 WEIR_API std::string export_meta_graph(const Graph& graph, const ExportMetaGraphOptions& options = {});
+// A serialised MetaGraphDef whose graph somebody else has made, with what follows from the graph: the signatures of its
+// operations, unless it has them; with `strip_default_attrs` and `clear_extraneous_savers` as above.
+WEIR_API std::string complete_meta_graph(std::string_view meta_graph, bool strip_default_attrs = false,
+                                         bool clear_extraneous_savers = false);
 // The same, written durably; as text when asked for.
 WEIR_API void write_meta_graph(const std::string& path, std::string_view meta_graph, bool as_text = false);
 

@@ -114,8 +114,8 @@ train::SaverOptions saver_options(nb::dict given) {
   return options;
 }
 
-train::ExportMetaGraphOptions export_options(H saver_def, H collections, bool clear_devices, H more) {
-  train::ExportMetaGraphOptions options{.clear_devices = clear_devices};
+train::ExportMetaGraphOptions export_options(H saver_def, H collections, H more) {
+  train::ExportMetaGraphOptions options;
   if (!saver_def.is_none()) options.saver_def = train::SaverDef::parse(view(nb::cast<nb::bytes>(saver_def)));
   if (!collections.is_none()) options.collection_list = to_names(collections);
   for (H row : nb::iter(more)) options.more_collections.emplace_back(to_name(row[0]), to_name(row[1]));
@@ -128,16 +128,17 @@ void bind_savers(nb::module_& m) {
       .def(
           "save",
           [](Saver& s, H session, const std::string& path, H step, const std::string& file, const std::string& suffix,
-             bool meta_graph, bool write_state) {
+             bool meta_graph, bool write_state, bool strip_default_attrs) {
             Session& target = session_of(session);
             train::SaveOptions options{.global_step = to_step(step),
                                        .latest_filename = file,
                                        .meta_graph_suffix = suffix,
                                        .write_meta_graph = meta_graph,
-                                       .write_state = write_state};
+                                       .write_state = write_state,
+                                       .strip_default_attrs = strip_default_attrs};
             return outside([&] { return s.save(target, path, options); });
           },
-          nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg())
+          nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg())
       .def("restore",
            [](Saver& s, H session, const std::string& path) {
              Session& target = session_of(session);
@@ -178,10 +179,19 @@ void bind_savers(nb::module_& m) {
       return Saver::from_def(graph, train::SaverDef::parse(view(saver_def)), saver_options(options));
     });
   });
-  def(m, "export_meta_graph", [](G g, H saver_def, H collections, bool clear_devices, H more) {
-    return build(g, {}, [&](G graph) {
-      return to_bytes(train::export_meta_graph(graph, export_options(saver_def, collections, clear_devices, more)));
-    });
+  def(m, "export_meta_graph",
+      [](G g, H saver_def, H collections, H more, bool clear_devices, bool clear_savers, bool strip_default_attrs) {
+        return build(g, {}, [&](G graph) {
+          train::ExportMetaGraphOptions options = export_options(saver_def, collections, more);
+          options.clear_devices = clear_devices;
+          options.clear_extraneous_savers = clear_savers;
+          options.strip_default_attrs = strip_default_attrs;
+          return to_bytes(train::export_meta_graph(graph, options));
+        });
+      });
+  def(m, "complete_meta_graph", [](nb::bytes meta_graph, bool strip_default_attrs, bool clear_savers) {
+    return to_bytes(
+        outside([&] { return train::complete_meta_graph(view(meta_graph), strip_default_attrs, clear_savers); }));
   });
   def(m, "write_meta_graph", [](const std::string& path, nb::bytes meta_graph, bool as_text) {
     outside([&] {

@@ -10,6 +10,7 @@
 #include "graph/declared_ops.h"
 #include "graph/graph_impl.h"
 #include "graph/op.h"
+#include "graph/op_def_proto.h"
 #include "graph/scope_stack.h"
 #include "graph/variables.h"
 
@@ -384,6 +385,27 @@ nb::object op_spec(const std::string& name) {
   return nb::make_tuple(inputs, attrs, outputs);
 }
 
+// The OpDef of an operation that there is.
+nb::bytes op_def(const std::string& name) {
+  const Op* op = find_op(name);
+  if (!op) raise(PyExc_KeyError, name);
+  proto::OpDef message;
+  op_to_proto(*op, message);
+  const std::string bytes = message.SerializeAsString();
+  return nb::bytes(bytes.data(), bytes.size());
+}
+
+// The names of the operations that a GraphDef and its functions use.
+nb::list op_names_used_by(nb::bytes graph_def) {
+  proto::GraphDef message;
+  if (!message.ParseFromArray(graph_def.c_str(), static_cast<int>(graph_def.size()))) {
+    raise(PyExc_TypeError, "these bytes are no GraphDef");
+  }
+  nb::list names;
+  for (const std::string& name : weir::op_names_used_by(message)) names.append(name);
+  return names;
+}
+
 nb::list op_names() {
   nb::list names;
   for (const OpDef* def : all_op_defs()) names.append(nb::str(def->name.data(), def->name.size()));
@@ -456,6 +478,8 @@ void bind_ops(nb::module_& m) {
   m.def("register_op_def", &register_op_def);
   m.def("op_spec", &op_spec);
   m.def("op_names", &op_names);
+  m.def("op_def", &op_def);
+  m.def("op_names_used_by", &op_names_used_by);
   m.def("convert_to_tensor", &convert_to_tensor, nb::arg("graph"), nb::arg("value").none(), nb::arg("dtype").none(),
         nb::arg("name").none());
   m.def("constant", &constant, nb::arg("graph"), nb::arg("value").none(), nb::arg("dtype").none(),

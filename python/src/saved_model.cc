@@ -13,7 +13,7 @@ using H = nb::handle;
 using train::SavedModelBuilder;
 
 // A dict of what add_meta_graph* takes: tags, signatures (serialised, by name), main_op, assets, clear_devices,
-// collections ((name, serialised CollectionDef)), saver.
+// strip_default_attrs, collections ((name, serialised CollectionDef)), saver.
 train::MetaGraphOptions graph_options(GraphObject& graph, const nb::dict& given) {
   train::MetaGraphOptions options;
   options.tags = to_names(given["tags"]);
@@ -23,6 +23,7 @@ train::MetaGraphOptions graph_options(GraphObject& graph, const nb::dict& given)
   if (H main_op = given["main_op"]; !main_op.is_none()) options.main_op = graph.operation(to_name(main_op));
   for (H asset : nb::iter(given["assets"])) options.assets.push_back(to_output(graph, asset, DType::Invalid, {}));
   options.clear_devices = nb::cast<bool>(given["clear_devices"]);
+  options.strip_default_attrs = nb::cast<bool>(given["strip_default_attrs"]);
   for (H row : nb::iter(given["collections"])) options.more_collections.emplace_back(to_name(row[0]), to_name(row[1]));
   if (H saver = given["saver"]; !saver.is_none()) options.saver = nb::cast<const train::Saver*>(saver);
   return options;

@@ -3,7 +3,8 @@
 import pytest
 
 import weir as tf
-from weir.train.meta_graph import copy_scoped_meta_graph, export_scoped_meta_graph, import_scoped_meta_graph
+from weir.train.meta_graph import (copy_scoped_meta_graph, export_scoped_meta_graph, import_scoped_meta_graph,
+                                   read_meta_graph_file)
 
 
 def test_a_part_is_exported_and_imported_under_another_scope(tmp_path):
@@ -87,3 +88,54 @@ def test_variables_in_collections_of_a_program_are_nodes():
         session.run(tf.global_variables_initializer())
         (rate,) = tf.get_collection("lr")
         assert rate.name == "rate:0" and session.run(rate) == 0.5
+
+
+def _adds_complex_numbers():
+    real, imag = tf.constant(1.0, name="real"), tf.constant(2.0, name="imag")
+    return tf.complex(real, imag, name="complex")
+
+
+@pytest.mark.parametrize("strip", [False, True])
+def test_defaults_are_stripped_from_meta_graphs_when_asked(strip, tmp_path):
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        _adds_complex_numbers()
+        v = tf.Variable(1.0, name="v")
+        session.run(v.initializer)
+        saver = tf.train.Saver([v])
+        builder = tf.saved_model.builder.SavedModelBuilder(str(tmp_path / "model"))
+        builder.add_meta_graph_and_variables(session, ["serve"], strip_default_attrs=strip)
+        builder.save()
+        saver.save(session, str(tmp_path / "saved"), strip_default_attrs=strip)
+        written = [
+            saver.export_meta_graph(strip_default_attrs=strip),
+            tf.train.export_meta_graph(graph_def=graph.as_graph_def(), strip_default_attrs=strip),
+            tf.saved_model.loader.load(tf.Session(graph=tf.Graph()), ["serve"], str(tmp_path / "model")),
+            read_meta_graph_file(str(tmp_path / "saved.meta")),
+        ]
+    for meta_graph in written:
+        node = next(node for node in meta_graph.graph_def.node if node.name == "complex")
+        assert ("Tout" in node.attr) == (not strip)
+        assert meta_graph.meta_info_def.stripped_default_attrs == strip
+        described = [op.name for op in meta_graph.meta_info_def.stripped_op_list.op]
+        assert "Complex" in described and described == sorted(set(described))
+
+
+def test_the_operations_of_a_part_are_described_and_no_others():
+    with tf.Graph().as_default() as graph:
+        x = tf.constant(2.0, name="x")
+        with tf.name_scope("inside"):
+            tf.square(x)
+        meta_graph, _ = export_scoped_meta_graph(graph=graph, export_scope="inside")
+        assert [op.name for op in meta_graph.meta_info_def.stripped_op_list.op] == ["Square"]
+
+
+def test_operations_without_description_cannot_be_listed():
+    with tf.Graph().as_default() as graph:
+        _adds_complex_numbers()
+        operations = tf.contrib.util.stripped_op_list_for_graph(graph.as_graph_def())
+        assert [op.name for op in operations.op] == ["Complex", "Const"]
+        assert operations.op[0].output_arg[0].type_attr == "Tout"
+        graph.create_op("NobodyKnowsThis", [], [])
+        assert tf.contrib.util.ops_used_by_graph_def(graph.as_graph_def()) == ["Complex", "Const", "NobodyKnowsThis"]
+        with pytest.raises(ValueError, match="Op NobodyKnowsThis is used by the graph, but is not registered"):
+            tf.contrib.util.stripped_op_list_for_graph(graph.as_graph_def())

@@ -83,7 +83,7 @@ class FileWriter:
         if graph is not None or graph_def is not None:
             self.add_graph(graph, graph_def=graph_def)
         if hasattr(graph, "_to_graph_def"):  # TensorFlow writes the meta graph beside the graph
-            meta_graph = _protos.MetaGraphDef.FromString(_weir.export_meta_graph(graph, None, None, False, []))
+            meta_graph = _protos.MetaGraphDef.FromString(_weir.export_meta_graph(graph, None, None, [], False, False, False))
             meta_graph.graph_def.ParseFromString(graph._to_graph_def(True))
             self._writer.add_meta_graph(meta_graph.SerializeToString(), None)
 

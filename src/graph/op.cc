@@ -100,7 +100,7 @@ AttrValue parse_value(AttrKind kind, std::string_view text) {
     case AttrKind::Type:
       return parse_type(text);
     case AttrKind::Shape:
-      return Shape::unknown();
+      return text == "[]" ? Shape(std::vector<int64_t>()) : Shape::unknown();
     case AttrKind::Tensor:
       return parse_tensor(text);
     case AttrKind::Func:

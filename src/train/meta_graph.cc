@@ -1,10 +1,12 @@
 #include <google/protobuf/text_format.h>
 
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 
 #include "base/errors.h"
 #include "graph/graph_def.h"
+#include "graph/op_def_proto.h"
 #include "io/file.h"
 #include "io/text_proto.h"
 #include "proto/meta_graph.pb.h"
@@ -118,6 +120,57 @@ void clear_devices(proto::GraphDef& graph) {
   }
 }
 
+// The scope of a node or tensor with its slash, "save_1/"; empty outside of all.
+std::string scope_of(std::string_view name) {
+  const size_t slash = name.rfind('/');
+  return slash == std::string_view::npos ? "" : std::string(name.substr(0, slash + 1));
+}
+
+bool saves_or_restores(std::string_view op) {
+  return op == "Save" || op == "SaveSlices" || op == "SaveV2" || op == "Restore" || op == "RestoreSlice" ||
+         op == "RestoreV2";
+}
+
+// Each saver has its nodes in a scope of its own. Takes the scopes of all savers but the meta graph's from the graph
+// and from collections, and the other savers themselves.
+void clear_extraneous_savers(proto::MetaGraphDef& meta) {
+  std::set<std::string> scopes;
+  for (const proto::NodeDef& node : meta.graph_def().node()) {
+    if (saves_or_restores(node.op())) scopes.insert(scope_of(node.name()));
+  }
+  scopes.erase("");
+  scopes.erase(scope_of(meta.saver_def().save_tensor_name()));
+  scopes.erase(scope_of(meta.saver_def().restore_op_name()));
+  auto extraneous = [&](std::string_view name) {
+    return std::ranges::any_of(scopes, [&](const std::string& scope) { return name.starts_with(scope); });
+  };
+  auto remove = [&](auto& list, auto name_of) {
+    list.erase(std::remove_if(list.begin(), list.end(), [&](const auto& item) { return extraneous(name_of(item)); }),
+               list.end());
+  };
+  remove(*meta.mutable_graph_def()->mutable_node(), [](const proto::NodeDef& node) { return node.name(); });
+  for (auto& [name, list] : *meta.mutable_collection_def()) {
+    if (list.has_node_list()) {
+      remove(*list.mutable_node_list()->mutable_value(), [](const std::string& node) { return node; });
+    } else if (name == "savers" && list.has_bytes_list()) {
+      remove(*list.mutable_bytes_list()->mutable_value(), [](const std::string& bytes) {
+        proto::SaverDef saver;
+        return saver.ParseFromString(bytes) ? saver.save_tensor_name() : "";
+      });
+    }
+  }
+}
+
+void complete(proto::MetaGraphDef& meta, bool strip_defaults, bool clear_savers) {
+  if (clear_savers) clear_extraneous_savers(meta);
+  proto::MetaGraphDef::MetaInfoDef& info = *meta.mutable_meta_info_def();
+  if (!info.has_stripped_op_list()) *info.mutable_stripped_op_list() = ops_used_by(meta.graph_def());
+  if (strip_defaults) {
+    strip_default_attrs(*meta.mutable_graph_def());
+    info.set_stripped_default_attrs(true);
+  }
+}
+
 // TensorFlow's notes on which nodes of Switch and Merge belong together: the imported graph has others instead.
 bool is_control_flow_context(std::string_view collection) {
   return collection == "cond_context" || collection == "while_context";
@@ -181,6 +234,14 @@ std::string export_meta_graph(const Graph& graph, const ExportMetaGraphOptions& 
   if (options.saver_def && !meta.mutable_saver_def()->ParseFromString(options.saver_def->serialize())) {
     throw error(Code::Internal, "a SaverDef does not parse");
   }
+  complete(meta, options.strip_default_attrs, options.clear_extraneous_savers);
+  return meta.SerializeAsString();
+}
+
+std::string complete_meta_graph(std::string_view meta_graph, bool strip_defaults, bool clear_savers) {
+  proto::MetaGraphDef meta;
+  if (!meta.ParseFromString(std::string(meta_graph))) throw invalid_argument("a MetaGraphDef does not parse");
+  complete(meta, strip_defaults, clear_savers);
   return meta.SerializeAsString();
 }
 

@@ -202,7 +202,8 @@ struct SavedModelBuilder::Impl {
 
   void add(Graph& graph, const MetaGraphOptions& options, const Saver& saver) {
     ExportMetaGraphOptions exported{.more_collections = options.more_collections,
-                                    .clear_devices = options.clear_devices};
+                                    .clear_devices = options.clear_devices,
+                                    .strip_default_attrs = options.strip_default_attrs};
     if (!saver.empty()) exported.saver_def = saver.as_saver_def();
     proto::MetaGraphDef meta;
     if (!meta.ParseFromString(export_meta_graph(graph, exported)))

@@ -115,7 +115,7 @@ std::string Saver::save(Session& session, const std::string& path, const SaveOpt
   if (options.write_meta_graph) {
     const std::string meta = meta_graph_filename(prefix, options.meta_graph_suffix);
     io::create_directories(io::parent_directory(meta));
-    write_meta_graph(meta, export_meta_graph());
+    write_meta_graph(meta, export_meta_graph({.strip_default_attrs = options.strip_default_attrs}));
   }
   if (empty_ || !options.write_state) return prefix;
   record(prefix);

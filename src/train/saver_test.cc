@@ -117,6 +117,47 @@ TEST_F(SaverTest, BuildsTensorFlowsNodes) {
   }
 }
 
+TEST_F(SaverTest, DescribesOperationsAsTensorFlowDoes) {
+  Program program(true);
+  const auto ours = parsed(Saver(program.g, {.max_to_keep = 2}).export_meta_graph()),
+             theirs = parsed(read_meta_graph(std::string(kTheirs) + "/model.ckpt-2.meta"));
+  std::map<std::string, std::string> described;
+  for (const auto& op : ours.meta_info_def().stripped_op_list().op()) described[op.name()] = op.DebugString();
+  int compared = 0;
+  for (const auto& op : theirs.meta_info_def().stripped_op_list().op()) {
+    auto own = described.find(op.name());
+    if (own == described.end()) continue;  // the program's layers need not have the same nodes
+    EXPECT_EQ(own->second, op.DebugString());
+    ++compared;
+  }
+  EXPECT_GE(compared, 10);
+}
+
+TEST_F(SaverTest, LeavesOtherSaversAndDefaultsOutWhenAsked) {
+  Program program(true);
+  Saver first(program.g, {.name = "first"}), second(program.g, {.name = "second"});
+  const auto whole = parsed(first.export_meta_graph());
+  const auto part = parsed(first.export_meta_graph({.clear_extraneous_savers = true, .strip_default_attrs = true}));
+  auto count = [](const proto::MetaGraphDef& meta, const std::string& scope) {
+    return std::ranges::count_if(meta.graph_def().node(),
+                                 [&](const auto& node) { return node.name().starts_with(scope); });
+  };
+  EXPECT_GT(count(whole, "second/"), 0);
+  EXPECT_EQ(count(part, "second/"), 0);
+  EXPECT_EQ(count(part, "first/"), count(whole, "first/"));
+  EXPECT_FALSE(whole.meta_info_def().stripped_default_attrs());
+  EXPECT_TRUE(part.meta_info_def().stripped_default_attrs());
+  auto has_container = [](const proto::MetaGraphDef& meta) {
+    return std::ranges::any_of(meta.graph_def().node(),
+                               [](const auto& node) { return node.attr().contains("container"); });
+  };
+  EXPECT_TRUE(has_container(whole));
+  EXPECT_FALSE(has_container(part));
+  Graph again;
+  auto saver = import_meta_graph(again, part.SerializeAsString());
+  EXPECT_TRUE(saver.has_value());
+}
+
 TEST_F(SaverTest, RestoresWhatItSaved) {
   for (bool sharded : {false, true}) {
     for (auto version : {SaverDef::Version::V1, SaverDef::Version::V2}) {

@@ -185,13 +185,7 @@ class Operation(_weir.Operation):
 
     @property
     def op_def(self):
-        inputs, _, outputs = _weir.op_spec(self.type)
-        definition = protos.OpDef(name=self.type)
-        for name in inputs:
-            definition.input_arg.add().name = name
-        for name in outputs:
-            definition.output_arg.add().name = name
-        return definition
+        return protos.OpDef.FromString(_weir.op_def(self.type))
 
     @property
     def traceback(self):

@@ -18,5 +18,5 @@ def register_op_list(op_list):
 
 
 def get_registered_ops():
-    """The OpDefs that a program has registered, by name."""
-    return dict(_registered)
+    """The OpDefs of all operations, Weir's and those that the program has registered, by name."""
+    return {**{name: protos.OpDef.FromString(_weir.op_def(name)) for name in _weir.op_names()}, **_registered}

@@ -3,10 +3,11 @@
 import os
 
 from weir import _weir, errors, logging
-from weir.core.graph import get_collection
+from weir.core.graph import GraphKeys, get_collection
 from weir.core.stack import get_default_graph
 from weir.saved_model import constants, signatures
 from weir.train.collection_objects import _foreign_collections
+from weir.train.saver import Saver
 
 
 class SavedModelBuilder:
@@ -28,7 +29,7 @@ class SavedModelBuilder:
             raise AssertionError("Graph state including variables and assets has already been saved. Please invoke "
                                  "`add_meta_graph()` instead.")
         options = self._options(sess.graph, tags, signature_def_map, assets_collection or assets_list,
-                                main_op or legacy_init_op, clear_devices, saver)
+                                main_op or legacy_init_op, clear_devices, saver, strip_default_attrs)
         self._impl.add_meta_graph_and_variables(sess, sess.graph, options)
         self._has_saved_variables = True
 
@@ -40,11 +41,11 @@ class SavedModelBuilder:
                                  "`add_meta_graph_and_variables()` first.")
         graph = get_default_graph()
         options = self._options(graph, tags, signature_def_map, assets_collection or assets_list,
-                                main_op or legacy_init_op or init_op, clear_devices, saver)
+                                main_op or legacy_init_op or init_op, clear_devices, saver, strip_default_attrs)
         self._impl.add_meta_graph(graph, options)
 
     @staticmethod
-    def _options(graph, tags, signature_def_map, assets, main_op, clear_devices, saver):
+    def _options(graph, tags, signature_def_map, assets, main_op, clear_devices, saver, strip_default_attrs):
         for signature in (signature_def_map or {}).values():
             for info in (*signature.inputs.values(), *signature.outputs.values()):
                 if info.WhichOneof("encoding") is None:
@@ -52,9 +53,12 @@ class SavedModelBuilder:
                                          f"fields (e.g., name or coo_sparse) set:\n{info}")
                 if not info.dtype:
                     raise AssertionError(f"All TensorInfo protos used in the SignatureDefs must have the dtype field set: {info}")
+        if saver is None and graph.get_collection(GraphKeys.SAVEABLE_OBJECTS):
+            with graph.as_default():
+                saver = Saver(sharded=True, allow_empty=True)
         return {"tags": list(tags), "main_op": None if main_op is None else main_op.name, "assets": list(assets or ()),
                 "signatures": {name: signature.SerializeToString() for name, signature in (signature_def_map or {}).items()},
-                "clear_devices": bool(clear_devices), "collections": _foreign_collections(graph, None),
+                "clear_devices": bool(clear_devices), "strip_default_attrs": bool(strip_default_attrs), "collections": _foreign_collections(graph, None),
                 "saver": None if saver is None else saver._built()}
 
     def save(self, as_text=False):

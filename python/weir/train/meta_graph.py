@@ -25,30 +25,59 @@ def export_meta_graph(filename=None, meta_info_def=None, graph_def=None, saver_d
     if export_scope:
         return export_scoped_meta_graph(
             filename, graph_def, graph, export_scope, as_text, clear_devices=clear_devices, meta_info_def=meta_info_def,
-            saver_def=saver_def, collection_list=collection_list, **kwargs)[0]
+            saver_def=saver_def, collection_list=collection_list, clear_extraneous_savers=clear_extraneous_savers,
+            strip_default_attrs=strip_default_attrs, **kwargs)[0]
     graph = get_default_graph() if graph is None else graph
     data = _weir.export_meta_graph(graph, None if saver_def is None else saver_def.SerializeToString(), collection_list,
-                                   bool(clear_devices), collection_objects._foreign_collections(graph, collection_list))
+                                   collection_objects._foreign_collections(graph, collection_list), bool(clear_devices),
+                                   bool(clear_extraneous_savers), bool(strip_default_attrs))
     meta_graph = protos.MetaGraphDef.FromString(data)
     meta_graph.meta_info_def.tensorflow_git_version = GIT_VERSION
     if meta_info_def is not None:
+        if meta_info_def.HasField("stripped_op_list"):
+            meta_graph.meta_info_def.ClearField("stripped_op_list")
         meta_graph.meta_info_def.MergeFrom(meta_info_def)
     if graph_def is not None:
         meta_graph.graph_def.CopyFrom(graph_def)
         for node in meta_graph.graph_def.node if clear_devices else ():
             node.device = ""
+        if meta_info_def is None or not meta_info_def.HasField("stripped_op_list"):
+            meta_graph.meta_info_def.ClearField("stripped_op_list")
+        meta_graph = _completed(meta_graph, strip_default_attrs, clear_extraneous_savers)
     if filename:
         _weir.write_meta_graph(_text(filename), meta_graph.SerializeToString(), bool(as_text))
     return meta_graph
 
 
+def _completed(meta_graph, strip_default_attrs=False, clear_extraneous_savers=False):
+    """A MetaGraphDef with what follows from its graph."""
+    return protos.MetaGraphDef.FromString(_weir.complete_meta_graph(
+        meta_graph.SerializeToString(), bool(strip_default_attrs), bool(clear_extraneous_savers)))
+
+
+def ops_used_by_graph_def(graph_def):
+    """The names of the operations that a graph and the functions that it calls use."""
+    return _weir.op_names_used_by(graph_def.SerializeToString())
+
+
+def stripped_op_list_for_graph(graph_def):
+    """The signatures of the operations of a graph, as an OpList. ValueError for one that nobody has described."""
+    operations = protos.OpList()
+    for name in ops_used_by_graph_def(graph_def):
+        if _weir.op_spec(name) is not None:
+            operations.op.add().ParseFromString(_weir.op_def(name))
+        elif name not in ("_Arg", "_Retval", "_ListToArray", "_ArrayToList"):  # only functions have these
+            raise ValueError(f"Op {name} is used by the graph, but is not registered")
+    return operations
+
+
 def create_meta_graph_def(meta_info_def=None, graph_def=None, saver_def=None, collection_list=None, graph=None,
-                          export_scope=None, **kwargs):
+                          export_scope=None, strip_default_attrs=False, **kwargs):
     """The MetaGraphDef of a graph, with the shapes of its tensors."""
     if graph_def is None and not export_scope:
         graph_def = (graph or get_default_graph()).as_graph_def(add_shapes=True)
     return export_meta_graph(None, meta_info_def, graph_def, saver_def, collection_list, graph=graph,
-                             export_scope=export_scope)
+                             export_scope=export_scope, strip_default_attrs=strip_default_attrs)
 
 
 def read_meta_graph_file(filename):
@@ -138,7 +167,8 @@ def export_scoped_meta_graph(filename=None, graph_def=None, graph=None, export_s
     """(the MetaGraphDef of what is below a scope, {name there: variable})"""
     graph = get_default_graph() if graph is None else graph
     meta_graph = export_meta_graph(graph_def=graph_def, graph=graph, clear_devices=clear_devices,
-                                          saver_def=saver_def, **kwargs)
+                                          saver_def=saver_def, clear_extraneous_savers=clear_extraneous_savers,
+                                          strip_default_attrs=strip_default_attrs, **kwargs)
     scope = (export_scope or "").rstrip("/")
     variables = {strip_name_scope(variable.name, scope): variable
                  for variable in graph.get_collection("variables") + graph.get_collection("local_variables")
@@ -153,6 +183,8 @@ def export_scoped_meta_graph(filename=None, graph_def=None, graph=None, export_s
                 meta_graph.collection_def[name].CopyFrom(found)
         if unbound_inputs_col_name:
             meta_graph.collection_def[unbound_inputs_col_name].bytes_list.value.extend(name.encode() for name in unbound)
+        meta_graph.meta_info_def.ClearField("stripped_op_list")
+        meta_graph = _completed(meta_graph, strip_default_attrs)
     if filename:
         _weir.write_meta_graph(_text(filename), meta_graph.SerializeToString(), bool(as_text))
     return meta_graph, variables

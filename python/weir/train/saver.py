@@ -85,7 +85,7 @@ class Saver:
             self._impl = _weir.saver_from_def(graph, definition.SerializeToString(), self._options)
             return
         if items is None and not self._options["allow_empty"]:
-            if not graph.get_collection("variables"):
+            if not graph.get_collection("variables") and not graph.get_collection(GraphKeys.SAVEABLE_OBJECTS):
                 raise ValueError("No variables to save")
         elif items is not None and not items and not self._options["allow_empty"]:
             raise ValueError("No variables to save")
@@ -146,7 +146,7 @@ class Saver:
             if global_step is not None and not isinstance(global_step, int):
                 global_step = int(sess.run(global_step)) if hasattr(global_step, "graph") else int(global_step)
             path = saver.save(sess, save_path, global_step, latest_filename, meta_graph_suffix, bool(write_meta_graph),
-                              bool(write_state))
+                              bool(write_state), bool(strip_default_attrs))
             return None if saver.empty else path
 
     def restore(self, sess, save_path):
@@ -203,7 +203,8 @@ class Saver:
                           save_debug_info=False):
         return export_meta_graph(filename, graph=self._graph, saver_def=self.as_saver_def(),
                                  collection_list=collection_list, as_text=as_text, export_scope=export_scope,
-                                 clear_devices=clear_devices)
+                                 clear_devices=clear_devices, clear_extraneous_savers=clear_extraneous_savers,
+                                 strip_default_attrs=strip_default_attrs)
 
 
 def import_meta_graph(meta_graph_or_file, clear_devices=False, import_scope=None, **kwargs):
