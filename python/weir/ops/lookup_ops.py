@@ -11,6 +11,7 @@ from weir.core.tensor_shape import TensorShape
 from weir.core.tensor_util import constant_value
 from weir.ops import array_ops, control_flow_ops, math_ops, string_ops
 from weir.ops.sparse_ops import SparseTensor
+from weir.train.saveable import SaveableObject, SaveSpec
 
 
 class LookupInterface:
@@ -384,7 +385,23 @@ def index_to_string(tensor, mapping, default_value="UNK", name=None):
     return index_to_string_table_from_tensor(mapping, default_value=default_value, name=name).lookup(tensor)
 
 
+class _SaveableTable(SaveableObject):
+    """What savers save of a table: all keys, and all values."""
+
+    def __init__(self, table, name):
+        keys, values = table.export()
+        super().__init__(table, [SaveSpec(keys, "", f"{name}-keys"), SaveSpec(values, "", f"{name}-values")], name)
+
+    def restore(self, restored_tensors, restored_shapes, name=None):
+        handle = self.op.resource_handle
+        with name_scope(name, f"{self.name}_table_restore"), colocate_with(handle):
+            return apply("LookupTableImportV2", (handle, *restored_tensors), {}, None)
+
+
 class _MutableTable(_Table):
+    def _add_to_savers(self, name):
+        add_to_collection(GraphKeys.SAVEABLE_OBJECTS, _SaveableTable(self, name))
+
     def insert(self, keys, values, name=None):
         """An operation that gives keys their values."""
         keys, values = self._pairs(keys, values)
@@ -423,6 +440,8 @@ class MutableHashTable(_MutableTable):
         else:
             super().__init__("MutableHashTableOfTensorsV2", key_dtype, value_dtype,
                              dict(attrs, value_shape=shape), name)
+        if checkpoint:
+            self._add_to_savers(name)
 
 
 class MutableDenseHashTable(_MutableTable):
@@ -443,3 +462,5 @@ class MutableDenseHashTable(_MutableTable):
             deleted_key = array_ops.fill(array_ops.shape(empty_key), array_ops.constant(unused, empty_key.dtype))
         deleted_key = convert_to_tensor(deleted_key, dtype=key_dtype, name="deleted_key")
         super().__init__("MutableDenseHashTableV2", key_dtype, value_dtype, attrs, name, (empty_key, deleted_key))
+        if checkpoint:
+            self._add_to_savers(name)

@@ -1,5 +1,6 @@
 """What a Saver saves besides variables: objects that say which tensors are theirs and how they take them back."""
 
+from weir import logging
 from weir.core import dtypes
 from weir.core.graph import Tensor, control_dependencies, name_scope
 from weir.core.op_functions import apply
@@ -78,7 +79,12 @@ def op_list_to_dict(op_list, convert_variable_to_tensor=True):
         if part is not None:
             named.setdefault(part.full_name, []).append(item)
             continue
-        name = item.name if isinstance(item, SaveableObject) else item.op.name
+        if isinstance(item, SaveableObject):
+            if item.name in named:  # TensorFlow keeps the last one
+                logging.warning("Of the objects to save with the name %s only the last one is saved.", item.name)
+            named[item.name] = item
+            continue
+        name = item.op.name
         if name in named:
             raise ValueError(f"At least two variables have the same name: {name}")
         named[name] = item
