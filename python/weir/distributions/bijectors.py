@@ -3,85 +3,7 @@
 import numpy as np
 
 import weir as tf
-from weir import names as _names
-
-
-class Bijector:
-    """A function of events. Subclasses define ``_forward``, ``_inverse`` and one of ``_forward_log_det_jacobian`` and
-    ``_inverse_log_det_jacobian``, for events of the fewest dimensions that they take."""
-
-    def __init__(self, graph_parents=None, is_constant_jacobian=False, validate_args=False, dtype=None,
-                 forward_min_event_ndims=None, inverse_min_event_ndims=None, name=None, event_ndims=None):
-        if forward_min_event_ndims is None:
-            forward_min_event_ndims = inverse_min_event_ndims
-        if forward_min_event_ndims is None:
-            forward_min_event_ndims = event_ndims or 0
-        self._forward_min = forward_min_event_ndims
-        self._inverse_min = forward_min_event_ndims if inverse_min_event_ndims is None else inverse_min_event_ndims
-        self._is_constant_jacobian, self._validate_args, self._dtype = is_constant_jacobian, validate_args, dtype
-        self._graph_parents, self._event_ndims = graph_parents or [], event_ndims
-        self._name = name or _snake(type(self).__name__)
-
-    name = property(lambda self: self._name)
-    dtype = property(lambda self: self._dtype)
-    graph_parents = property(lambda self: self._graph_parents)
-    validate_args = property(lambda self: self._validate_args)
-    is_constant_jacobian = property(lambda self: self._is_constant_jacobian)
-    forward_min_event_ndims = property(lambda self: self._forward_min)
-    inverse_min_event_ndims = property(lambda self: self._inverse_min)
-
-    def forward(self, x, name="forward", **kwargs):
-        with tf.name_scope(self._name), tf.name_scope(name):
-            return self._forward(tf.convert_to_tensor(x, name="x", dtype=self._dtype), **kwargs)
-
-    def inverse(self, y, name="inverse", **kwargs):
-        with tf.name_scope(self._name), tf.name_scope(name):
-            return self._inverse(tf.convert_to_tensor(y, name="y", dtype=self._dtype), **kwargs)
-
-    def _over(self, log_det, tensor, event_ndims, fewest):
-        """Adds what the further dimensions of an event have; a number stands for all of them."""
-        extra = fewest if event_ndims is None else event_ndims
-        extra = int(tf.contrib.util.constant_value(tf.convert_to_tensor(extra))) - fewest
-        if extra < 0:
-            raise ValueError(f"event_ndims ({event_ndims}) must be larger than {fewest} for {self._name}")
-        if extra == 0:
-            return log_det
-        rank = tensor.get_shape().ndims
-        if self._is_constant_jacobian and log_det.get_shape().ndims is not None and rank is not None:
-            log_det = log_det + tf.zeros(tf.shape(tensor)[:rank - fewest], log_det.dtype)
-        return tf.reduce_sum(log_det, axis=[-1 - i for i in range(extra)])
-
-    def forward_log_det_jacobian(self, x, event_ndims=None, name="forward_log_det_jacobian", **kwargs):
-        with tf.name_scope(self._name), tf.name_scope(name):
-            x = tf.convert_to_tensor(x, name="x", dtype=self._dtype)
-            if hasattr(self, "_forward_log_det_jacobian"):
-                value = self._forward_log_det_jacobian(x, **kwargs)
-            else:
-                value = -self._inverse_log_det_jacobian(self._forward(x, **kwargs), **kwargs)
-            return self._over(value, x, self._event_ndims if event_ndims is None else event_ndims, self._forward_min)
-
-    def inverse_log_det_jacobian(self, y, event_ndims=None, name="inverse_log_det_jacobian", **kwargs):
-        with tf.name_scope(self._name), tf.name_scope(name):
-            y = tf.convert_to_tensor(y, name="y", dtype=self._dtype)
-            if hasattr(self, "_inverse_log_det_jacobian"):
-                value = self._inverse_log_det_jacobian(y, **kwargs)
-            else:
-                value = -self._forward_log_det_jacobian(self._inverse(y, **kwargs), **kwargs)
-            return self._over(value, y, self._event_ndims if event_ndims is None else event_ndims, self._inverse_min)
-
-    def forward_event_shape(self, input_shape):
-        return tf.TensorShape(input_shape)
-
-    def inverse_event_shape(self, output_shape):
-        return tf.TensorShape(output_shape)
-
-
-class ConditionalBijector(Bijector):
-    """A bijector whose functions take further arguments, by name."""
-
-
-def _snake(name):
-    return "".join("_" + c.lower() if c.isupper() and i else c.lower() for i, c in enumerate(name))
+from weir.distributions.bijector import Bijector
 
 
 class Identity(Bijector):
@@ -249,74 +171,133 @@ class AffineScalar(Bijector):
 
 
 class Affine(Bijector):
-    """shift + scale x for vectors; the scale is given as a diagonal, a lower triangle, a multiple of one, or a sum."""
+    """shift + scale x for vectors; the scale is a multiple of one, a diagonal and a lower triangle, what is given of them,
+    plus U D U^T of a matrix U with few columns and a diagonal D, ``scale_perturb_factor`` and ``scale_perturb_diag``."""
 
     def __init__(self, shift=None, scale_identity_multiplier=None, scale_diag=None, scale_tril=None,
                  scale_perturb_factor=None, scale_perturb_diag=None, validate_args=False, name="affine", event_ndims=1):
+        if scale_perturb_diag is not None and scale_perturb_factor is None:
+            raise ValueError("When scale_perturb_diag is specified, scale_perturb_factor must be specified.")
         super().__init__(is_constant_jacobian=True, validate_args=validate_args, name=name, forward_min_event_ndims=1)
-        if scale_perturb_factor is not None:
-            raise NotImplementedError("Affine with scale_perturb_factor is not in Weir; give the matrix as scale_tril.")
-        self._shift = None if shift is None else tf.convert_to_tensor(shift)
-        self._tril = None if scale_tril is None else tf.convert_to_tensor(scale_tril)
-        diag = None if scale_diag is None else tf.convert_to_tensor(scale_diag)
-        if scale_identity_multiplier is not None:
-            multiplier = tf.convert_to_tensor(scale_identity_multiplier)[..., None]
-            diag = multiplier if diag is None else diag + multiplier
-        if self._tril is not None:
-            self._tril = tf.matrix_band_part(self._tril, -1, 0)
-            if diag is not None:
-                self._tril, diag = self._tril + tf.matrix_diag(diag + tf.zeros_like(self._tril[..., 0])), None
-        self._diag = diag
+        with tf.name_scope(name), tf.name_scope("init"):
+            self._shift = None if shift is None else tf.convert_to_tensor(shift, name="shift")
+            self._tril = None if scale_tril is None else tf.convert_to_tensor(scale_tril, name="scale_tril")
+            factor = None if scale_perturb_factor is None else tf.convert_to_tensor(scale_perturb_factor)
+            diag = None if scale_diag is None else tf.convert_to_tensor(scale_diag, name="scale_diag")
+            if scale_identity_multiplier is not None:
+                multiplier = tf.convert_to_tensor(scale_identity_multiplier)[..., None]
+                diag = multiplier if diag is None else diag + multiplier
+            if self._tril is not None:
+                self._tril = tf.matrix_band_part(self._tril, -1, 0)
+                if diag is not None:
+                    self._tril, diag = self._tril + tf.matrix_diag(diag + tf.zeros_like(self._tril[..., 0])), None
+            self._diag, self._matrix = diag, None
+            if factor is not None:
+                self._matrix = self._base(factor) + self._perturbation(factor, scale_perturb_diag)
 
     shift = property(lambda self: self._shift)
 
-    def _forward(self, x):
+    def _base(self, factor):
+        """The scale without U D U^T, as a matrix."""
         if self._tril is not None:
-            x = tf.reduce_sum(self._tril * x[..., None, :], axis=-1)
+            return self._tril
+        ones = tf.ones_like(factor[..., 0])
+        return tf.matrix_diag(ones if self._diag is None else ones * self._diag)
+
+    @staticmethod
+    def _perturbation(factor, diag):
+        scaled = factor if diag is None else factor * tf.convert_to_tensor(diag)[..., None, :]
+        return tf.matmul(scaled, factor, transpose_b=True)
+
+    def _checked(self, diagonal):
+        """A diagonal that makes the scale singular if it has a zero."""
+        if not self._validate_args:
+            return diagonal
+        check = tf.assert_none_equal(diagonal, tf.zeros([], diagonal.dtype), message="diagonal part must be non-zero")
+        with tf.control_dependencies([check]):
+            return tf.identity(diagonal)
+
+    def _triangle(self):
+        return tf.matrix_set_diag(self._tril, self._checked(tf.matrix_diag_part(self._tril)))
+
+    def _forward(self, x):
+        matrix = self._matrix if self._matrix is not None else None if self._tril is None else self._triangle()
+        if matrix is not None:
+            x = tf.reduce_sum(matrix * x[..., None, :], axis=-1)
         elif self._diag is not None:
-            x = x * self._diag
+            x = x * self._checked(self._diag)
         return x if self._shift is None else x + self._shift
 
     def _inverse(self, y):
         y = y if self._shift is None else y - self._shift
-        if self._tril is not None:
-            tril = self._tril + tf.zeros(tf.concat([tf.shape(y)[:-1], tf.shape(self._tril)[-2:]], 0), y.dtype)
-            return tf.matrix_triangular_solve(tril, y[..., None] + tf.zeros_like(tril[..., :1]), lower=True)[..., 0]
-        return y if self._diag is None else y / self._diag
+        if self._matrix is None and self._tril is None:
+            return y if self._diag is None else y / self._checked(self._diag)
+        matrix = self._triangle() if self._matrix is None else self._matrix
+        matrix = matrix + tf.zeros(tf.concat([tf.shape(y)[:-1], tf.shape(matrix)[-2:]], 0), y.dtype)
+        right = y[..., None] + tf.zeros_like(matrix[..., :1])
+        if self._matrix is not None:
+            return tf.matrix_solve(matrix, right)[..., 0]
+        return tf.matrix_triangular_solve(matrix, right, lower=True)[..., 0]
 
     def _forward_log_det_jacobian(self, x):
+        if self._matrix is not None:
+            return tf.linalg.slogdet(self._matrix)[1]
         if self._tril is not None:
-            return tf.reduce_sum(tf.log(tf.abs(tf.matrix_diag_part(self._tril))), axis=-1)
+            return tf.reduce_sum(tf.log(tf.abs(self._checked(tf.matrix_diag_part(self._tril)))), axis=-1)
         if self._diag is None:
             return tf.zeros([], x.dtype)
-        return tf.reduce_sum(tf.log(tf.abs(self._diag)) + tf.zeros_like(x), axis=-1)
+        # A diagonal of one number stands for that of all.
+        times = tf.cast(tf.shape(x)[-1] // tf.shape(self._diag)[-1], x.dtype)
+        return times * tf.reduce_sum(tf.log(tf.abs(self._checked(self._diag))), axis=-1)
 
 
 class Invert(Bijector):
     """The inverse of a bijector as one."""
 
     def __init__(self, bijector, validate_args=False, name=None):
-        super().__init__(is_constant_jacobian=bijector.is_constant_jacobian, validate_args=validate_args,
+        if not bijector._is_injective:
+            raise NotImplementedError("Invert is not implemented for non-injective bijectors.")
+        super().__init__(graph_parents=bijector.graph_parents, is_constant_jacobian=bijector.is_constant_jacobian,
+                         validate_args=validate_args, dtype=bijector.dtype,
                          forward_min_event_ndims=bijector.inverse_min_event_ndims,
-                         inverse_min_event_ndims=bijector.forward_min_event_ndims, name=name or f"invert_{bijector.name}")
+                         inverse_min_event_ndims=bijector.forward_min_event_ndims,
+                         name=name or f"invert_{bijector.name}")
         self._bijector = bijector
 
     bijector = property(lambda self: self._bijector)
 
-    def _forward(self, x, **kwargs):
+    def forward(self, x, name="forward", **kwargs):
         return self._bijector.inverse(x, **kwargs)
 
-    def _inverse(self, y, **kwargs):
+    def inverse(self, y, name="inverse", **kwargs):
         return self._bijector.forward(y, **kwargs)
 
-    def _forward_log_det_jacobian(self, x, **kwargs):
-        return self._bijector.inverse_log_det_jacobian(x, self._forward_min, **kwargs)
+    def forward_log_det_jacobian(self, x, event_ndims=None, name="forward_log_det_jacobian", **kwargs):
+        return self._bijector.inverse_log_det_jacobian(x, event_ndims, **kwargs)
 
-    def _inverse_log_det_jacobian(self, y, **kwargs):
-        return self._bijector.forward_log_det_jacobian(y, self._inverse_min, **kwargs)
+    def inverse_log_det_jacobian(self, y, event_ndims=None, name="inverse_log_det_jacobian", **kwargs):
+        return self._bijector.forward_log_det_jacobian(y, event_ndims, **kwargs)
 
-    def forward_event_shape(self, input_shape):
-        return self._bijector.inverse_event_shape(input_shape)
+    def _forward_event_shape(self, input_shape):
+        return self._bijector._inverse_event_shape(input_shape)
+
+    def _inverse_event_shape(self, output_shape):
+        return self._bijector._forward_event_shape(output_shape)
+
+    def _forward_event_shape_tensor(self, input_shape):
+        return self._bijector._inverse_event_shape_tensor(input_shape)
+
+    def _inverse_event_shape_tensor(self, output_shape):
+        return self._bijector._forward_event_shape_tensor(output_shape)
+
+
+def _fewest_event_ndims(steps):
+    """How many dimensions of an event a chain takes; each step, (dimensions taken, dimensions given), one after another."""
+    fewest = added = 0
+    for taken, given in steps:
+        fewest = max(fewest, taken - added)
+        added += given - taken
+    return fewest
 
 
 class Chain(Bijector):
@@ -324,10 +305,19 @@ class Chain(Bijector):
 
     def __init__(self, bijectors=None, validate_args=False, name=None):
         self._bijectors = list(bijectors or [])
-        fewest = max([b.forward_min_event_ndims for b in self._bijectors], default=0)
-        super().__init__(is_constant_jacobian=all(b.is_constant_jacobian for b in self._bijectors),
-                         validate_args=validate_args, forward_min_event_ndims=fewest,
-                         name=name or ("_of_".join(["chain"] + [b.name for b in self._bijectors])))
+        for bijector in self._bijectors:
+            if not bijector._is_injective:
+                raise NotImplementedError(f"Invert is not implemented for non-injective bijector ({bijector.name})")
+        types = {b.dtype for b in self._bijectors if b.dtype is not None}
+        if len(types) > 1:
+            raise ValueError(f"incompatible dtypes: {sorted(t.name for t in types)}")
+        steps = [(b.forward_min_event_ndims, b.inverse_min_event_ndims) for b in self._bijectors]
+        super().__init__(graph_parents=[parent for b in self._bijectors for parent in b.graph_parents],
+                         is_constant_jacobian=all(b.is_constant_jacobian for b in self._bijectors),
+                         validate_args=validate_args, dtype=types.pop() if types else None,
+                         forward_min_event_ndims=_fewest_event_ndims(reversed(steps)),
+                         inverse_min_event_ndims=_fewest_event_ndims((given, taken) for taken, given in steps),
+                         name=name or "_of_".join(["chain", *(b.name for b in self._bijectors)]))
 
     bijectors = property(lambda self: self._bijectors)
 
@@ -342,25 +332,56 @@ class Chain(Bijector):
         return y
 
     def _forward_log_det_jacobian(self, x, **kwargs):
-        total = tf.zeros([], x.dtype)
+        total, shape = tf.zeros([], x.dtype.base_dtype), _event_shape(x, self._forward_min)
         for bijector in reversed(self._bijectors):
             more = kwargs.get(bijector.name, {})
-            total = total + bijector.forward_log_det_jacobian(x, self._forward_min, **more)
+            total = total + bijector.forward_log_det_jacobian(x, _rank(shape), **more)
+            shape = (bijector.forward_event_shape if isinstance(shape, tf.TensorShape)
+                     else bijector.forward_event_shape_tensor)(shape)
             x = bijector.forward(x, **more)
         return total
 
     def _inverse_log_det_jacobian(self, y, **kwargs):
-        total = tf.zeros([], y.dtype)
+        total, shape = tf.zeros([], y.dtype.base_dtype), _event_shape(y, self._inverse_min)
         for bijector in self._bijectors:
             more = kwargs.get(bijector.name, {})
-            total = total + bijector.inverse_log_det_jacobian(y, self._forward_min, **more)
+            total = total + bijector.inverse_log_det_jacobian(y, _rank(shape), **more)
+            shape = (bijector.inverse_event_shape if isinstance(shape, tf.TensorShape)
+                     else bijector.inverse_event_shape_tensor)(shape)
             y = bijector.inverse(y, **more)
         return total
 
-    def forward_event_shape(self, input_shape):
+    def _forward_event_shape(self, input_shape):
         for bijector in reversed(self._bijectors):
             input_shape = bijector.forward_event_shape(input_shape)
         return input_shape
+
+    def _inverse_event_shape(self, output_shape):
+        for bijector in self._bijectors:
+            output_shape = bijector.inverse_event_shape(output_shape)
+        return output_shape
+
+    def _forward_event_shape_tensor(self, input_shape):
+        for bijector in reversed(self._bijectors):
+            input_shape = bijector.forward_event_shape_tensor(input_shape)
+        return input_shape
+
+    def _inverse_event_shape_tensor(self, output_shape):
+        for bijector in self._bijectors:
+            output_shape = bijector.inverse_event_shape_tensor(output_shape)
+        return output_shape
+
+
+def _event_shape(value, ndims):
+    """The shape of the last dimensions of a tensor, as a tensor unless it is known."""
+    shape = value.get_shape()
+    if shape.is_fully_defined():
+        return shape[shape.ndims - ndims:]
+    return tf.shape(value)[tf.rank(value) - ndims:]
+
+
+def _rank(shape):
+    return shape.ndims if isinstance(shape, tf.TensorShape) else tf.size(shape)
 
 
 class Inline(Bijector):
@@ -381,6 +402,10 @@ class Inline(Bijector):
             self._inverse_log_det_jacobian = inverse_log_det_jacobian_fn
         if forward_log_det_jacobian_fn is not None:
             self._forward_log_det_jacobian = forward_log_det_jacobian_fn
+        shapes = {"_forward_event_shape": forward_event_shape_fn, "_inverse_event_shape": inverse_event_shape_fn,
+                  "_forward_event_shape_tensor": forward_event_shape_tensor_fn,
+                  "_inverse_event_shape_tensor": inverse_event_shape_tensor_fn}
+        self.__dict__.update({name: function for name, function in shapes.items() if function is not None})
 
 
 class Permute(Bijector):
@@ -406,29 +431,79 @@ class Permute(Bijector):
 
 
 class Reshape(Bijector):
-    """Events in another shape."""
+    """Events in another shape, of which each may leave one size to be found."""
 
     def __init__(self, event_shape_out, event_shape_in=(-1,), validate_args=False, name=None):
-        self._out, self._in = [int(n) for n in event_shape_out], [int(n) for n in event_shape_in]
-        super().__init__(is_constant_jacobian=True, validate_args=validate_args, name=name or "reshape",
-                         forward_min_event_ndims=len(self._in), inverse_min_event_ndims=len(self._out))
+        with tf.name_scope(name, "reshape", [event_shape_out, event_shape_in]):
+            self._out = tf.convert_to_tensor(event_shape_out, name="event_shape_out", preferred_dtype=tf.int32)
+            self._in = tf.convert_to_tensor(event_shape_in, name="event_shape_in", preferred_dtype=tf.int32)
+            self._checks = [check for shape in (self._out, self._in) for check in _shape_checks(shape, validate_args)]
+        super().__init__(is_constant_jacobian=True, validate_args=validate_args, name=name or "reshape")
+
+    def _reshaped(self, x, before, after):
+        ndims = before.get_shape().num_elements()
+        known, given = tf.contrib.util.constant_value(before), x.get_shape()
+        checks = list(self._checks)
+        if ndims is not None and given.ndims is not None and given[given.ndims - ndims:].is_fully_defined() \
+                and known is not None:
+            event = np.array(given[given.ndims - ndims:].as_list(), np.int32)
+            if not np.array_equal(event[known >= 0], known[known >= 0]):
+                raise ValueError(f"Input `event_shape` does not match `event_shape_in` ({event} vs {known}).")
+        elif self._validate_args:
+            event = tf.shape(x)[tf.rank(x) - tf.size(before):]
+            mask = tf.reshape(before >= 0, [-1])
+            checks.append(tf.assert_equal(tf.boolean_mask(event, mask), tf.boolean_mask(before, mask),
+                                          message="Input `event_shape` does not match `event_shape_in`."))
+        with tf.control_dependencies(checks):
+            if ndims is not None and ndims == given.ndims:
+                return tf.reshape(x, after)
+            return tf.reshape(x, tf.concat([tf.shape(x)[:tf.rank(x) - tf.size(before)], after], 0))
 
     def _forward(self, x):
-        return tf.reshape(x, tf.concat([tf.shape(x)[:x.get_shape().ndims - len(self._in)], self._out], 0))
+        return self._reshaped(x, self._in, self._out)
 
     def _inverse(self, y):
-        return tf.reshape(y, tf.concat([tf.shape(y)[:y.get_shape().ndims - len(self._out)], self._in], 0))
+        return self._reshaped(y, self._out, self._in)
 
     def _forward_log_det_jacobian(self, x):
         return tf.zeros([], x.dtype)
 
     _inverse_log_det_jacobian = _forward_log_det_jacobian
 
-    def forward_event_shape(self, input_shape):
-        return tf.TensorShape([None if n < 0 else n for n in self._out])
+    # What becomes of a shape, tf.reshape tells.
 
-    def inverse_event_shape(self, output_shape):
-        return tf.TensorShape([None if n < 0 else n for n in self._in])
+    def _forward_event_shape(self, input_shape):
+        return self._forward(tf.placeholder(tf.float32, input_shape)).get_shape()
+
+    def _inverse_event_shape(self, output_shape):
+        return self._inverse(tf.placeholder(tf.float32, output_shape)).get_shape()
+
+    def _forward_event_shape_tensor(self, input_shape):
+        return tf.shape(self._forward(tf.zeros(input_shape)))
+
+    def _inverse_event_shape_tensor(self, output_shape):
+        return tf.shape(self._inverse(tf.zeros(output_shape)))
+
+
+def _shape_checks(shape, validate_args):
+    """Raises for what is no shape with one size left open; checks in the run for what is not known."""
+    if not shape.dtype.is_integer:
+        raise TypeError(f"{shape} dtype ({shape.dtype.name}) should be `int`-like.")
+    if shape.get_shape().ndims is not None and shape.get_shape().ndims > 1:
+        raise ValueError(f"`{shape}` rank ({shape.get_shape().ndims}) should be <= 1.")
+    known = tf.contrib.util.constant_value(shape)
+    if known is not None:
+        if np.sum(known == -1) > 1:
+            raise ValueError(f"`{shape}` must have at most one `-1` (given {known})")
+        if np.any(known < -1):
+            raise ValueError(f"`{shape}` elements must be either positive integers or `-1`(given {known}).")
+        return []
+    if not validate_args:
+        return []
+    return [tf.assert_less_equal(tf.rank(shape), 1, message=f"`{shape}` rank should be <= 1."),
+            tf.assert_less_equal(tf.reduce_sum(tf.to_int32(tf.equal(shape, -1))), 1,
+                                 message=f"`{shape}` elements must have at most one `-1`."),
+            tf.assert_greater_equal(shape, -1, message=f"`{shape}` elements must be either positive integers or `-1`.")]
 
 
 class SoftmaxCentered(Bijector):
@@ -446,59 +521,21 @@ class SoftmaxCentered(Bijector):
     def _inverse_log_det_jacobian(self, y):
         return -tf.reduce_sum(tf.log(y), axis=-1)
 
-    def forward_event_shape(self, input_shape):
-        shape = tf.TensorShape(input_shape)
-        return shape[:-1].concatenate([None if shape[-1].value is None else shape[-1].value + 1])
+    def _forward_event_shape(self, input_shape):
+        return _resized(input_shape, 1)
 
-    def inverse_event_shape(self, output_shape):
-        shape = tf.TensorShape(output_shape)
-        return shape[:-1].concatenate([None if shape[-1].value is None else shape[-1].value - 1])
+    def _inverse_event_shape(self, output_shape):
+        return _resized(output_shape, -1)
 
+    def _forward_event_shape_tensor(self, input_shape):
+        return tf.concat([input_shape[:-1], input_shape[-1:] + 1], 0)
 
-class RealNVP(Bijector):
-    """The last numbers, shifted and scaled by functions of the first ``num_masked``."""
-
-    def __init__(self, num_masked, shift_and_log_scale_fn, is_constant_jacobian=False, validate_args=False, name=None):
-        if num_masked <= 0:
-            raise ValueError("num_masked must be a positive integer.")
-        super().__init__(is_constant_jacobian=is_constant_jacobian, validate_args=validate_args, name=name or "real_nvp",
-                         forward_min_event_ndims=1)
-        self._masked, self._function = num_masked, shift_and_log_scale_fn
-
-    def _parts(self, x, **kwargs):
-        first, rest = x[..., :self._masked], x[..., self._masked:]
-        size = rest.get_shape()[-1].value
-        return (first, rest, *self._function(first, size, **kwargs))
-
-    def _forward(self, x, **kwargs):
-        first, rest, shift, log_scale = self._parts(x, **kwargs)
-        rest = rest if log_scale is None else rest * tf.exp(log_scale)
-        return tf.concat([first, rest if shift is None else rest + shift], axis=-1)
-
-    def _inverse(self, y, **kwargs):
-        first, rest, shift, log_scale = self._parts(y, **kwargs)
-        rest = rest if shift is None else rest - shift
-        return tf.concat([first, rest if log_scale is None else rest * tf.exp(-log_scale)], axis=-1)
-
-    def _forward_log_det_jacobian(self, x, **kwargs):
-        log_scale = self._parts(x, **kwargs)[3]
-        return tf.zeros([], x.dtype) if log_scale is None else tf.reduce_sum(log_scale, axis=-1)
-
-    def _inverse_log_det_jacobian(self, y, **kwargs):
-        return -self._forward_log_det_jacobian(y, **kwargs)
+    def _inverse_event_shape_tensor(self, output_shape):
+        return tf.concat([output_shape[:-1], output_shape[-1:] - 1], 0)
 
 
-def real_nvp_default_template(hidden_layers, shift_only=False, activation=tf.nn.relu, name=None, *args, **kwargs):
-    """A small network for RealNVP."""
-    def shift_and_log_scale(x, output_units):
-        for units in hidden_layers:
-            x = tf.layers.dense(x, units=units, activation=activation, *args, **kwargs)
-        x = tf.layers.dense(x, units=(1 if shift_only else 2) * output_units, activation=None, *args, **kwargs)
-        if shift_only:
-            return x, None
-        return tuple(tf.split(x, 2, axis=-1))
-
-    return tf.make_template(name or "real_nvp_default_template", shift_and_log_scale)
-
-
-__getattr__, __dir__ = _names.namespace(__name__)
+def _resized(shape, more):
+    """A shape with a larger or smaller last dimension."""
+    if shape.ndims is None or shape[-1].value is None:
+        return shape if shape.ndims is None else shape[:-1].concatenate([None])
+    return shape[:-1].concatenate([shape[-1].value + more])

@@ -69,6 +69,7 @@ MATH = {
     "segment_prod": "SegmentProd", "unsorted_segment_sum": "UnsortedSegmentSum",
     "unsorted_segment_max": "UnsortedSegmentMax", "unsorted_segment_min": "UnsortedSegmentMin",
     "unsorted_segment_prod": "UnsortedSegmentProd", "cross": "Cross",
+    "sparse_segment_mean_grad": "SparseSegmentMeanGrad", "sparse_segment_sqrt_n_grad": "SparseSegmentSqrtNGrad",
     "matrix_inverse": "MatrixInverse", "matrix_determinant": "MatrixDeterminant",
     "matrix_solve": "MatrixSolve", "matrix_triangular_solve": "MatrixTriangularSolve",
     "cholesky": "Cholesky",
