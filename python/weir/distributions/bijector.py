@@ -1,5 +1,7 @@
 """The base of bijectors: functions with an inverse and the logarithm of their Jacobian's determinant."""
 
+import contextlib
+
 import weir as tf
 
 
@@ -98,20 +100,14 @@ class Bijector:
             x = self._argument(x, "x")
             if not self._is_injective:
                 return self._forward(x, **kwargs)
-            pair = self._pair(x, None, kwargs)
-            if pair.y is None:
-                self._note(pair, y=self._forward(x, **kwargs), kwargs=kwargs)
-            return pair.y
+            return self._y_of(self._pair(x, None, kwargs), kwargs)
 
     def inverse(self, y, name="inverse", **kwargs):
         with tf.name_scope(self._name), tf.name_scope(name, values=[y]):
             y = self._argument(y, "y")
             if not self._is_injective:
                 return self._inverse(y, **kwargs)
-            pair = self._pair(None, y, kwargs)
-            if pair.x is None:
-                self._note(pair, x=self._inverse(y, **kwargs), kwargs=kwargs)
-            return pair.x
+            return self._x_of(self._pair(None, y, kwargs), kwargs)
 
     def forward_log_det_jacobian(self, x, event_ndims=None, name="forward_log_det_jacobian", **kwargs):
         if not self._is_injective:
@@ -122,17 +118,10 @@ class Bijector:
             pair = self._pair(x, None, kwargs)
             if key not in pair.log_dets:
                 with tf.control_dependencies(checks):
-                    if _defines(self, "_forward_log_det_jacobian"):
-                        value = self._over_event(self._forward_log_det_jacobian(x, **kwargs), x, event_ndims,
-                                                 self._forward_min)
-                    elif _defines(self, "_inverse_log_det_jacobian"):
-                        if pair.y is None:
-                            self._note(pair, y=self._forward(x, **kwargs), kwargs=kwargs)
-                        value = -self._over_event(self._inverse_log_det_jacobian(pair.y, **kwargs), pair.y,
-                                                  event_ndims - self._forward_min + self._inverse_min, self._inverse_min)
-                    else:
-                        raise NotImplementedError("forward_log_det_jacobian not implemented.")
-                pair.log_dets[key] = value
+                    pair.log_dets[key] = self._one_of(
+                        lambda: self._log_det_of_x(x, event_ndims, kwargs),
+                        lambda: -self._log_det_of_y(self._y_of(pair, kwargs), event_ndims - self._forward_min
+                                                    + self._inverse_min, kwargs))
             return pair.log_dets[key]
 
     def inverse_log_det_jacobian(self, y, event_ndims=None, name="inverse_log_det_jacobian", **kwargs):
@@ -148,17 +137,10 @@ class Bijector:
             key = key - self._inverse_min + self._forward_min if isinstance(key, int) else key
             if key not in pair.log_dets:
                 with tf.control_dependencies(checks):
-                    if _defines(self, "_inverse_log_det_jacobian"):
-                        value = -self._over_event(self._inverse_log_det_jacobian(y, **kwargs), y, event_ndims,
-                                                  self._inverse_min)
-                    elif _defines(self, "_forward_log_det_jacobian"):
-                        if pair.x is None:
-                            self._note(pair, x=self._inverse(y, **kwargs), kwargs=kwargs)
-                        value = self._over_event(self._forward_log_det_jacobian(pair.x, **kwargs), pair.x,
-                                                 event_ndims - self._inverse_min + self._forward_min, self._forward_min)
-                    else:
-                        raise NotImplementedError("inverse_log_det_jacobian not implemented.")
-                pair.log_dets[key] = value
+                    pair.log_dets[key] = self._one_of(
+                        lambda: -self._log_det_of_y(y, event_ndims, kwargs),
+                        lambda: self._log_det_of_x(self._x_of(pair, kwargs), event_ndims - self._inverse_min
+                                                   + self._forward_min, kwargs))
             return -pair.log_dets[key]
 
     def inverse_and_inverse_log_det_jacobian(self, y, name="inverse_and_inverse_log_det_jacobian", **kwargs):
@@ -179,9 +161,40 @@ class Bijector:
         known, tensor = (self._of_x, x) if y is None else (self._of_y, y)
         return known.setdefault((tensor, _hashable(kwargs)), _Pair(x, y))
 
-    def _note(self, pair, x=None, y=None, kwargs=None):
-        pair.x, pair.y = pair.x if x is None else x, pair.y if y is None else y
-        self._of_x[pair.x, _hashable(kwargs)] = self._of_y[pair.y, _hashable(kwargs)] = pair
+    def _y_of(self, pair, kwargs):
+        if pair.y is None:
+            pair.y = self._forward(pair.x, **kwargs)
+            self._of_y[pair.y, _hashable(kwargs)] = pair
+        return pair.y
+
+    def _x_of(self, pair, kwargs):
+        if pair.x is None:
+            pair.x = self._inverse(pair.y, **kwargs)
+            self._of_x[pair.x, _hashable(kwargs)] = pair
+        return pair.x
+
+    def _log_det_of_x(self, x, event_ndims, kwargs):
+        return self._over_event(self._forward_log_det_jacobian(x, **kwargs), x, event_ndims, self._forward_min)
+
+    def _log_det_of_y(self, y, event_ndims, kwargs):
+        return self._over_event(self._inverse_log_det_jacobian(y, **kwargs), y, event_ndims, self._inverse_min)
+
+    @staticmethod
+    def _one_of(first, second):
+        """The first way, or the second where a bijector does not have the first."""
+        try:
+            return first()
+        except NotImplementedError as error:
+            try:
+                return second()
+            except NotImplementedError:
+                raise error from None
+
+    @contextlib.contextmanager
+    def _name_scope(self, name=None, default_name=None, values=None):
+        """What subclasses of programs make their nodes in."""
+        with tf.name_scope(self._name), tf.name_scope(name, default_name, values=[] if values is None else values) as scope:
+            yield scope
 
     def _checked_event_ndims(self, event_ndims, fewest):
         """(the number of an event's dimensions, a number if it is known; what it is known by; checks in the run)"""
@@ -216,11 +229,6 @@ class Bijector:
         if known and tensor.get_shape().ndims is not None and log_det.get_shape().ndims is not None:
             result.set_shape(log_det.get_shape()[:max(log_det.get_shape().ndims - extra, 0)])
         return result
-
-
-def _defines(bijector, name):
-    """Whether a class, or an object by itself, has its own."""
-    return name in bijector.__dict__ or getattr(type(bijector), name) is not getattr(Bijector, name)
 
 
 def _hashable(value):

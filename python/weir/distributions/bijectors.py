@@ -491,15 +491,11 @@ def _shape_checks(shape, validate_args):
         raise TypeError(f"{shape} dtype ({shape.dtype.name}) should be `int`-like.")
     if shape.get_shape().ndims is not None and shape.get_shape().ndims > 1:
         raise ValueError(f"`{shape}` rank ({shape.get_shape().ndims}) should be <= 1.")
-    known = tf.contrib.util.constant_value(shape)
-    if known is not None:
-        if np.sum(known == -1) > 1:
-            raise ValueError(f"`{shape}` must have at most one `-1` (given {known})")
-        if np.any(known < -1):
-            raise ValueError(f"`{shape}` elements must be either positive integers or `-1`(given {known}).")
-        return []
     if not validate_args:
         return []
+    known = tf.contrib.util.constant_value(shape)
+    if known is not None and np.any(known < -1):
+        raise tf.errors.InvalidArgumentError(None, None, f"`{shape}` elements must be either positive integers or `-1`.")
     return [tf.assert_less_equal(tf.rank(shape), 1, message=f"`{shape}` rank should be <= 1."),
             tf.assert_less_equal(tf.reduce_sum(tf.to_int32(tf.equal(shape, -1))), 1,
                                  message=f"`{shape}` elements must have at most one `-1`."),

@@ -283,10 +283,10 @@ class Distribution:
 
     def __str__(self):
         shapes = f'batch_shape={self.batch_shape}, event_shape={self.event_shape}'
-        return f'tf.distributions.{type(self).__name__}("{self.name}", {shapes}, dtype={self.dtype.name})'
+        return f'tfp.distributions.{type(self).__name__}("{self.name}", {shapes}, dtype={self.dtype.name})'
 
     def __repr__(self):
-        return (f"<tf.distributions.{type(self).__name__} '{self.name}' batch_shape={self.batch_shape} "
+        return (f"<tfp.distributions.{type(self).__name__} '{self.name}' batch_shape={self.batch_shape} "
                 f"event_shape={self.event_shape} dtype={self.dtype.name}>")
 
 

@@ -1,5 +1,6 @@
 """tf.contrib.losses.metric_learning: losses of embeddings that shall be near each other where labels are the same."""
 
+from weir import names
 from weir.core import dtypes
 from weir.core.graph import name_scope
 from weir.ops import array_ops, math_ops, nn_ops, sparse_functions
@@ -108,3 +109,6 @@ def lifted_struct_loss(labels, embeddings, margin=1.0):
     positives = _others(math_ops.cast(same, distances.dtype))
     total = math_ops.reduce_sum(math_ops.square(math_ops.maximum(losses * positives, 0.0)))
     return math_ops.truediv(0.25 * total, math_ops.reduce_sum(positives) / 2.0, name="liftedstruct_loss")
+
+
+__getattr__, __dir__ = names.namespace(__name__)
