@@ -200,6 +200,9 @@ void spread_late(Ir& ir, PassContext& context);
 // Values of which only a part is read, and those that are zero but for a part, are computed for that part alone.
 // Switched with fuse_elementwise.
 void compute_parts(Ir& ir, PassContext& context);
+// A sum of products a^T b, as of the gradients of weights that are used again and again, becomes one product of all a and
+// all b. Comes before the fusions, and is switched with fuse_elementwise.
+void stack_products(Ir& ir, PassContext& context);
 // variable -= alpha * (gradient * scale): the numbers are multiplied instead. Switched with fuse_elementwise.
 void scale_updates(Ir& ir, PassContext& context);
 // Elementwise operations, reductions of rows and sums beside them become one loop with several results. Takes most of

@@ -10,6 +10,7 @@ void rewrite(Ir& ir, PassContext& context) {
   prune_flow(ir);
   if (passes.fuse_elementwise) spread_late(ir, context);
   if (passes.fuse_elementwise) compute_parts(ir, context);
+  if (passes.fuse_elementwise) stack_products(ir, context);
   if (passes.fuse_bias_activation) fuse_bias_activation(ir, context);
   if (passes.fuse_bias_activation) fuse_batch_norm(ir, context);
   if (passes.fuse_elementwise) scale_updates(ir, context);
