@@ -1,4 +1,5 @@
 #include "passes/ir.h"
+#include "passes/spell_out.h"
 
 namespace weir {
 
@@ -13,6 +14,7 @@ void rewrite(Ir& ir, PassContext& context) {
   if (passes.fuse_elementwise) stack_products(ir, context);
   if (passes.fuse_bias_activation) fuse_bias_activation(ir, context);
   if (passes.fuse_bias_activation) fuse_batch_norm(ir, context);
+  if (passes.fuse_elementwise) spell_out(ir, context);
   if (passes.fuse_elementwise) scale_updates(ir, context);
   if (passes.fuse_elementwise) fuse_loops(ir, context);
   if (passes.fuse_elementwise) fuse_elementwise(ir, context);
