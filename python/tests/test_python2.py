@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from weir import python2
+from weir.old_string_io import StringIO
 
 
 def is_python2(text):
@@ -23,6 +24,14 @@ def is_python2(text):
         "sys.maxint",
         "raw_input()",
         "os.walk('x').next()[1]",
+        "self.rows = iter(data)\nself.rows.next()",
+        "d.keys()[0]",
+        "d.items()[1:]",
+        "a.keys() + b.keys()",
+        "d.values().sort()",
+        "class C:\n  def __cmp__(self, other): return 0",
+        "class C:\n  def __nonzero__(self): return True",
+        "class C:\n  def __iter__(self): return self\n  def next(self): return 1",
         "try:\n  for i in xrange(3): f(i)\nexcept KeyboardInterrupt: pass",
     ],
 )
@@ -35,6 +44,11 @@ def test_python2_is_told_by_its_names(text):
     [
         "print('x')",
         "loader().next()",
+        "rows = loader()\nrows.next()",
+        "sorted(d.keys())[0]",
+        "class C:\n  def __iter__(self): return self\n  def __next__(self): return 1\n  next = __next__",
+        "class C:\n  def next(self): return 1",
+        "class C:\n  def __cmp__(self, other): return 0\n  def __lt__(self, other): return False",
         "from six.moves import xrange\nxrange(3)",
         "try:\n  import cPickle as pickle\nexcept ImportError:\n  import pickle",
         "try:\n  xrange\nexcept NameError:\n  xrange = range\nxrange(3)",
@@ -103,6 +117,28 @@ def test_fields_of_bytes_take_text():
     exec(code, {"message": message, "other": other})
     assert message.tensor_content == b"<stripped 3 bytes>"
     assert other.s == "text"
+
+
+def test_classes_are_compared_by_cmp():
+    source = b"class Item:\n  def __init__(self, n): self.n = n\n  def __cmp__(self, other): return cmp(self.n, other.n)\n"
+    code, converted = python2.compile_source(source, "program.py")
+    names = dict(python2.RUNTIME_NAMES, __name__="program")
+    exec(code, names)
+    Item = names["Item"]
+    assert converted and Item(1) < Item(2) and Item(2) >= Item(2) and Item(2) == Item(2) and Item(1) != Item(2)
+    assert [item.n for item in sorted([Item(3), Item(1), Item(2)])] == [1, 2, 3]
+
+
+def test_files_in_memory_hold_text_until_bytes_come():
+    file = StringIO("")
+    file.write("line 1\n")
+    assert file.getvalue() == "line 1\n" and file.len == file.pos == 7
+    file.write(b"\x89PNG")
+    file.write("end")
+    assert file.getvalue() == b"line 1\n\x89PNGend"
+    file.seek(0)
+    assert file.next() == b"line 1\n" and file.read() == b"\x89PNGend"
+    assert list(StringIO("a\nb")) == ["a\n", "b"] and StringIO(b"\x00").read() == b"\x00"
 
 
 OLD_GENERATORS = '''

@@ -138,6 +138,39 @@ def test_python2_runs_as_on_python2(weir):
     assert result.stderr == "aside\n"
 
 
+def test_python2_files_in_memory_do_not_hide_names(weir):
+    program = """
+        import StringIO, cStringIO
+        def picture():
+            io = StringIO.StringIO()  # converted by name, this would be io = io.StringIO()
+            io.write('\\x89'.encode('latin-1'))
+            return io.getvalue()
+        print repr(picture()), cStringIO.StringIO('text').read()
+    """
+    result = weir({"p.py": program}, "p.py")
+    assert result.stdout == "b'\\x89' text\n", result.stderr
+
+
+def test_an_axis_beyond_the_last_is_a_new_last_one(weir):
+    result = weir({"p.py": "import numpy as np; print(np.expand_dims(np.ones((2, 3)), 4).shape, "
+                           "np.expand_dims([1], 0).shape)"}, "p.py")
+    assert result.stdout == "(2, 3, 1) (1, 1)\n", result.stderr
+
+
+def test_flags_of_absl_are_parsed_for_tests(weir):
+    program = """
+        import tensorflow as tf
+        from absl import flags
+        flags.DEFINE_string("kind", "default", "")
+        class Test(tf.test.TestCase):
+            def test_kind(self):
+                self.assertEqual(flags.FLAGS.kind, "given")
+        tf.test.main()
+    """
+    result = weir({"p.py": program}, "p.py", "--kind=given")
+    assert result.returncode == 0, result.stderr
+
+
 def test_python2_tracebacks_show_the_users_lines(weir):
     program = """\
         from itertools import izip, imap

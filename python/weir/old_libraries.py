@@ -9,7 +9,7 @@ import sys
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-from weir import old_media, old_numpy, old_scipy
+from weir import old_media, old_numpy, old_scipy, old_string_io
 from weir.old_numpy import add_missing as _add
 
 
@@ -42,6 +42,7 @@ def install_python2():
     methods = "split strip lstrip rstrip lower upper replace find rfind count index zfill ljust rjust center translate"
     _add(string, **{method: getattr(str, method) for method in methods.split()})
     _add(string, atoi=int, atof=float, atol=int)
+    _MODULES.update(dict.fromkeys(("StringIO", "cStringIO"), old_string_io.fill))
 
 
 class _PatchingFinder:

@@ -54,10 +54,24 @@ def patch(numpy):
     numpy.reshape = _with_new_shape(numpy.reshape)
     add_missing(numpy.lib, pad=numpy.pad)
     add_missing(numpy, cast=_Casts(numpy.asarray))
+    numpy.expand_dims = _with_far_axis(numpy.expand_dims)
     for name in ("meshgrid", "broadcast_arrays"):
         setattr(numpy, name, _giving_a_list(getattr(numpy, name)))
     if not hasattr(numpy.ndarray, "tostring"):
         _add_method(numpy.ndarray, "tostring", numpy.ndarray.tobytes)
+
+
+def _with_far_axis(original):
+    """Until numpy 1.18 an axis beyond the last meant a new last one."""
+
+    @functools.wraps(original)
+    def expand_dims(a, axis):
+        if isinstance(axis, int):
+            ndim = getattr(a, "ndim", None)
+            axis = axis if ndim is None else min(axis, ndim)
+        return original(a, axis)
+
+    return expand_dims
 
 
 def _random_integers(numpy):

@@ -7,6 +7,7 @@ the syntax tree then restores meanings that syntax cannot: `/` between integers,
 
 import ast
 import builtins
+import operator
 import sys
 import warnings
 
@@ -26,6 +27,8 @@ _ONLY_NAMES = {
     "buffer", "intern", "StandardError",
 }  # fmt: skip
 _ONLY_METHODS = {"iteritems", "itervalues", "iterkeys", "has_key"}
+_ONLY_LISTS = {"keys", "values", "items"}  # methods of dictionaries that gave lists
+_ONLY_SPECIAL = {"__cmp__": "__lt__", "__nonzero__": "__bool__", "next": "__next__"}  # and what Python 3 asks for instead
 _ONLY_NEXT = {"os.walk", "walk", "iter", "enumerate", "zip", "map", "csv.reader", "itertools.cycle", "itertools.count"}
 _ONLY_MODULES = {
     "cPickle", "cStringIO", "StringIO", "ConfigParser", "Queue", "urllib2", "urlparse", "httplib", "HTMLParser",
@@ -33,6 +36,7 @@ _ONLY_MODULES = {
     "commands", "cookielib", "Cookie", "SocketServer", "SimpleHTTPServer", "BaseHTTPServer", "__builtin__", "thread",
     "copy_reg", "anydbm", "exceptions", "sets",
 }  # fmt: skip
+_STRING_FILES = {"StringIO", "cStringIO"}  # provided by weir.old_string_io
 _ONLY_ATTRIBUTES = {
     "sys": {"maxint", "setdefaultencoding"},
     "itertools": {"izip", "imap", "ifilter", "izip_longest"},
@@ -115,7 +119,22 @@ def is_python2(tree):
             bound.update((alias.asname or alias.name).partition(".")[0] for alias in node.names)
     if "*" not in bound and used & _ONLY_NAMES - bound:
         return True
-    return any(id(node) not in guarded and _is_python2_node(node, bound) for node in ast.walk(tree))
+    iterators = {
+        ast.unparse(target) for node in ast.walk(tree) if isinstance(node, ast.Assign) and _is_iterator(node.value)
+        for target in node.targets
+    }
+    return any(id(node) not in guarded and _is_python2_node(node, bound, iterators) for node in ast.walk(tree))
+
+
+def _is_iterator(value):
+    """Whether an expression gives an iterator of Python's own, which has no method next() in Python 3."""
+    return isinstance(value, ast.Call) and ast.unparse(value.func) in _ONLY_NEXT
+
+
+def _is_list_of_dictionary(node):
+    """d.keys(), d.values() or d.items()."""
+    return (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _ONLY_LISTS
+            and not node.args and not node.keywords)
 
 
 def _is_fallback(node):
@@ -135,7 +154,7 @@ def _is_version_test(test):
     )
 
 
-def _is_python2_node(node, bound):
+def _is_python2_node(node, bound, iterators):
     if isinstance(node, ast.Import):
         return any(alias.name in _ONLY_MODULES for alias in node.names)
     if isinstance(node, ast.ImportFrom):
@@ -148,7 +167,21 @@ def _is_python2_node(node, bound):
         if node.func.attr in _ONLY_METHODS and node.func.attr not in bound:
             return not (isinstance(owner, ast.Name) and owner.id in ("six", "future", "compat"))
         if node.func.attr == "next" and not node.args and isinstance(owner, ast.Call):
-            return ast.unparse(owner.func) in _ONLY_NEXT  # other objects may have such a method in Python 3
+            return _is_iterator(owner)  # other objects may have such a method in Python 3
+        if node.func.attr == "next" and not node.args and isinstance(owner, (ast.Name, ast.Attribute)):
+            return ast.unparse(owner) in iterators
+        if node.func.attr == "sort" and _is_list_of_dictionary(owner):
+            return True
+    if isinstance(node, ast.Subscript):
+        return _is_list_of_dictionary(node.value)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return _is_list_of_dictionary(node.left) or _is_list_of_dictionary(node.right)
+    if isinstance(node, ast.ClassDef):
+        defined = {target.id for part in node.body if isinstance(part, ast.Assign) for target in part.targets
+                   if isinstance(target, ast.Name)}
+        defined.update(part.name for part in node.body if isinstance(part, ast.FunctionDef))
+        return any(old in defined and new not in defined and (old != "next" or "__iter__" in defined)
+                   for old, new in _ONLY_SPECIAL.items())
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         return node.attr in _ONLY_ATTRIBUTES.get(node.value.id, ())
     return False
@@ -188,6 +221,7 @@ _tools = {}
 
 def _refactored(text, filename, package):
     try:
+        from fissix.fixes.fix_imports import FixImports
         from fissix.refactor import RefactoringTool
     except ImportError:
         raise MissingConverter(
@@ -196,6 +230,8 @@ def _refactored(text, filename, package):
     # Implicit relative imports exist only inside packages.
     fixers = _FIXERS + (("import",) if package else ())
     if fixers not in _tools:
+        # Renamed to io, they would hide the name where programs write io = StringIO.StringIO(), and take text alone.
+        FixImports.mapping = {old: new for old, new in FixImports.mapping.items() if old not in _STRING_FILES}
         _tools[fixers] = RefactoringTool([f"fissix.fixes.fix_{name}" for name in fixers])
     if not text.endswith("\n"):
         text += "\n"
@@ -268,6 +304,8 @@ class _Meanings(ast.NodeTransformer):
         self._classes.append(node.name)
         self.generic_visit(node)
         self._classes.pop()
+        if any(isinstance(part, ast.FunctionDef) and part.name == "__cmp__" for part in node.body):
+            node.decorator_list.append(ast.copy_location(ast.Name("_weir_comparable_", ast.Load()), node))
         return node
 
     def _visit_test(self, node):
@@ -480,6 +518,18 @@ def _cmp(a, b):
     return (a > b) - (a < b)
 
 
+def _comparable(cls):
+    """A class whose objects are compared by their method __cmp__."""
+    for name in ("lt", "le", "eq", "ne", "gt", "ge"):
+        if f"__{name}__" not in cls.__dict__:
+            setattr(cls, f"__{name}__", _compared(getattr(operator, name)))
+    return cls
+
+
+def _compared(function):
+    return lambda self, other: function(self.__cmp__(other), 0)
+
+
 def _reduce(*args):
     import functools
 
@@ -533,6 +583,7 @@ def _apply(function, args=(), options=None):
 
 # Called by the converted code; builtins, because it may run with globals of its own.
 _HELPERS = {
+    "_weir_comparable_": _comparable,
     "_weir_div_": divide,
     "_weir_set_field_": _set_field,
     "_weir_truth_": _truth,
