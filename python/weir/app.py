@@ -13,10 +13,15 @@ def run(main=None, argv=None):
     `main` (default: the function `main` of the program) gets the name of the program and what is no known flag.
     `argv` (default: sys.argv) begins with the name of the program.
     """
-    argv = list(sys.argv if argv is None else argv)
-    rest = flags.FLAGS(argv)
-    absl_flags = sys.modules.get("absl.flags")
-    if absl_flags is not None and absl_flags is not flags:
-        rest = absl_flags.FLAGS(rest, known_only=True)  # the program may define flags with absl too
+    rest = _parse_flags(argv)
     main = main or sys.modules["__main__"].main
     sys.exit(main(rest))
+
+
+def _parse_flags(argv=None):
+    """Parses the flags of the program, those that it defines with absl included; returns what is left."""
+    rest = flags.FLAGS(list(sys.argv if argv is None else argv))
+    absl_flags = sys.modules.get("absl.flags")
+    if absl_flags is not None and absl_flags is not flags:
+        rest = absl_flags.FLAGS(rest, known_only=True)
+    return rest

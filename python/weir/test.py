@@ -13,7 +13,7 @@ import unittest
 import numpy as np
 
 import weir
-from weir import errors, flags, names
+from weir import app, errors, names
 from weir.core.device import canonical_name
 from weir.core.devices import list_local_devices
 from weir.inner.assertions import _Assertions
@@ -74,8 +74,7 @@ def gpu_device_name():
 
 def main(argv=None):
     """Runs the tests of the program; parses flags first."""
-    argv = flags.FLAGS(list(sys.argv if argv is None else argv))
-    unittest.main(module="__main__", argv=argv)
+    unittest.main(module="__main__", argv=app._parse_flags(argv))
 
 
 def assert_equal_graph_def(actual, expected, checkpoint_v2=False):
