@@ -124,3 +124,30 @@ def test_a_getter_that_says_nothing_about_reuse_gets_what_is_there():
         with tf.variable_scope("s", custom_getter=with_suffix):
             made.append(tf.get_variable("w", []))
     assert made[0] is made[1] and made[0].name == "s/w_suffix:0"
+
+
+def test_a_resource_variable_may_have_an_initial_value_of_unknown_shape():
+    initial = tf.placeholder_with_default(tf.zeros([2, 3]), shape=None)
+    variable = tf.Variable(initial, trainable=False, use_resource=True)
+    assert variable.shape.ndims is None
+    grown = tf.assign(variable, tf.ones([4, 3]), validate_shape=False)
+    with tf.Session() as sess:
+        sess.run(variable.initializer)
+        assert sess.run(variable).shape == (2, 3)
+        sess.run(grown)
+        assert sess.run(variable).tolist() == [[1] * 3] * 4
+    with pytest.raises(ValueError, match="must be known"):
+        tf.Variable(initial)
+
+
+def test_scopes_that_libraries_write_into_the_collection_are_current():
+    from weir.core.variable_scope import _VARSCOPE_KEY
+
+    with tf.variable_scope("outer"):
+        outer = tf.get_variable_scope()
+        scopes = tf.get_collection_ref(_VARSCOPE_KEY)
+        assert scopes[0] is outer and len(scopes) == 1
+        scopes[0] = tf.VariableScope(False, name="outer/written")
+        assert tf.get_variable("v", []).name == "outer/written/v:0"
+        scopes[0] = outer
+        assert tf.get_variable_scope() is outer and tf.get_variable("v", []).name == "outer/v:0"

@@ -80,7 +80,7 @@ Variable make_variable(Graph& graph, std::string_view name, bool in_initializer,
     }
     if (options.validate_shape) {
       shape = value.shape();
-      if (!shape.is_known()) {
+      if (!shape.is_known() && !options.use_resource) {  // a handle may refer to values of several shapes
         throw invalid_argument("the shape of the initial value of variable '{}' is {}; it must be known", full_name,
                                shape.str());
       }

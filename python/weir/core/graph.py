@@ -84,6 +84,8 @@ class Graph(_weir.Graph):
     def get_name_scope(self):
         return self._current_name_scope()
 
+    _name_stack = property(get_name_scope)
+
     def create_op(self, op_type, inputs, dtypes=None, input_types=None, name=None, attrs=None, op_def=None,
                   compute_shapes=True, compute_device=True):
         """The new Operation. ``inputs`` are tensors, lists among them flattened; ``attrs`` are AttrValue messages, or
@@ -180,6 +182,8 @@ class Graph(_weir.Graph):
 
     def get_collection_ref(self, name):
         """The collection itself: a list whose changes are the graph's, and the graph's its own."""
+        if hasattr(name, "_collection_of"):  # something of the graph that TensorFlow once kept in a collection
+            return name._collection_of(self)
         name = str(name)
         if name not in self._collection_refs:
             self._collection_refs[name] = _Collection(self, name)

@@ -193,6 +193,14 @@ class Operation(_weir.Operation):
         return [(file, line, "<module>", "")]
 
     @property
+    def _traceback(self):
+        return self.__dict__.get("_own_traceback", self.traceback)
+
+    @_traceback.setter
+    def _traceback(self, frames):  # libraries take their own lines out
+        self._own_traceback = frames
+
+    @property
     def _id(self):
         """Its number in the order in which the operations of the graph were made."""
         return self._index

@@ -327,6 +327,45 @@ class variable_scope:
         return False
 
 
+class _CurrentScopes:
+    """The list of one, the current scope, that TensorFlow kept in a collection until 1.3. Libraries write scopes into it, and
+    later the one that stood there before."""
+
+    def __init__(self, graph):
+        self._graph = graph
+        self._entered = []  # scopes that were written
+
+    def __len__(self):
+        return 1
+
+    def __getitem__(self, index):
+        with self._graph.as_default():
+            return [get_variable_scope()][index]
+
+    def __setitem__(self, index, scope):
+        if index != 0:
+            raise IndexError("there is one current scope")
+        with self._graph.as_default():
+            scopes = self._graph._variable_scopes
+            if self._entered and scopes[-1] is self._entered[-1]._entered and scopes[-2] is scope:
+                self._entered.pop().__exit__()
+            elif get_variable_scope() is not scope:
+                self._entered.append(variable_scope(scope, auxiliary_name_scope=False))
+                self._entered[-1].__enter__()
+
+
+class _ScopesKey(tuple):
+    """The key of that collection."""
+
+    def _collection_of(self, graph):
+        if self not in graph._collection_refs:
+            graph._collection_refs[self] = _CurrentScopes(graph)
+        return graph._collection_refs[self]
+
+
+_VARSCOPE_KEY = _ScopesKey(("__varscope",))
+
+
 def _pure_variable_scope(name_or_scope, reuse=None, initializer=None, regularizer=None, caching_device=None,
                          partitioner=None, custom_getter=None, old_name_scope=None, dtype=None, use_resource=None,
                          constraint=None):
