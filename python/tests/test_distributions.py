@@ -241,3 +241,23 @@ def test_wishart_matrices(sess):
     factor = tf.contrib.distributions.WishartCholesky(tf.constant([5.0, 7.0], tf.float64), tf.constant(np.linalg.cholesky(scale)))
     assert factor.batch_shape.as_list() == [2] and factor.event_shape.as_list() == [2, 2]
     assert sess.run(factor.log_prob(tf.constant([[5.0, 1.0], [1.0, 4.0]], tf.float64)))[0] == pytest.approx(-6.20596, abs=1e-4)
+
+
+@pytest.mark.parametrize("name", ["Normal", "Laplace", "Logistic", "Cauchy", "HalfNormal", "Uniform", "Gamma", "Exponential",
+                                  "Chi2", "InverseGamma", "Beta", "StudentT", "Bernoulli", "Poisson", "Geometric"])
+def test_parameters_of_these_shapes_make_batches_of_that_shape(name):
+    with tf.Graph().as_default():
+        for shape in ((), (10, 20)):
+            kind = getattr(D, name)
+            shapes = kind.param_static_shapes(shape)
+            assert shapes and all(parameter == shape for parameter in shapes.values())
+            batch = kind(**{key: tf.ones(parameter) for key, parameter in kind.param_shapes(shape).items()})
+            assert batch.sample().shape == shape and batch.copy().parameters == batch.parameters
+
+
+def test_distributions_say_what_they_are():
+    with tf.Graph().as_default():
+        rates = D.Exponential(tf.placeholder(tf.float32))
+        assert str(rates) == 'tfp.distributions.Exponential("Exponential/", event_shape=(), dtype=float32)'
+        assert repr(rates) == "<tfp.distributions.Exponential 'Exponential/' batch_shape=<unknown> event_shape=() dtype=float32>"
+        assert str(D.Normal([0.0, 1.0], 1.0)) == 'tfp.distributions.Normal("Normal/", batch_shape=(2,), event_shape=(), dtype=float32)'

@@ -142,6 +142,7 @@ class TensorShape:
     """Sizes of a tensor, each known or None, or nothing at all (``TensorShape(None)``)."""
 
     __slots__ = ("_dims",)
+    _v2_behavior = False  # libraries ask whether sizes are plain numbers; they are Dimensions
 
     def __init__(self, dims):
         if dims is None:

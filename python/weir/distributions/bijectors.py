@@ -317,7 +317,8 @@ class Chain(Bijector):
                          validate_args=validate_args, dtype=types.pop() if types else None,
                          forward_min_event_ndims=_fewest_event_ndims(reversed(steps)),
                          inverse_min_event_ndims=_fewest_event_ndims((given, taken) for taken, given in steps),
-                         name=name or "_of_".join(["chain", *(b.name for b in self._bijectors)]))
+                         name=name or ("_of_".join(["chain", *(b.name for b in self._bijectors)]) if self._bijectors
+                                       else "identity"))
 
     bijectors = property(lambda self: self._bijectors)
 

@@ -33,6 +33,8 @@ class _Scalar(Distribution):
 
 
 class _LocScale(_Scalar):
+    _shaped_parameters = ("loc", "scale")
+
     def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name=None):
         parameters = dict(locals())
         name = name or type(self).__name__
@@ -195,6 +197,8 @@ class Cauchy(_LocScale):
 
 
 class HalfNormal(_Scalar):
+    _shaped_parameters = ("scale",)
+
     def __init__(self, scale, validate_args=False, allow_nan_stats=True, name="HalfNormal"):
         parameters = {key: value for key, value in locals().items() if key not in ("self", "__class__")}
         self._scale, = _tensors(scale, names=("scale",))
@@ -231,6 +235,7 @@ class HalfNormal(_Scalar):
 class Uniform(_Scalar):
     """Numbers from ``low`` to below ``high``."""
 
+    _shaped_parameters = ("low", "high")
     _old_names = {"a": "low", "b": "high"}
 
     def __init__(self, low=0.0, high=1.0, validate_args=False, allow_nan_stats=True, name="Uniform"):
@@ -275,6 +280,7 @@ class Uniform(_Scalar):
 
 
 class Gamma(_Scalar):
+    _shaped_parameters = ("concentration", "rate")
     _old_names = {"alpha": "concentration", "beta": "rate"}
 
     def __init__(self, concentration, rate, validate_args=False, allow_nan_stats=True, name="Gamma"):
@@ -333,6 +339,7 @@ class GammaWithSoftplusConcentrationRate(Gamma):
 
 
 class Exponential(Gamma):
+    _shaped_parameters = ("rate",)
     _old_names = {"lam": "rate"}
 
     def __init__(self, rate, validate_args=False, allow_nan_stats=True, name="Exponential"):
@@ -354,6 +361,7 @@ class ExponentialWithSoftplusRate(Exponential):
 
 
 class Chi2(Gamma):
+    _shaped_parameters = ("df",)
     _old_names = {}
 
     def __init__(self, df, validate_args=False, allow_nan_stats=True, name="Chi2"):
@@ -370,6 +378,7 @@ class Chi2WithAbsDf(Chi2):
 
 
 class InverseGamma(_Scalar):
+    _shaped_parameters = ("concentration", "rate")
     _old_names = {"alpha": "concentration", "beta": "rate"}
 
     def __init__(self, concentration, rate, validate_args=False, allow_nan_stats=True, name="InverseGamma"):
@@ -416,6 +425,7 @@ class InverseGammaWithSoftplusConcentrationRate(InverseGamma):
 
 
 class Beta(_Scalar):
+    _shaped_parameters = ("concentration1", "concentration0")
     _old_names = {"a": "concentration1", "b": "concentration0", "a_b_sum": "total_concentration"}
 
     def __init__(self, concentration1=None, concentration0=None, validate_args=False, allow_nan_stats=True, name="Beta"):
@@ -509,6 +519,7 @@ class Kumaraswamy(Beta):
 
 
 class StudentT(_Scalar):
+    _shaped_parameters = ("df", "loc", "scale")
     _old_names = {"mu": "loc", "sigma": "scale"}
 
     def __init__(self, df, loc, scale, validate_args=False, allow_nan_stats=True, name="StudentT"):

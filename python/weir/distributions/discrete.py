@@ -37,6 +37,7 @@ def _logits_and_probs(logits, probs, validate_args, multidimensional=False, name
 class Bernoulli(Distribution):
     """0 or 1."""
 
+    _shaped_parameters = ("logits",)
     _old_names = {"p": "probs"}
 
     def __init__(self, logits=None, probs=None, dtype=tf.int32, validate_args=False, allow_nan_stats=True,
@@ -305,6 +306,7 @@ class Multinomial(_Counts):
 
 
 class Poisson(_Counts):
+    _shaped_parameters = ("rate",)
     _old_names = {"lam": "rate"}
 
     def __init__(self, rate=None, log_rate=None, interpolate_nondiscrete=True, validate_args=False, allow_nan_stats=True,
@@ -348,6 +350,8 @@ class Poisson(_Counts):
 
 class Geometric(_Counts):
     """Failures before the first success."""
+
+    _shaped_parameters = ("logits",)
 
     def __init__(self, logits=None, probs=None, validate_args=False, allow_nan_stats=True, name="Geometric"):
         parameters = _given(locals())

@@ -135,9 +135,13 @@ class Distribution:
         return {key: tf.TensorShape(tf.contrib.util.constant_value(value))
                 for key, value in cls.param_shapes(shape).items()}
 
-    @staticmethod
-    def _param_shapes(sample_shape):
-        raise NotImplementedError("_param_shapes not implemented")
+    _shaped_parameters = ()  # those of which a batch has one number for each of its distributions
+
+    @classmethod
+    def _param_shapes(cls, sample_shape):
+        if not cls._shaped_parameters:
+            raise NotImplementedError("_param_shapes not implemented")
+        return dict.fromkeys(cls._shaped_parameters, tf.convert_to_tensor(sample_shape, dtype=tf.int32))
 
     # Samples.
 
@@ -282,8 +286,9 @@ class Distribution:
             return kl_divergence(self, other, self.allow_nan_stats)
 
     def __str__(self):
-        shapes = f'batch_shape={self.batch_shape}, event_shape={self.event_shape}'
-        return f'tfp.distributions.{type(self).__name__}("{self.name}", {shapes}, dtype={self.dtype.name})'
+        known = {"batch_shape": self.batch_shape, "event_shape": self.event_shape}
+        shapes = "".join(f"{name}={shape}, " for name, shape in known.items() if shape.ndims is not None)
+        return f'tfp.distributions.{type(self).__name__}("{self.name}", {shapes}dtype={self.dtype.name})'
 
     def __repr__(self):
         return (f"<tfp.distributions.{type(self).__name__} '{self.name}' batch_shape={self.batch_shape} "
