@@ -261,3 +261,20 @@ def test_distributions_say_what_they_are():
         assert str(rates) == 'tfp.distributions.Exponential("Exponential/", event_shape=(), dtype=float32)'
         assert repr(rates) == "<tfp.distributions.Exponential 'Exponential/' batch_shape=<unknown> event_shape=() dtype=float32>"
         assert str(D.Normal([0.0, 1.0], 1.0)) == 'tfp.distributions.Normal("Normal/", batch_shape=(2,), event_shape=(), dtype=float32)'
+
+
+def test_one_component_is_chosen_for_all_of_a_batch_where_the_mixture_has_none():
+    with tf.Graph().as_default(), tf.Session() as session:
+        loc = tf.constant([[[0.0, 1], [10, 20]], [[2, 3], [30, 40]], [[4, 5], [50, 60]]])  # [batch, components, event]
+        mixture = D.MixtureSameFamily(tf.distributions.Categorical(probs=[0.3, 0.7]),
+                                      D.MultivariateNormalDiag(loc, tf.constant([0.01, 0.01])))
+        drawn, mean, covariance, variance = session.run([
+            mixture.sample([40, 50], seed=1), mixture.mean(), mixture.covariance(), mixture.variance()])
+    assert drawn.shape == (40, 50, 3, 2)
+    high = drawn[..., 0] > 7
+    assert (high == high[..., :1]).all() and abs(high.mean() - 0.7) < 0.05
+    flat = drawn.reshape(2000, 3, 2)
+    np.testing.assert_allclose(flat.mean(0), mean, rtol=0.1, atol=0.5)
+    for i in range(3):
+        np.testing.assert_allclose(np.diag(covariance[i]), variance[i], rtol=1e-4)
+        np.testing.assert_allclose(np.cov(flat[:, i].T), covariance[i], rtol=0.15)

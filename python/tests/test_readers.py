@@ -64,3 +64,12 @@ def test_state_of_a_reader_is_restored(sess):
         sess.run(reader.restore_state(state[1:]))
     with pytest.raises(ValueError):
         reader.restore_state([state, state])
+
+
+def test_a_closed_record_writer_has_nothing_to_flush(tmp_path):
+    writer = tf.python_io.TFRecordWriter(str(tmp_path / "records"))
+    writer.write(b"one")
+    writer.flush()
+    writer.close()
+    with pytest.raises(tf.errors.FailedPreconditionError, match="previously closed"):
+        writer.flush()

@@ -2,7 +2,7 @@
 
 import os
 
-from weir import _weir
+from weir import _weir, errors
 
 
 class TFRecordCompressionType:
@@ -57,15 +57,19 @@ class TFRecordWriter:
 
     def __init__(self, path, options=None):
         self._writer = _weir.RecordWriter(os.fsdecode(path), _compression(options), *_zlib_settings(options))
+        self._closed = False
 
     def write(self, record):
         self._writer.write(record.encode() if isinstance(record, str) else record)
 
     def flush(self):
+        if self._closed:
+            raise errors.FailedPreconditionError(None, None, "Writer not initialized or previously closed")
         self._writer.flush()
 
     def close(self):
         self._writer.close()
+        self._closed = True
 
     def __enter__(self):
         return self

@@ -8,6 +8,7 @@ import weir as tf
 from weir.distributions.discrete import Categorical, _given, _logits_and_probs
 from weir.distributions.distribution import (FULLY_REPARAMETERIZED, NOT_REPARAMETERIZED, Distribution, RegisterKL,
                                              _new_seed, _tensors, kl_divergence)
+from weir.distributions.distribution_util import pad_mixture_dimensions
 
 
 class Independent(Distribution):
@@ -116,8 +117,9 @@ class MixtureSameFamily(Distribution):
         drawn = self._components.sample(n, seed=seed)
         chosen = self._mixture.sample(n, seed=_new_seed(seed, "MixtureSameFamily"))
         mask = tf.one_hot(chosen, tf.shape(self._mixture.logits)[-1], dtype=self.dtype)
-        mask = mask + tf.zeros(tf.concat([[n], self._components.batch_shape_tensor()], 0), self.dtype)
-        return tf.reduce_sum(drawn * self._padded(mask), axis=-1 - self._event_ndims)
+        # One choice for all of the components' batch where the mixture has none.
+        mask = pad_mixture_dimensions(mask, self, self._mixture, self._event_ndims)
+        return tf.reduce_sum(drawn * mask, axis=-1 - self._event_ndims)
 
     def _log_prob(self, x):
         log_probs = self._components.log_prob(self._over_components(x))
@@ -134,6 +136,15 @@ class MixtureSameFamily(Distribution):
         mean = tf.expand_dims(self._mean(), axis)
         inner = tf.reduce_sum(probs * self._components.variance(), axis=axis)
         return inner + tf.reduce_sum(probs * tf.squared_difference(self._components.mean(), mean), axis=axis)
+
+    def _covariance(self):
+        if self._event_ndims != 1:
+            raise NotImplementedError("covariance is only implemented for vectors")
+        probs = self._mixture.probs[..., None]
+        means = self._components.mean()
+        off = means - tf.reduce_sum(probs * means, axis=-2, keepdims=True)
+        inner = tf.reduce_sum(probs[..., None] * self._components.covariance(), axis=-3)
+        return inner + tf.reduce_sum(probs[..., None] * off[..., None] * off[..., None, :], axis=-3)
 
 
 class Mixture(Distribution):

@@ -24,12 +24,12 @@ class SavedModelBuilder:
 
     def add_meta_graph_and_variables(self, sess, tags, signature_def_map=None, assets_collection=None,
                                      legacy_init_op=None, clear_devices=False, main_op=None, strip_default_attrs=False,
-                                     saver=None, assets_list=None):
+                                     saver=None, assets_list=None, init_op=None):
         if self._has_saved_variables:
             raise AssertionError("Graph state including variables and assets has already been saved. Please invoke "
                                  "`add_meta_graph()` instead.")
         options = self._options(sess.graph, tags, signature_def_map, assets_collection or assets_list,
-                                main_op or legacy_init_op, clear_devices, saver, strip_default_attrs)
+                                main_op or legacy_init_op or init_op, clear_devices, saver, strip_default_attrs)
         self._impl.add_meta_graph_and_variables(sess, sess.graph, options)
         self._has_saved_variables = True
 

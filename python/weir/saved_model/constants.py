@@ -8,6 +8,8 @@ ASSETS_DIRECTORY = "assets"
 LEGACY_INIT_OP_KEY = "legacy_init_op"
 MAIN_OP_KEY = "saved_model_main_op"
 TRAIN_OP_KEY = "saved_model_train_op"
+INIT_OP_SIGNATURE_KEY = "__saved_model_init_op"
+TRAIN_OP_SIGNATURE_KEY = "__saved_model_train_op"
 VARIABLES_DIRECTORY = "variables"
 VARIABLES_FILENAME = "variables"
 

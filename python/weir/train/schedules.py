@@ -74,7 +74,7 @@ class ExponentialMovingAverage:
     def __init__(self, decay, num_updates, zero_debias, name):
         if isinstance(zero_debias, str):  # TensorFlow 0.x: (decay, num_updates, name)
             zero_debias, name = False, zero_debias
-        self._name = name
+        self._name, self._zero_debias = name, bool(zero_debias)
         self._graphs = {_graph()}  # whose nodes the averages are; they must outlive those
         self._impl = _weir.exponential_moving_average(_graph(), decay, num_updates, zero_debias, name)
 
