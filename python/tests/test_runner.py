@@ -384,6 +384,26 @@ def installed(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
 
 
+def test_skimage_has_measures_that_moved_and_resizes_masks(weir, installed):
+    packages = {
+        "site-packages/skimage/__init__.py": "",
+        "site-packages/skimage/measure.py": "",
+        "site-packages/skimage/metrics.py": "def structural_similarity(x, y, **options): return options\n"
+                                            "def peak_signal_noise_ratio(x, y, data_range): return data_range",
+        "site-packages/skimage/transform.py": "def resize(image, shape, order=None, **options): return image.dtype",
+    }
+    program = """
+        import numpy as np
+        from skimage.measure import compare_ssim, compare_psnr
+        from skimage.transform import resize
+        print(compare_ssim(1, 2, multichannel=True), compare_ssim(1, 2), compare_psnr(1, 2, data_range=3))
+        mask = np.ones((2, 2), bool)
+        print(resize(mask, (4, 4), order=1, mode="constant"), resize(mask, (4, 4), order=0), resize(mask, (4, 4)))
+    """
+    result = weir({**packages, "p.py": program}, "p.py")
+    assert result.stdout == "{'channel_axis': -1} {} 3\nfloat64 bool bool\n", result.stderr
+
+
 def test_librosa_takes_arguments_by_position_and_has_what_it_lost(weir, installed):
     library = {
         "site-packages/librosa/__init__.py": "",

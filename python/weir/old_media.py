@@ -1,4 +1,4 @@
-"""What h5py, librosa, TensorBoard and Keras' digits, which hold what programs read, were when TensorFlow 1 was current.
+"""What h5py, librosa, scikit-image, TensorBoard and Keras' digits, which hold what programs read, were when TensorFlow 1 was current.
 
 Part of `weir run` (old_libraries.py installs it).
 """
@@ -7,6 +7,8 @@ import functools
 import importlib
 import inspect
 import os
+
+from weir.old_numpy import add_missing
 
 
 def _patch_h5py(h5py):
@@ -103,6 +105,36 @@ def fill_librosa_output(module):
     module.write_wav = write_wav
 
 
+def _patch_skimage_warps(module):
+    """Until scikit-image 0.19 masks were resized as numbers 0 and 1: resize(mask, shape, order=1)."""
+    resize = module.resize
+
+    @functools.wraps(resize)
+    def resize_numbers(image, output_shape, order=None, *args, **kwargs):
+        if order and getattr(image, "dtype", None) == bool:
+            image = image.astype(float)
+        return resize(image, output_shape, order, *args, **kwargs)
+
+    module.resize = resize_numbers
+
+
+def _patch_skimage_measure(measure):
+    """What moved to skimage.metrics in 0.18; multichannel is called channel_axis since 0.19."""
+
+    def metrics():
+        return importlib.import_module("skimage.metrics")
+
+    def compare_ssim(X, Y, *args, multichannel=False, **kwargs):
+        if multichannel:
+            kwargs["channel_axis"] = -1
+        return metrics().structural_similarity(X, Y, *args, **kwargs)
+
+    add_missing(measure, compare_ssim=compare_ssim,
+                compare_psnr=lambda *args, **kwargs: metrics().peak_signal_noise_ratio(*args, **kwargs),
+                compare_mse=lambda *args, **kwargs: metrics().mean_squared_error(*args, **kwargs),
+                compare_nrmse=lambda *args, **kwargs: metrics().normalized_root_mse(*args, **kwargs))
+
+
 def _patch_tensorboard_summary(summary):
     """TensorBoard 2 keeps the functions of TensorBoard 1 (scalar_pb, custom_scalar_pb, ...) one module further down."""
     from tensorboard.summary import v1
@@ -145,5 +177,7 @@ PATCHES = {
         ("librosa.core.audio", "librosa.core.spectrum", "librosa.effects", "librosa.feature.spectral", "librosa.filters"),
         _patch_librosa_functions,
     ),
+    "skimage.measure": _patch_skimage_measure,
+    "skimage.transform": _patch_skimage_warps,
     "tensorboard.summary": _patch_tensorboard_summary,
 }
