@@ -130,3 +130,20 @@ def test_file_io_names():
     assert file_io.file_crc32("a") == "0x352441c2"
     file_io.recursive_create_dir("x/y")
     assert file_io.is_directory("x/y") and file_io.file_exists("a")
+
+
+@pytest.mark.parametrize("mode, before, after", [("w+", "", "onetwo"), ("a+", "old", "oldonetwo"), ("r+", "oldoldold", "onetwoold")])
+def test_a_file_is_read_from_its_start_whatever_is_written(mode, before, after, tmp_path):
+    path = str(tmp_path / "file")
+    if before:
+        (tmp_path / "file").write_text(before)
+    file = gfile.GFile(path, mode)
+    file.write("one")
+    assert file.tell() == 0
+    file.write("two")
+    file.flush()
+    assert file.read(4) == after[:4] and file.tell() == 4
+    file.seek(0)
+    assert file.read() == after and file.size() == len(after)
+    file.close()
+    assert (tmp_path / "file").read_text() == after

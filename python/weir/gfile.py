@@ -60,7 +60,8 @@ class GFile:
     """A file, opened at the first use: a missing one is reported by the first read, not here.
 
     mode: r, w, a, r+, w+, a+, and b for reading bytes instead of text (UTF-8). `write` takes text and bytes in any
-    mode; numbers given to `read` and `seek` count bytes. Not thread-safe.
+    mode; numbers given to `read` and `seek` count bytes. What is written to a file that is read, too, goes behind what was
+    written before, wherever it is read; `seek` and `tell` are about reading then. Not thread-safe.
     """
 
     def __init__(self, name, mode="r"):
@@ -74,6 +75,7 @@ class GFile:
         self._writable = plain != "r"
         self._reopen_mode = plain  # a file that is used again after close() must not be emptied again
         self._file = None
+        self._written_to = 0  # where the next byte goes, in a file that is read, too
 
     @property
     def name(self):
@@ -95,6 +97,9 @@ class GFile:
                 mode = "w+"  # TensorFlow makes the file
             with _Translated(path):
                 self._file = open(path, mode + "b")
+                if self._readable and "a" in mode:
+                    self._file.seek(0)  # reading begins there
+            self._written_to = 0
             self._reopen_mode = self._reopen_mode.replace("w", "a")
         return self._file
 
@@ -129,7 +134,14 @@ class GFile:
             raise TypeError(f"Expected binary or unicode string, got {file_content!r}")
         file = self._open(writing=True)
         with _Translated(self._name):
+            if not self._readable:
+                file.write(file_content)
+                return
+            read_to = file.tell()
+            file.seek(self._written_to)
             file.write(file_content)
+            self._written_to = file.tell()
+            file.seek(read_to)
 
     def seek(self, offset=None, whence=0, position=None):
         """Moves to byte `offset` from the start, the current place (whence=1) or the end (2)."""
