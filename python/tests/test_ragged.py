@@ -158,3 +158,10 @@ def test_embeddings_move_to_a_new_vocabulary(tmp_path):
     initializer = tf.contrib.framework.load_embedding_initializer(
         path, "embedding", 3, 2, str(tmp_path / "old"), str(tmp_path / "new"), num_oov_buckets=1, initializer=tf.constant_initializer(9.0))
     assert value(initializer([4, 2])) == [[4.0, 5.0], [9.0, 9.0], [0.0, 1.0], [9.0, 9.0]]
+    with tf.variable_scope("parts", partitioner=tf.fixed_size_partitioner(3)):  # of which the last holds new rows alone
+        initializer = tf.contrib.framework.load_embedding_initializer(
+            path, "embedding", 3, 2, str(tmp_path / "old"), str(tmp_path / "new"), num_oov_buckets=3, initializer=tf.constant_initializer(9.0))
+        moved = tf.get_variable("moved", [6, 2], initializer=initializer)
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        assert sess.run(moved.as_tensor()).tolist() == [[4.0, 5.0], [9.0, 9.0], [0.0, 1.0]] + [[9.0, 9.0]] * 3

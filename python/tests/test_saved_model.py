@@ -54,3 +54,37 @@ def test_simple_save_has_one_signature_for_serving(tmp_path):
         meta = tf.saved_model.load(sess, ["serve"], str(tmp_path / "model"))
         assert list(meta.signature_def) == ["serving_default"]
         assert tf.saved_model.is_valid_signature(meta.signature_def["serving_default"])
+
+
+def test_signatures_have_the_types_that_servers_want():
+    utils, constants = tf.saved_model.signature_def_utils, tf.saved_model.signature_constants
+    text, number = tf.TensorInfo(dtype=tf.string.as_datatype_enum), tf.TensorInfo(dtype=tf.float32.as_datatype_enum)
+    classify, regress = constants.CLASSIFY_METHOD_NAME, constants.REGRESS_METHOD_NAME
+    for inputs, outputs, method, valid in (
+        ({"inputs": text}, {"classes": text, "scores": number}, classify, True),
+        ({"inputs": text}, {"scores": number}, classify, True),
+        ({"inputs": number}, {"scores": number}, classify, False),
+        ({"inputs": text}, {"classes": number}, classify, False),
+        ({"inputs": text}, {"scores": number, "more": text}, classify, False),
+        ({"inputs": text}, {"outputs": number}, regress, True),
+        ({"inputs": text}, {"outputs": text}, regress, False),
+        ({"any": number}, {"other": text}, constants.PREDICT_METHOD_NAME, True),
+        ({}, {"other": text}, constants.PREDICT_METHOD_NAME, False),
+        ({"any": number}, {"other": text}, "no/method", False),
+    ):
+        assert utils.is_valid_signature(utils.build_signature_def(inputs, outputs, method)) == valid, (inputs, outputs, method)
+
+
+def test_signatures_of_training_and_of_operations():
+    from weir.saved_model import signatures
+
+    with tf.Graph().as_default() as graph:
+        x, loss = tf.constant([1.0], name="x"), tf.constant(2.0, name="loss")
+        for make, method in ((signatures.supervised_train_signature_def, "tensorflow/supervised/training"),
+                             (signatures.supervised_eval_signature_def, "tensorflow/supervised/eval")):
+            signature = make({"x": x}, {"loss": loss}, predictions={"p": x}, metrics={"m/value": loss})
+            assert signature.method_name == method and set(signature.outputs) == {"loss", "p", "m/value"}
+            with pytest.raises(ValueError, match="cannot be None or empty"):
+                make({}, {"loss": loss})
+        signature = signatures.op_signature_def(tf.no_op(name="op"), "key")
+        assert signatures.load_op_from_signature_def(signature, "key") is graph.get_operation_by_name("op")

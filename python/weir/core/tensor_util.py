@@ -20,6 +20,8 @@ def constant_value(tensor, partial=False):
     """The value of a tensor as an array if the graph alone decides it, else None."""
     if hasattr(tensor, "_handle"):
         return None
+    if not isinstance(tensor, _weir.Tensor):
+        return tensor  # a value, which it is already
     return _weir.constant_value(tensor)
 
 

@@ -33,6 +33,10 @@ class TensorSpec:
     def from_tensor(cls, tensor, name=None):
         return cls(tensor.shape, tensor.dtype, name or tensor.op.name)
 
+    @classmethod
+    def from_spec(cls, spec, name=None):
+        return cls(spec.shape, spec.dtype, name or spec.name)
+
     def is_compatible_with(self, spec_or_value):
         return (self._dtype.is_compatible_with(spec_or_value.dtype)
                 and self._shape.is_compatible_with(spec_or_value.shape))
@@ -45,3 +49,45 @@ class TensorSpec:
 
     def __repr__(self):
         return f"TensorSpec(shape={self._shape}, dtype={self._dtype!r}, name={self._name!r})"
+
+
+class BoundedTensorSpec(TensorSpec):
+    """A TensorSpec whose elements lie between two bounds, numbers or arrays that broadcast to the shape."""
+
+    def __init__(self, shape, dtype, minimum, maximum, name=None):
+        super().__init__(shape, dtype, name)
+        self._minimum, self._maximum = self._bound(minimum, "minimum"), self._bound(maximum, "maximum")
+
+    minimum = property(lambda self: self._minimum)
+    maximum = property(lambda self: self._maximum)
+
+    def _bound(self, value, which):
+        if value is None:
+            raise ValueError(f"{which} must be provided; it can not be None")
+        numpy = dtypes._numpy()
+        bound = numpy.array(value, self._dtype.as_numpy_dtype)
+        try:
+            sizes = TensorShape(numpy.broadcast_shapes(bound.shape, tuple(size or 1 for size in self._shape.as_list())))
+        except ValueError:
+            sizes = None
+        if sizes is None or not sizes.is_compatible_with(self._shape):
+            raise ValueError(f"{which} is not compatible with shape {self._shape}: it has shape {bound.shape}")
+        bound.setflags(write=False)
+        return bound
+
+    @classmethod
+    def from_spec(cls, spec, name=None):
+        """The bounds of the type, where a spec has none."""
+        return cls(spec.shape, spec.dtype, getattr(spec, "minimum", spec.dtype.min), getattr(spec, "maximum", spec.dtype.max),
+                   name or spec.name)
+
+    def __eq__(self, other):
+        numpy = dtypes._numpy()
+        return isinstance(other, BoundedTensorSpec) and super().__eq__(other) and bool(
+            numpy.allclose(self._minimum, other._minimum) and numpy.allclose(self._maximum, other._maximum))
+
+    __hash__ = TensorSpec.__hash__
+
+    def __repr__(self):
+        return (f"BoundedTensorSpec(shape={self._shape}, dtype={self._dtype!r}, name={self._name!r}, "
+                f"minimum={self._minimum!r}, maximum={self._maximum!r})")

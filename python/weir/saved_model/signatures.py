@@ -90,16 +90,49 @@ def classification_signature_def(examples, classes, scores):
                                constants.CLASSIFY_METHOD_NAME)
 
 
+def op_signature_def(op, key):
+    """A signature of one output, the name of an operation."""
+    return build_signature_def(outputs={key: protos.TensorInfo(name=op.name)})
+
+
+def load_op_from_signature_def(signature_def, key, import_scope=None):
+    """The operation that such a signature names, in the default graph."""
+    name = signature_def.outputs[key].name
+    return get_default_graph().as_graph_element(f"{import_scope}/{name}" if import_scope else name)
+
+
+def _supervised_signature_def(method_name, inputs, loss, predictions, metrics):
+    if inputs is None or not inputs:
+        raise ValueError(f"{method_name} inputs cannot be None or empty.")
+    outputs = {}
+    for values in (loss, predictions, metrics):
+        outputs.update(_infos(values or {}))
+    return build_signature_def(_infos(inputs), outputs, method_name)
+
+
+def supervised_train_signature_def(inputs, loss, predictions=None, metrics=None):
+    return _supervised_signature_def(constants.SUPERVISED_TRAIN_METHOD_NAME, inputs, loss, predictions, metrics)
+
+
+def supervised_eval_signature_def(inputs, loss, predictions=None, metrics=None):
+    return _supervised_signature_def(constants.SUPERVISED_EVAL_METHOD_NAME, inputs, loss, predictions, metrics)
+
+
+def _has_types(infos, allowed):
+    """Whether all are there under names that are allowed, with the types that belong to these."""
+    return all(name in allowed and info.dtype == dtypes.as_dtype(allowed[name]).as_datatype_enum
+               for name, info in infos.items())
+
+
 def is_valid_signature(signature_def):
     """Whether a signature is one that TensorFlow's servers know."""
-    if signature_def is None or not signature_def.outputs:
+    if signature_def is None or not signature_def.outputs or not signature_def.inputs:
         return False
-    method = signature_def.method_name
-    if method == constants.PREDICT_METHOD_NAME:
-        return True
-    inputs = set(signature_def.inputs)
+    method, inputs, outputs = signature_def.method_name, signature_def.inputs, signature_def.outputs
     if method == constants.CLASSIFY_METHOD_NAME:
-        return inputs == {constants.CLASSIFY_INPUTS} and set(signature_def.outputs) <= {
-            constants.CLASSIFY_OUTPUT_CLASSES, constants.CLASSIFY_OUTPUT_SCORES}
-    return method == constants.REGRESS_METHOD_NAME and inputs == {constants.REGRESS_INPUTS} and set(
-        signature_def.outputs) == {constants.REGRESS_OUTPUTS}
+        return _has_types(inputs, {constants.CLASSIFY_INPUTS: "string"}) and _has_types(
+            outputs, {constants.CLASSIFY_OUTPUT_CLASSES: "string", constants.CLASSIFY_OUTPUT_SCORES: "float32"})
+    if method == constants.REGRESS_METHOD_NAME:
+        return _has_types(inputs, {constants.REGRESS_INPUTS: "string"}) and _has_types(
+            outputs, {constants.REGRESS_OUTPUTS: "float32"})
+    return method == constants.PREDICT_METHOD_NAME

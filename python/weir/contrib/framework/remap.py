@@ -57,6 +57,8 @@ def load_and_remap_matrix_initializer(ckpt_path, old_tensor_name, new_row_vocab_
         rest = max(0, min(shape[0], new_row_vocab_size - offset))
         if partition_info is None and shape[0] != new_row_vocab_size + num_row_oov_buckets or shape[1] != new_col_vocab_size + num_col_oov_buckets:
             raise ValueError(f"shape {shape} does not fit {new_row_vocab_size} rows and {new_col_vocab_size} columns with {num_row_oov_buckets} and {num_col_oov_buckets} more")
+        if rest == 0:  # a part that holds rows of unknown words alone
+            return initializer(shape)
         return _load_and_remap(ckpt_path, old_tensor_name, offset, rest, new_col_vocab_size, initializer, old_row_vocab_size, old_row_vocab_file, new_row_vocab_file,
                                old_col_vocab_file, new_col_vocab_file, shape[0] - rest, num_col_oov_buckets, max_rows_in_memory)
 

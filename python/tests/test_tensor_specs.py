@@ -1,0 +1,37 @@
+"""Specs of tensors with bounds."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import weir as tf
+
+Bounded = tf.contrib.framework.BoundedTensorSpec
+
+
+def test_bounds_broadcast_to_the_shape_and_cannot_be_changed():
+    spec = Bounded((1, 2, 3), tf.float32, 0, (5, 5, 5))
+    assert spec.minimum.shape == () and spec.maximum.dtype == np.float32 and list(spec.maximum) == [5, 5, 5]
+    with pytest.raises(ValueError, match="read-only"):
+        spec.maximum[0] = 100
+    for bounds in (((0, 0), 1), (0, (1, 1)), (0, np.ones((2, 1, 2, 3)))):
+        with pytest.raises(ValueError, match="not compatible"):
+            Bounded((1, 2, 3), tf.float32, *bounds)
+    with pytest.raises(ValueError, match="must be provided"):
+        Bounded((), tf.float32, None, 1)
+    Bounded((None, 3), tf.float32, np.zeros((7, 3)), 1)
+
+
+def test_specs_are_equal_by_shape_type_and_bounds():
+    spec = Bounded((1, 2), tf.int32, (0, 0), 9, "name")
+    assert spec == Bounded((1, 2), tf.int32, 0, 9) and spec != Bounded((1, 2), tf.int32, 1, 9) and spec != tf.TensorSpec((1, 2), tf.int32)
+    assert pickle.loads(pickle.dumps(spec)) == spec and Bounded.from_spec(spec) == spec
+    free = Bounded.from_spec(tf.TensorSpec((1, 2), tf.int32, "free"))
+    assert (free.minimum, free.maximum, free.name) == (tf.int32.min, tf.int32.max, "free")
+    assert tf.TensorSpec.from_spec(spec) == tf.TensorSpec((1, 2), tf.int32)
+
+
+def test_the_constant_value_of_a_value_is_the_value():
+    array = np.arange(3)
+    assert tf.contrib.util.constant_value(array) is array and tf.contrib.util.constant_value("text") == "text"
