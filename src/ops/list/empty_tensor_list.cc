@@ -6,12 +6,15 @@ namespace weir::ops {
 namespace {
 
 void infer(InferContext& c) {
+  c.require_rank(1, 0);
   c.set_output(0, Shape{});
   c.set_elements(0, {.none = true});
 }
 
 void cpu(KernelContext& c) {
-  set_list_output(c, 0, std::make_shared<TensorList>(c.node().type("element_dtype"), element_shape_value(c, 0)));
+  const int64_t max_length = c.input<int32_t>(1)[0];
+  set_list_output(
+      c, 0, std::make_shared<TensorList>(c.node().type("element_dtype"), element_shape_value(c, 0), 0, max_length));
 }
 
 }  // namespace

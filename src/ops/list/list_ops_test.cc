@@ -100,6 +100,25 @@ TEST(TensorList, RefusesWhatItIsNot) {
   EXPECT_NE(message_of([&] { s.run(length(fed), {{fed, 1}}); }).find("cannot be fed"), std::string::npos);
 }
 
+TEST(TensorList, HoldsNoMoreThanItMay) {
+  Graph g;
+  Output none = NodeBuilder("EmptyTensorList")
+                    .graph(g)
+                    .input(-1)
+                    .input(1)
+                    .attr("element_dtype", float32)
+                    .attr("shape_type", int32)
+                    .output();
+  Output one = push(none, g.constant(1.f));
+  Session s(g);
+  EXPECT_EQ(s.run(length(one)).scalar<int32_t>(), 1);
+  EXPECT_NE(message_of([&] {
+              s.run(length(push(one, g.constant(2.f))));
+            }).find("Tried to push item into a full list list size: 1 max_num_elements: 1"),
+            std::string::npos);
+  EXPECT_EQ(s.run(length(push(pop(g, one, -1).output(0), g.constant(2.f)))).scalar<int32_t>(), 1);
+}
+
 const Tensor kAnyShape(int32_t{-1});
 
 Tensor ints(std::vector<int32_t> values) { return Tensor(values); }

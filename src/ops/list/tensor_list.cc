@@ -52,8 +52,12 @@ struct TensorList::Digit {
   }
 };
 
-TensorList::TensorList(DType dtype, Shape element_shape, int64_t length)
-    : dtype_(dtype), element_shape_(std::move(element_shape)), length_(length), digits_(reserved(length)) {}
+TensorList::TensorList(DType dtype, Shape element_shape, int64_t length, int64_t max_length)
+    : dtype_(dtype),
+      element_shape_(std::move(element_shape)),
+      length_(length),
+      max_length_(max_length),
+      digits_(reserved(length)) {}
 
 TensorList::DigitPtr TensorList::reserved(int64_t length) {
   DigitPtr digits;

@@ -20,12 +20,13 @@ using ListPtr = std::shared_ptr<const TensorList>;
 // end.)
 class TensorList final : public VariantObject {
  public:
-  // Of `length` elements that are not written yet.
-  TensorList(DType dtype, Shape element_shape, int64_t length = 0);
+  // Of `length` elements that are not written yet. No more than max_length are pushed; -1: as many as anybody likes.
+  TensorList(DType dtype, Shape element_shape, int64_t length = 0, int64_t max_length = -1);
 
   DType dtype() const { return dtype_; }
   const Shape& element_shape() const { return element_shape_; }  // of every element, as far as it is known
   int64_t length() const { return length_; }
+  int64_t max_length() const { return max_length_; }
   // Null when the element was never written. The tensor is invalid when nothing was computed where it was written.
   const Tensor* at(int64_t index) const;
   // Calls f(index, tensor) for every element that was written, in no particular order.
@@ -51,7 +52,11 @@ class TensorList final : public VariantObject {
   using DigitPtr = std::shared_ptr<const Digit>;
 
   TensorList(const TensorList& like, int64_t length, DigitPtr digits)
-      : dtype_(like.dtype_), element_shape_(like.element_shape_), length_(length), digits_(std::move(digits)) {}
+      : dtype_(like.dtype_),
+        element_shape_(like.element_shape_),
+        length_(length),
+        max_length_(like.max_length_),
+        digits_(std::move(digits)) {}
   ListPtr changed(int64_t length, DigitPtr digits) const;
   static DigitPtr reserved(int64_t length);
   static DigitPtr push(DigitPtr digits, Element element);
@@ -61,7 +66,7 @@ class TensorList final : public VariantObject {
 
   DType dtype_;
   Shape element_shape_;
-  int64_t length_;
+  int64_t length_, max_length_;
   DigitPtr digits_;
 };
 

@@ -1,3 +1,4 @@
+#include "base/errors.h"
 #include "graph/grad_context.h"
 #include "graph/op_def.h"
 #include "ops/list/tensor_list.h"
@@ -24,6 +25,10 @@ void gradient(GradContext& c) {
 
 void cpu(KernelContext& c) {
   ListPtr list = list_input(c, 0);
+  if (list->max_length() != -1 && list->length() >= list->max_length()) {
+    throw invalid_argument("Tried to push item into a full list list size: {} max_num_elements: {}", list->length(),
+                           list->max_length());
+  }
   set_list_output(c, 0, list->pushed(element_input(c, 1, *list)));
 }
 
