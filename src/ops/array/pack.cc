@@ -1,8 +1,11 @@
+#include <algorithm>
+
 #include "base/errors.h"
 #include "graph/grad_context.h"
 #include "graph/graph_impl.h"
 #include "ops/array/array_util.h"
 #include "ops/array/strided_copy.h"
+#include "tensor/variant.h"
 #include "weir/ops.h"
 
 namespace weir::ops {
@@ -54,6 +57,18 @@ void cpu(KernelContext& c) {
   }
 }
 
+void pack_variants(KernelContext& c) {
+  const auto& [outer, inner] = c.state<State>();
+  auto* to = static_cast<Variant*>(c.raw_output());
+  for (int64_t o = 0; o < outer; ++o) {
+    for (int i = 0; i < c.inputs(); ++i) to = std::copy_n(c.input<Variant>(i) + o * inner, inner, to);
+  }
+}
+
+ComputeFn select(const NodeView& node) {
+  return node.type(AttrT::name) == DType::Variant ? pack_variants : kernel_moving<cpu>(node);
+}
+
 // Sizes that were put together one by one.
 Shape as_shape(InferContext& c) {
   if (c.attr<int64_t>("axis") != 0) return Shape::unknown();
@@ -74,7 +89,7 @@ OpDef pack_op() {
           .attrs = "N:int>=1; T:type; axis:int=0",
           .infer = infer,
           .gradient = gradient,
-          .cpu = {.select = kernel_moving<cpu>, .prepare = prepared<prepare>},
+          .cpu = {.select = select, .prepare = prepared<prepare>},
           .as_shape = as_shape};
 }
 

@@ -1,5 +1,8 @@
+#include <algorithm>
+
 #include "base/errors.h"
 #include "ops/array/split_common.h"
+#include "tensor/variant.h"
 #include "weir/ops.h"
 
 namespace weir::ops {
@@ -43,6 +46,20 @@ void cpu(KernelContext& c) {
   }
 }
 
+void unpack_variants(KernelContext& c) {
+  const auto& [outer, inner] = c.state<State>();
+  const auto* from = c.input<Variant>(0);
+  for (int64_t o = 0; o < outer; ++o) {
+    for (int i = 0; i < c.outputs(); ++i, from += inner) {
+      std::copy_n(from, inner, static_cast<Variant*>(c.raw_output(i)) + o * inner);
+    }
+  }
+}
+
+ComputeFn select(const NodeView& node) {
+  return node.type(AttrT::name) == DType::Variant ? unpack_variants : kernel_moving<cpu>(node);
+}
+
 }  // namespace
 
 OpDef unpack_op() {
@@ -52,7 +69,7 @@ OpDef unpack_op() {
           .attrs = "num:int>=0; T:type; axis:int=0",
           .infer = infer,
           .gradient = gradient,
-          .cpu = {.select = kernel_moving<cpu>, .prepare = prepared<prepare>}};
+          .cpu = {.select = select, .prepare = prepared<prepare>}};
 }
 
 }  // namespace weir::ops

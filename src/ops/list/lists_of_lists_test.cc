@@ -37,5 +37,19 @@ TEST(TensorListConcatLists, PutsOneBehindTheOther) {
   expect_error([&] { Session(g).run(wrong.op()); }, Code::InvalidArgument, "Invalid data types");
 }
 
+TEST(Pack, PutsListsTogetherAndUnpackTakesThemApart) {
+  Graph g;
+  const Output pair = stack({list_of(g, {1, 2}), list_of(g, {3})});
+  Session session(g);
+  for (const auto& [index, expected] : {std::pair(0, std::vector<float>{1, 2}), {1, {3}}}) {
+    Output all = NodeBuilder("TensorListStack")
+                     .input(unstack(pair, 2)[static_cast<size_t>(index)])
+                     .input(Tensor(std::vector<int32_t>{}))
+                     .attr("element_dtype", float32)
+                     .output();
+    expect_same(session.run(all), Tensor(expected));
+  }
+}
+
 }  // namespace
 }  // namespace weir
