@@ -75,6 +75,27 @@ TEST(HashTable, IsFilledFromColumnsOfAFile) {
   std::remove(file.c_str());
 }
 
+TEST(HashTable, RefusesAFileWithAnEmptyLine) {
+  const std::string file = ::testing::TempDir() + "/empty_line.txt";
+  io::write_file(file, "a\n\nb\n");
+  Graph g;
+  auto init = [&](const Output& table, int64_t size) {
+    return NodeBuilder("InitializeTableFromTextFileV2")
+        .input(table)
+        .input(file)
+        .attr("key_index", -2)
+        .attr("value_index", -1)
+        .attr("vocab_size", size)
+        .build();
+  };
+  Session session(g);
+  const Output whole = table_of(g, "HashTableV2", string, int64), first = table_of(g, "HashTableV2", string, int64);
+  expect_error([&] { session.run(init(whole, -1)); }, Code::InvalidArgument, "empty line found at position 3.");
+  session.run(init(first, 1));
+  expect_same(session.run(find(first, strings({"a", "b"}), Tensor(int64_t{-1}))), ints({0, -1}));
+  std::remove(file.c_str());
+}
+
 TEST(MutableHashTable, ChangesAndIsExported) {
   Graph g;
   Output table = table_of(g, "MutableHashTableV2", int64, float32);
