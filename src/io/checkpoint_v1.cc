@@ -170,7 +170,7 @@ Tensor V1Reader::read_slice(std::string_view name, const TensorSlice& slice) con
     parts.emplace_back(std::move(part), resolved);
   }
   if (covered != wanted.shape().elements()) {
-    throw error(Code::DataLoss, "the slices of '{}' in checkpoint '{}' do not cover it", name, pattern_);
+    throw invalid_argument("the slices of '{}' in checkpoint '{}' do not cover what is asked for", name, pattern_);
   }
   Tensor result = Tensor::zeros(stored.dtype, wanted.shape());
   for (const auto& [part, part_slice] : parts) copy_overlap(part, part_slice, result, wanted);

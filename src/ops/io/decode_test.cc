@@ -127,6 +127,12 @@ TEST(DecodePaddedRaw, CutsAndPads) {
                "must be greater than zero");
 }
 
+TEST(SerializeTensor, WritesASingleNumberAsItsBytes) {
+  Graph g;
+  const Tensor bytes = Session(g).run(serialize_tensor(g.constant(Tensor(1.5f))));
+  EXPECT_EQ(bytes.scalar<std::string>(), std::string("\x08\x01\x12\x00\x22\x04\x00\x00\xc0\x3f", 10));
+}
+
 TEST(SerializeTensor, IsReadBackByParseTensor) {
   Graph g;
   Session session(g);

@@ -114,6 +114,25 @@ TEST_F(IoOps, SaveAndRestoreOneByOne) {
   }
 }
 
+TEST_F(IoOps, RefusesToRestoreWhatNoSliceHas) {
+  Graph g;
+  Operation write = NodeBuilder("SaveSlices")
+                        .graph(g)
+                        .input(path("c"))
+                        .input(Tensor(Strings{"m"}))
+                        .input(Tensor(Strings{"4 2 0,2:-"}))
+                        .input(InList{In(Tensor::from<float>({1, 2, 3, 4}, {2, 2}))})
+                        .build();
+  auto restored = [&](const char* slice) {
+    return NodeBuilder("RestoreSlice").graph(g).input(path("c")).input("m").input(slice).attr("dt", float32).output();
+  };
+  Session session(g);
+  session.run(write);
+  EXPECT_EQ(session.run(restored("4 2 1,1:-")).str(), "float [1,2] [3 4]");
+  EXPECT_EQ(code_of([&] { session.run(restored("4 2 -:-")); }), Code::InvalidArgument);
+  train::remove_checkpoint(path("c"));
+}
+
 TEST_F(IoOps, ArgumentsThatDoNotFitAreRefusedWhenTheGraphIsBuilt) {
   Graph g;
   auto save = [&](const Strings& names, const Strings& slices) {

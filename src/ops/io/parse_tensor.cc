@@ -35,7 +35,14 @@ void parse(KernelContext& c) {
 
 void serialize(KernelContext& c) {
   proto::TensorProto message;
-  tensor_to_proto(c.input_view(0), message);
+  const Tensor value = c.input_view(0);
+  if (value.dtype() == DType::String) {
+    tensor_to_proto(value, message);
+  } else {  // a single number is written like many, not as constants are
+    message.set_dtype(static_cast<proto::DataType>(value.dtype()));
+    shape_to_proto(value.shape(), *message.mutable_tensor_shape());
+    if (value.elements() > 0) message.set_tensor_content(value.raw(), value.bytes());
+  }
   *c.output<std::string>() = message.SerializeAsString();
 }
 
