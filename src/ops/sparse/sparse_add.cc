@@ -119,6 +119,7 @@ OpDef sparse_add_grad_op() {
           .outputs = "a_val_grad:T; b_val_grad:T",
           .attrs = "T:numbertype",
           .infer = infer_grad,
+          .gradient = not_differentiable,
           .cpu = {.select = kernel_for<NumberTypes, Grad>}};
 }
 

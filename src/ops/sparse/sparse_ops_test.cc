@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "tests/support/check_op.h"
+#include "weir/gradients.h"
 #include "weir/ops.h"
 #include "weir/session.h"
 #include "weir/sparse_ops.h"
@@ -82,6 +83,18 @@ TEST(SparseSplit, MakesTheFirstPartsLonger) {
             .attrs = {{"num_split", 2}},
             .outputs = {ints({0, 1, 1, 0}, {2, 2}), ints({1, 0}, {1, 2}), {1, 2}, {3}, {2, 2}, {2, 1}},
             .bad = {{.inputs = {Tensor(int64_t{2}), kIndices, {1, 2, 3}, kShape}, .message = "split_dim"}}});
+}
+
+TEST(SparseAddGrad, PassesNoGradientOn) {
+  Graph g;
+  Output x = g.placeholder(float32, {4});
+  Operation grads = NodeBuilder("SparseAddGrad")
+                        .input(x)
+                        .input(kIndices)
+                        .input(kOther)
+                        .input(ints({0, 1, 0, 2, 1, 0, 1, 2}, {4, 2}))
+                        .build();
+  EXPECT_TRUE(gradients({grads.output(0)}, {x})[0].none());
 }
 
 TEST(SparseAdd, LeavesSmallSumsOut) {
