@@ -41,6 +41,13 @@ int64_t grain_rows(const ChannelShape& s) {
   return std::max<int64_t>(1, 16384 / std::max<int64_t>(1, s.channels * s.inner));
 }
 
+// Blocks of rows from the last to the first: the last ones are what the pass before left in the cache, and whoever
+// reads the result begins where this ends.
+template <class Body>
+void from_the_end(const ChannelShape& s, ThreadPool& pool, const Body& body) {
+  pool.parallel_for(s.outer, grain_rows(s), [&](int64_t begin, int64_t end) { body(s.outer - end, s.outer - begin); });
+}
+
 // Sums up two numbers per element into sums[2 * channels], in blocks of rows [begin, end) that are added in order.
 template <class Accumulate>
 void sum_blocks(const ChannelShape& s, double* partial, ThreadPool& pool, const Accumulate& accumulate) {
@@ -168,7 +175,7 @@ void channel_gradient_sums(const ChannelShape& s, const T* x, const T* dy, const
 template <class T>
 void scale_channels(const ChannelShape& s, const T* x, const T* side, const float* scale, const float* shift,
                     Activation activation, T* y, ThreadPool& pool) {
-  pool.parallel_for(s.outer, grain_rows(s), [&](int64_t begin, int64_t end) {
+  from_the_end(s, pool, [&](int64_t begin, int64_t end) {
     if constexpr (std::is_same_v<T, float>) {
       if (has_table<T>(s)) {
         const int64_t at = begin * s.channels;
@@ -188,7 +195,7 @@ void scale_channels(const ChannelShape& s, const T* x, const T* side, const floa
 template <class T>
 void combine_channels(const ChannelShape& s, const T* dy, const T* x, const float* a, const float* b,
                       const float* shift, const ChannelMask& mask, T* dx, ThreadPool& pool) {
-  pool.parallel_for(s.outer, grain_rows(s), [&](int64_t begin, int64_t end) {
+  from_the_end(s, pool, [&](int64_t begin, int64_t end) {
     if constexpr (std::is_same_v<T, float>) {
       if (has_table<T>(s)) {
         const int64_t at = begin * s.channels;
