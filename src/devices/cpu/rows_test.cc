@@ -170,6 +170,29 @@ TEST(AddBias, AddsToEveryRowWithOrWithoutRelu) {
   add_bias(nullptr, nullptr, nullptr, 3, 0, RowActivation::None, pool);
 }
 
+TEST(Rows, ARowsResultDependsOnThatRowAlone) {
+  ThreadPool pool(1);
+  constexpr int64_t kRows = 37;
+  for (int64_t classes = 1; classes < 40; ++classes) {
+    const Floats x = numbers(kRows * classes);
+    std::vector<int64_t> labels;
+    for (int64_t r = 0; r < kRows; ++r) labels.push_back(r * 7 % classes);
+    Floats loss(kRows), backprop(x.size()), y = x;
+    sparse_softmax_cross_entropy(x.data(), labels.data(), kRows, classes, loss.data(), backprop.data(), pool);
+    softmax(y.data(), y.data(), kRows, classes, pool);
+    for (int64_t r = 0; r < kRows; ++r) {
+      const auto at = r * classes;
+      Floats one(1), row(static_cast<size_t>(classes)), probabilities(static_cast<size_t>(classes));
+      sparse_softmax_cross_entropy(x.data() + at, &labels[static_cast<size_t>(r)], 1, classes, one.data(), row.data(),
+                                   pool);
+      softmax(x.data() + at, probabilities.data(), 1, classes, pool);
+      ASSERT_EQ(one[0], loss[static_cast<size_t>(r)]) << classes;
+      ASSERT_EQ(row, Floats(backprop.begin() + at, backprop.begin() + at + classes)) << classes;
+      ASSERT_EQ(probabilities, Floats(y.begin() + at, y.begin() + at + classes)) << classes;
+    }
+  }
+}
+
 TEST(Rows, BitsDoNotDependOnTheNumberOfThreads) {
   constexpr int64_t kRows = 3001, kClasses = 13;
   const Floats x = numbers(kRows * kClasses);
