@@ -11,7 +11,7 @@ namespace weir::cpu {
 template <>
 const GemmKernels<float>& gemm_kernels<float>(Isa isa) {
 #if defined(__x86_64__)
-  if (isa == Isa::Avx512) return avx512::kGemmFloat;
+  if (isa == Isa::Avx512) return has_whole_avx512() ? avx512::kGemmFloatTall : avx512::kGemmFloat;
   if (isa == Isa::Avx2) return avx2::kGemmFloat;
 #endif
   (void)isa;
@@ -21,7 +21,7 @@ const GemmKernels<float>& gemm_kernels<float>(Isa isa) {
 template <>
 const GemmKernels<double>& gemm_kernels<double>(Isa isa) {
 #if defined(__x86_64__)
-  if (isa == Isa::Avx512) return avx512::kGemmDouble;
+  if (isa == Isa::Avx512) return has_whole_avx512() ? avx512::kGemmDoubleTall : avx512::kGemmDouble;
   if (isa == Isa::Avx2) return avx2::kGemmDouble;
 #endif
   (void)isa;
@@ -30,7 +30,6 @@ const GemmKernels<double>& gemm_kernels<double>(Isa isa) {
 
 namespace {
 
-constexpr int64_t kMaxRows = 192;      // rows of a that are used from the second-level cache
 constexpr int64_t kMaxColumns = 512;   // columns of b that one task packs
 constexpr int64_t kRowPad = 16;        // keeps copied rows out of each other's cache sets
 constexpr int64_t kVectorChunk = 512;  // results of a matrix-vector product that a task holds on its stack
@@ -67,6 +66,15 @@ template <class T>
 int64_t slice_depth(const GemmKernels<T>& kernels) {
   const int64_t depth = caches().first * 3 / 2 / (kernels.columns * static_cast<int64_t>(sizeof(T)));
   return std::clamp(depth, kernels.depth, 4 * kernels.depth);
+}
+
+// Rows of a that meet all of a task's columns before the next ones do. Where the second-level cache holds the largest
+// packed piece of b with room, b is read from there and few rows keep a and the result near; elsewhere many rows have
+// to make up for fetching b from farther away.
+template <class T>
+int64_t rows_at_once(const GemmKernels<T>& kernels) {
+  const int64_t packed_bytes = slice_depth(kernels) * kMaxColumns * static_cast<int64_t>(sizeof(T));
+  return packed_bytes * 5 / 3 <= caches().second ? 4 * kernels.rows : 192 / kernels.rows * kernels.rows;
 }
 
 template <class T>
@@ -160,7 +168,7 @@ Plan make_plan(const Gemm<T>& g, const GemmKernels<T>& kernels, int threads) {
   if (!g.packed_b) plan.packed_b = round_up((plan.slice | 1) * round_up(plan.columns, kernels.columns), 16);
   plan.copy_a = pays_to_copy(g, kernels, plan.columns);
   if (plan.copy_a) {
-    const int64_t rows = std::min(plan.rows, kMaxRows);
+    const int64_t rows = std::min(plan.rows, rows_at_once(kernels));
     plan.copied_a = round_up(rows * (plan.slice + kRowPad), 16);
   }
   return plan;
@@ -285,8 +293,8 @@ class Product {
                       packed_b + packing / kernels_.columns * panel_step(), panel_step());
       }
       // Equal pieces, not full ones and a rest.
-      const int64_t pieces = divide_up(task.rows, kMaxRows);
-      const int64_t piece = std::min(kMaxRows, round_up(divide_up(task.rows, pieces), kernels_.rows));
+      const int64_t most = rows_at_once(kernels_), pieces = divide_up(task.rows, most);
+      const int64_t piece = std::min(most, round_up(divide_up(task.rows, pieces), kernels_.rows));
       auto piece_at = [&](int64_t row, int64_t inner) {
         return Piece{.row = task.row + row,
                      .rows = std::min(piece, task.rows - row),

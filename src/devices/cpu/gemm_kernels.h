@@ -137,6 +137,8 @@ extern const GemmKernels<double> kGemmDouble;
 namespace avx512 {
 extern const GemmKernels<float> kGemmFloat;
 extern const GemmKernels<double> kGemmDouble;
+extern const GemmKernels<float> kGemmFloatTall;  // for processors that has_whole_avx512()
+extern const GemmKernels<double> kGemmDoubleTall;
 }  // namespace avx512
 #endif
 

@@ -1,5 +1,9 @@
 #include "devices/cpu/isa.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 namespace weir::cpu {
 namespace {
 
@@ -19,11 +23,29 @@ Isa detect() {
 #endif
 }
 
+bool detect_whole_avx512() {
+#if defined(__x86_64__)
+  if (isa() != Isa::Avx512) return false;
+  // AMD's processors name the width of their units; all others have 512 bits where they have the instructions.
+  constexpr unsigned kIdentification = 0x8000001a, k512Bits = 1u << 3;
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (!__builtin_cpu_is("amd") || !__get_cpuid(kIdentification, &a, &b, &c, &d)) return true;
+  return (a & k512Bits) != 0;
+#else
+  return false;
+#endif
+}
+
 }  // namespace
 
 Isa isa() {
   static const Isa level = detect();
   return level;
+}
+
+bool has_whole_avx512() {
+  static const bool whole = detect_whole_avx512();
+  return whole;
 }
 
 const char* isa_name(Isa isa) {

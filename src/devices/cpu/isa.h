@@ -9,4 +9,8 @@ enum class Isa { Portable, Avx2, Avx512 };
 Isa isa();
 const char* isa_name(Isa isa);
 
+// Whether operations on 512 bits run in one piece, on up to two units, rather than as two halves: loads then fall
+// behind the multiplications first. Thread-safe.
+bool has_whole_avx512();
+
 }  // namespace weir::cpu
