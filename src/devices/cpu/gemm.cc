@@ -70,11 +70,12 @@ int64_t slice_depth(const GemmKernels<T>& kernels) {
 
 // Rows of a that meet all of a task's columns before the next ones do. Where the second-level cache holds the largest
 // packed piece of b with room, b is read from there and few rows keep a and the result near; elsewhere many rows have
-// to make up for fetching b from farther away.
+// to make up for fetching b from farther away. Of a transposed a few rows would be parts of lines.
 template <class T>
-int64_t rows_at_once(const GemmKernels<T>& kernels) {
+int64_t rows_at_once(const Gemm<T>& g, const GemmKernels<T>& kernels) {
   const int64_t packed_bytes = slice_depth(kernels) * kMaxColumns * static_cast<int64_t>(sizeof(T));
-  return packed_bytes * 5 / 3 <= caches().second ? 4 * kernels.rows : 192 / kernels.rows * kernels.rows;
+  if (!g.transpose_a && packed_bytes * 5 / 3 <= caches().second) return 4 * kernels.rows;
+  return 192 / kernels.rows * kernels.rows;
 }
 
 template <class T>
@@ -168,7 +169,7 @@ Plan make_plan(const Gemm<T>& g, const GemmKernels<T>& kernels, int threads) {
   if (!g.packed_b) plan.packed_b = round_up((plan.slice | 1) * round_up(plan.columns, kernels.columns), 16);
   plan.copy_a = pays_to_copy(g, kernels, plan.columns);
   if (plan.copy_a) {
-    const int64_t rows = std::min(plan.rows, rows_at_once(kernels));
+    const int64_t rows = std::min(plan.rows, rows_at_once(g, kernels));
     plan.copied_a = round_up(rows * (plan.slice + kRowPad), 16);
   }
   return plan;
@@ -293,7 +294,7 @@ class Product {
                       packed_b + packing / kernels_.columns * panel_step(), panel_step());
       }
       // Equal pieces, not full ones and a rest.
-      const int64_t most = rows_at_once(kernels_), pieces = divide_up(task.rows, most);
+      const int64_t most = rows_at_once(g_, kernels_), pieces = divide_up(task.rows, most);
       const int64_t piece = std::min(most, round_up(divide_up(task.rows, pieces), kernels_.rows));
       auto piece_at = [&](int64_t row, int64_t inner) {
         return Piece{.row = task.row + row,

@@ -6,6 +6,9 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "devices/cpu/gemm_generic.h"
@@ -212,10 +215,31 @@ TYPED_TEST(GemmOf, GivesTheSameBitsForAnyNumberOfThreads) {
   }
 }
 
+// Every build that the machine can run.
+template <class T>
+std::vector<std::pair<std::string, const GemmKernels<T>*>> builds() {
+  std::vector<std::pair<std::string, const GemmKernels<T>*>> all;
+  for (int level = 0; level <= static_cast<int>(isa()); ++level) {
+    all.emplace_back(isa_name(static_cast<Isa>(level)), &gemm_kernels<T>(static_cast<Isa>(level)));
+  }
+#if defined(__x86_64__)
+  if (isa() == Isa::Avx512) {  // the one that gemm_kernels does not choose here, too
+    if constexpr (std::is_same_v<T, float>) {
+      all.emplace_back("avx512, whole", &avx512::kGemmFloatTall);
+      all.emplace_back("avx512, halves", &avx512::kGemmFloat);
+    } else {
+      all.emplace_back("avx512, whole", &avx512::kGemmDoubleTall);
+      all.emplace_back("avx512, halves", &avx512::kGemmDouble);
+    }
+  }
+#endif
+  return all;
+}
+
 // Everything above runs the widest build that the machine has; the others are checked here, one call each.
 TYPED_TEST(GemmOf, EveryBuildOfTheKernelsAgrees) {
-  for (int level = 0; level <= static_cast<int>(isa()); ++level) {
-    const auto& kernels = gemm_kernels<TypeParam>(static_cast<Isa>(level));
+  for (const auto& [name, build] : builds<TypeParam>()) {
+    const GemmKernels<TypeParam>& kernels = *build;
     for (int64_t columns = 1; columns <= kernels.columns; ++columns) {
       for (int64_t rows : {1, 2, 3, 5, 8, 14, 29}) {
         const int64_t k = 21, a_segments[] = {0, 500}, b_segments[] = {0, k * kernels.columns};
@@ -252,7 +276,7 @@ TYPED_TEST(GemmOf, EveryBuildOfTheKernelsAgrees) {
                 sum += x * b[static_cast<size_t>(transposed ? j * 2 * k + t : t * columns + j)];
               }
               ASSERT_NEAR(c[static_cast<size_t>((rows - 1 - i) * columns + j)], sum, 1e-5)
-                  << isa_name(static_cast<Isa>(level)) << " " << rows << "x" << columns;
+                  << name << " " << rows << "x" << columns;
             }
           }
         }
@@ -262,8 +286,8 @@ TYPED_TEST(GemmOf, EveryBuildOfTheKernelsAgrees) {
 }
 
 TYPED_TEST(GemmOf, EveryBuildTransposes) {
-  for (int level = 0; level <= static_cast<int>(isa()); ++level) {
-    const auto& kernels = gemm_kernels<TypeParam>(static_cast<Isa>(level));
+  for (const auto& [name, build] : builds<TypeParam>()) {
+    const GemmKernels<TypeParam>& kernels = *build;
     for (auto [rows, columns] : {std::array<int64_t, 2>{0, 5}, {5, 0}, {1, 1}, {7, 33}, {16, 48}, {39, 16}, {34, 19}}) {
       const int64_t step = columns + 2, to_step = rows + 3;
       const auto from = random_values<TypeParam>(static_cast<size_t>(rows * step), 5);
@@ -274,15 +298,15 @@ TYPED_TEST(GemmOf, EveryBuildTransposes) {
         }
       }
       kernels.transpose(from.data(), step, rows, columns, got.data(), to_step);
-      ASSERT_EQ(got, expected) << isa_name(static_cast<Isa>(level)) << " " << rows << "x" << columns;
+      ASSERT_EQ(got, expected) << name << " " << rows << "x" << columns;
     }
   }
 }
 
 // A panel is a block with its rows in order; packing on the way changes where b is read from, and nothing else.
 TYPED_TEST(GemmOf, PanelsGiveTheBitsOfBlocks) {
-  for (int level = 0; level <= static_cast<int>(isa()); ++level) {
-    const auto& kernels = gemm_kernels<TypeParam>(static_cast<Isa>(level));
+  for (const auto& [name, build] : builds<TypeParam>()) {
+    const GemmKernels<TypeParam>& kernels = *build;
     const int64_t width = kernels.columns;
     for (int64_t k : {0, 1, 3, 4, 21}) {
       for (int64_t rows = 1; rows <= 29; ++rows) {
@@ -330,7 +354,7 @@ TYPED_TEST(GemmOf, PanelsGiveTheBitsOfBlocks) {
                            .accumulate = true,
                            .bias = bias.data(),
                            .activation = Activation::Relu});
-            ASSERT_EQ(got, expected) << isa_name(static_cast<Isa>(level)) << " " << rows << "x" << columns << "x" << k;
+            ASSERT_EQ(got, expected) << name << " " << rows << "x" << columns << "x" << k;
           }
           // The same from packed tiles, which were packed in two parts, with something to fetch meanwhile.
           std::vector<TypeParam> turned(static_cast<size_t>(k * rows)), tiles(turned.size());
@@ -354,7 +378,7 @@ TYPED_TEST(GemmOf, PanelsGiveTheBitsOfBlocks) {
                          .accumulate = true,
                          .bias = bias.data(),
                          .activation = Activation::Relu});
-          ASSERT_EQ(got, expected) << isa_name(static_cast<Isa>(level)) << " " << rows << "x" << columns << "x" << k;
+          ASSERT_EQ(got, expected) << name << " " << rows << "x" << columns << "x" << k;
         }
       }
     }
