@@ -278,3 +278,37 @@ def test_one_component_is_chosen_for_all_of_a_batch_where_the_mixture_has_none()
     for i in range(3):
         np.testing.assert_allclose(np.diag(covariance[i]), variance[i], rtol=1e-4)
         np.testing.assert_allclose(np.cov(flat[:, i].T), covariance[i], rtol=0.15)
+
+
+def test_divergences_of_normal_vectors_broadcast_their_batches():
+    with tf.Graph().as_default(), tf.Session() as session:
+        one = D.MultivariateNormalTriL([0.1, 0.2, 0.3], TRIL)
+        two = D.MultivariateNormalTriL(np.array([[0.0, 1, 2], [1, 1, 1]], np.float32), np.array([TRIL, np.eye(3) * 2], np.float32))
+        for a, b in ((one, two), (two, one)):
+            both = session.run(D.kl_divergence(a, b))
+            assert both.shape == (2,)
+            for i in range(2):
+                parts = [d if d is one else D.MultivariateNormalTriL(two.loc[i], session.run(two.scale.to_dense())[i])
+                         for d in (a, b)]
+                np.testing.assert_allclose(both[i], session.run(D.kl_divergence(*parts)), rtol=1e-4)
+
+
+def test_a_geometric_cumulative_function_broadcasts():
+    with tf.Graph().as_default(), tf.Session() as session:
+        counts = np.array([[-1.0], [0], [2.5]], np.float32)
+        found = session.run(D.Geometric(probs=[0.2, 0.5]).cdf(counts))
+    expected = np.where(counts < 0, 0, 1 - (1 - np.array([0.2, 0.5])) ** (np.floor(counts) + 1))
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
+def test_components_that_do_not_fit_a_mixture_are_refused():
+    normal, cat = tf.distributions.Normal, tf.distributions.Categorical
+    with tf.Graph().as_default():
+        for weights, components, error, message in (
+            ([0.1, 0.5], [normal(1.0, 2.0)], ValueError, "cat.num_classes != len"),
+            ([0.1, 0.5], [normal(1.0, 2.0), normal([1.0, 1.0], 2.0)], ValueError, r"\(\) and \(2,\) are not compatible"),
+            (tf.placeholder(tf.float32, [None]), [normal(1.0, 2.0)], ValueError, "Could not infer"),
+            ([0.1, 0.5], [None, normal(1.0, 2.0)], TypeError, "must be Distribution instances"),
+        ):
+            with pytest.raises(error, match=message):
+                D.Mixture(cat(weights), components)

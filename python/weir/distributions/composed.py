@@ -157,11 +157,26 @@ class Mixture(Distribution):
             raise TypeError(f"cat must be a Categorical distribution, but saw: {cat}")
         if not components:
             raise ValueError("components must be a non-empty list or tuple")
+        if not all(isinstance(component, Distribution) for component in components):
+            raise TypeError(f"all entries in components must be Distribution instances but saw: {components}")
         self._cat, self._components = cat, list(components)
         first = self._components[0]
         if not all(component.dtype == first.dtype for component in self._components):
             raise TypeError("All components must have the same dtype.")
+        self._check_sizes()
         super().__init__(first.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, None, name)
+
+    def _check_sizes(self):
+        """Raises for what is known not to fit."""
+        classes = self._cat.logits.get_shape()[-1:].as_list()[0] if self._cat.logits.get_shape().ndims else None
+        if classes is None:
+            raise ValueError("Could not infer number of classes from cat and unable to compare this value to the number of "
+                             "components passed in.")
+        if classes != len(self._components):
+            raise ValueError(f"cat.num_classes != len(components): {classes} vs. {len(self._components)}")
+        batch, event = self._cat.batch_shape, self._components[0].event_shape
+        for component in self._components:
+            batch, event = batch.merge_with(component.batch_shape), event.merge_with(component.event_shape)
 
     cat = property(lambda self: self._cat)
     components = property(lambda self: self._components)

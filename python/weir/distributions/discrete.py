@@ -372,7 +372,8 @@ class Geometric(_Counts):
         return tf.cast(counts, self.dtype) * tf.log1p(-self._probs) + tf.log(self._probs)
 
     def _cdf(self, counts):
-        return tf.where(counts < 0, tf.zeros_like(counts), -tf.expm1((1.0 + tf.floor(counts)) * tf.log1p(-self._probs)))
+        value = -tf.expm1((1.0 + tf.floor(counts)) * tf.log1p(-self._probs))
+        return tf.where(counts + tf.zeros_like(value) < 0, tf.zeros_like(value), value)
 
     def _entropy(self):
         p = self._probs

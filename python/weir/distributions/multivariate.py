@@ -244,8 +244,8 @@ def _kl_normal_vectors(a, b, name=None):
         if a._tril is None and b._tril is None:
             trace = tf.reduce_sum(tf.square((a._diag + tf.zeros_like(a._like)) / b._diag), axis=-1)
         else:
-            dense = b._dense()
-            solved = tf.matrix_triangular_solve(dense, a._dense() + tf.zeros_like(dense), lower=True)
+            ours, theirs = a._dense(), b._dense()
+            solved = tf.matrix_triangular_solve(theirs + tf.zeros_like(ours), ours + tf.zeros_like(theirs), lower=True)
             trace = tf.reduce_sum(tf.square(solved), axis=[-2, -1])
         distance = tf.reduce_sum(tf.square(b._by_scale(b.loc - a.loc + tf.zeros_like(b._like))), axis=-1)
         return b._log_det() - a._log_det() + 0.5 * (-a._size() + trace + distance)
