@@ -151,3 +151,19 @@ def test_scopes_that_libraries_write_into_the_collection_are_current():
         assert tf.get_variable("v", []).name == "outer/written/v:0"
         scopes[0] = outer
         assert tf.get_variable_scope() is outer and tf.get_variable("v", []).name == "outer/v:0"
+
+
+def test_a_variable_of_no_known_shape_is_updated_by_that_of_its_value():
+    variable = tf.Variable(tf.constant([]), validate_shape=False)
+    rows = tf.placeholder(tf.float32, [None, 2])
+    grown = tf.assign(variable, rows, validate_shape=False)
+    same, added = tf.assign(variable, rows), tf.scatter_add(variable, [1], tf.reduce_sum(rows, 0, keepdims=True))
+    with tf.Session() as sess:
+        sess.run(variable.initializer)
+        sess.run(grown, {rows: np.ones((3, 2))})
+        assert sess.run(same, {rows: np.zeros((3, 2))}).tolist() == [[0, 0]] * 3
+        assert sess.run(added, {rows: np.ones((4, 2))}).tolist() == [[0, 0], [4, 4], [0, 0]]
+        with pytest.raises(tf.errors.InvalidArgumentError, match="shapes of both tensors"):
+            sess.run(same, {rows: np.ones((4, 2))})
+        sess.run(grown, {rows: np.ones((1, 2))})
+        assert sess.run(same, {rows: np.zeros((1, 2))}).tolist() == [[0, 0]]

@@ -15,9 +15,15 @@ namespace {
 
 constexpr size_t kMaxSeen = 4096;  // bytes of a value that are compared from run to run
 
-const Shape kScalar;
-
-const Shape& shape_of(const Value& v) { return v.shape ? *v.shape : kScalar; }
+// What nothing says the shape of is a handle, a scalar, or a reference to a variable of no known shape: that of its
+// value.
+Shape shape_of(const Value& v) {
+  if (v.shape) return *v.shape;
+  if (v.dtype == DType::Resource) return {};
+  const VariableState* variable = variable_behind(v);
+  if (!variable) return {};
+  return variable->initialized() ? variable->read_live().shape() : variable->shape();
+}
 
 Shape handle_of(const Value& v) {
   const VariableState* variable = variable_behind(v);
