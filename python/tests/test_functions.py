@@ -109,3 +109,13 @@ def test_calls_of_several_runs_are_one():
             results = list(pool.map(lambda i: sess.run(doubled, {x: [i, i + 1]}).tolist(), range(3)))
     assert results == [[2 * i, 2 * i + 2] for i in range(3)]
     assert sizes == [6]
+
+
+def test_nothing_depends_on_numbers_that_gradients_are_asked_for():
+    x = tf.constant(2.0)
+    slope, *others = tf.gradients(x * x, [x, 0.65, np.float32(3), [1.0, 2.0], np.ones(2)])
+    assert others == [None] * 4
+    with tf.Session() as sess:
+        assert sess.run(slope) == 4
+    with pytest.raises((TypeError, ValueError)):
+        tf.gradients(x * x, [None])

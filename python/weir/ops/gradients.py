@@ -27,9 +27,7 @@ def _tensor_of(x):
     element = getattr(x, "_as_graph_element", lambda: None)()
     if isinstance(element, Tensor):
         return element
-    if isinstance(x, (int, float, list, tuple, str)) or hasattr(x, "__array_interface__"):
-        raise TypeError(f"xs must be tensors or variables, got {x!r}")
-    return convert_to_tensor(x)
+    return convert_to_tensor(x, name="x")  # of a number: a constant, which nothing depends on
 
 
 def gradients(ys, xs, grad_ys=None, name="gradients", colocate_gradients_with_ops=False, gate_gradients=False,
