@@ -120,3 +120,11 @@ def test_bins_of_a_histogram():
     np.testing.assert_array_equal(bins, [[0, 0, 1], [2, 4, 4]])
     with pytest.raises(ValueError, match="maxlen must be scalar"):
         tf.sequence_mask([1, 2], maxlen=[3, 4])
+
+
+def test_volume_patches_are_blocks_of_a_volume():
+    volume = np.arange(2 * 4 * 4 * 4 * 3, dtype=np.float32).reshape(2, 4, 4, 4, 3)
+    with tf.Graph().as_default(), tf.Session() as session:
+        patches = session.run(tf.extract_volume_patches(volume, [1, 2, 2, 2, 1], [1, 2, 2, 2, 1], "VALID"))
+    assert patches.shape == (2, 2, 2, 2, 24)
+    np.testing.assert_array_equal(patches[1, 1, 0, 1], volume[1, 2:4, 0:2, 2:4].ravel())

@@ -39,6 +39,7 @@ ARRAY = {
     "serialize_tensor": "SerializeTensor",
     "decode_json_example": "DecodeJSONExample",
     "decode_compressed": "DecodeCompressed",
+    "extract_volume_patches": "ExtractVolumePatches",
 }
 
 MATH = {
