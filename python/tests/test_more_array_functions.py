@@ -128,3 +128,17 @@ def test_volume_patches_are_blocks_of_a_volume():
         patches = session.run(tf.extract_volume_patches(volume, [1, 2, 2, 2, 1], [1, 2, 2, 2, 1], "VALID"))
     assert patches.shape == (2, 2, 2, 2, 24)
     np.testing.assert_array_equal(patches[1, 1, 0, 1], volume[1, 2:4, 0:2, 2:4].ravel())
+
+
+def test_quantized_numbers_are_convolved_and_pooled():
+    pixels, weights = np.arange(16, dtype=np.uint8).reshape(1, 4, 2, 2), np.array([[[[1, 2], [3, 4]]]], np.uint8)
+    with tf.Graph().as_default(), tf.Session() as session:
+        x, w = tf.constant(pixels, dtype=tf.quint8), tf.constant(weights, dtype=tf.quint8)
+        product = tf.nn.quantized_conv2d(x, w, 0.0, 255.0, 0.0, 255.0, strides=[1, 1, 1, 1], padding="VALID")
+        whole = session.run(tf.bitcast(product.output, tf.int32))
+        np.testing.assert_array_equal(whole[0], pixels[0].astype(int) @ weights[0, 0])
+        for pool, expected in ((tf.nn.quantized_max_pool, pixels.max((1, 2))), (tf.nn.quantized_avg_pool, pixels.mean((1, 2)))):
+            pooled = pool(x, 0.0, 255.0, ksize=[1, 4, 2, 1], strides=[1, 1, 1, 1], padding="VALID")
+            np.testing.assert_array_equal(session.run(tf.bitcast(pooled.output, tf.uint8))[0, 0], expected)
+        cut = tf.nn.quantized_relu_x(x, 5.0, 0.0, 255.0)
+        np.testing.assert_array_equal(session.run(tf.bitcast(cut.activations, tf.uint8)), np.minimum(pixels, 5))

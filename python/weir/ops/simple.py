@@ -80,7 +80,8 @@ MATH = {
 NN = {
     "relu": "Relu", "relu6": "Relu6", "elu": "Elu", "selu": "Selu",
     "softplus": "Softplus", "softsign": "Softsign", "l2_loss": "L2Loss",
-    "local_response_normalization": "LRN",
+    "local_response_normalization": "LRN", "quantized_avg_pool": "QuantizedAvgPool",
+    "quantized_conv2d": "QuantizedConv2D", "quantized_max_pool": "QuantizedMaxPool", "quantized_relu_x": "QuantizedReluX",
 }
 
 CONVOLUTIONS = {
