@@ -277,3 +277,20 @@ def test_iterators_are_found_by_their_handles_in_a_cluster():
         got = [session.run([value, count], {handle: h})[0] for h in (train, train, test, train, test)]
         assert got == [0, 10, 0, 20, 10] and session.run(total, {handle: train}) == 30
     assert len(sessions) == 1
+
+
+def test_a_monitored_session_ends_when_other_tasks_are_gone():
+    """21745: a chief's MonitoredTrainingSession never came back from its end when the other worker had ended before."""
+    with tf.device("/job:ps/task:0"):
+        step = tf.train.get_or_create_global_step()
+        count = tf.assign_add(step, 1)
+    with tf.device("/job:worker/task:1"):
+        other = tf.identity(count)
+    with local_cluster(2, 1) as (workers, servers):
+        session = tf.train.MonitoredTrainingSession(workers[0].target, True)
+        assert session.run(other) == 1
+        workers[1].stop()
+        servers[0].stop()
+        closing = threading.Thread(target=session.close)
+        closing.start()
+        join_all([closing], 30)

@@ -3,6 +3,9 @@
 import importlib
 import json
 import sys
+import tempfile
+import threading
+import time
 import traceback
 
 import numpy as np
@@ -138,6 +141,135 @@ def large_and_odd_values_cross():
         s.run(v.initializer)
         assert s.run(total) == 1 << 20
         assert list(s.run(joined)) == [b"aa", b"", b"bcbc"]
+
+
+@case
+def a_graph_of_thousands_of_nodes_grows():
+    with on_ps():
+        v = tf.Variable(1.0, name="v5", use_resource=False)
+    with on_worker():
+        y = tf.identity(v)
+        for _ in range(1500):
+            y = y + 1
+    with session() as s:
+        s.run(v.initializer)
+        assert s.run(y) == 1501
+        with on_worker():
+            for _ in range(500):
+                y = y - 1
+        assert s.run(y) == 1001
+
+
+@case
+def rows_of_embeddings_are_read_and_updated():
+    with on_ps():
+        table = tf.get_variable("v6", [6, 2], initializer=tf.ones_initializer(), use_resource=False)
+    with on_worker():
+        ids = tf.placeholder(tf.int64, [None])
+        loss = tf.reduce_sum(tf.nn.embedding_lookup(table, ids) * [1.0, 2.0])
+    step = tf.train.GradientDescentOptimizer(0.5).minimize(loss)
+    with session() as s:
+        s.run(tf.global_variables_initializer())
+        s.run(step, {ids: [1, 4, 4]})
+        np.testing.assert_allclose(s.run(table), [[1, 1], [0.5, 0], [1, 1], [1, 1], [0, -1], [1, 1]])
+
+
+@case
+def data_sets_feed_steps():
+    with on_worker():
+        iterator = tf.data.make_initializable_iterator(tf.data.Dataset.range(10).map(lambda i: i * i).batch(4))
+        batch = iterator.get_next()
+        total = tf.reduce_sum(batch)
+    with session() as s:
+        for _ in range(2):
+            s.run(iterator.initializer)
+            assert [int(s.run(total)) for _ in range(3)] == [0 + 1 + 4 + 9, 16 + 25 + 36 + 49, 64 + 81]
+            try:
+                s.run(total)
+                raise AssertionError("the data set has no end")
+            except tf.errors.OutOfRangeError:
+                pass
+
+
+@case
+def a_saver_saves_and_restores():
+    with on_ps():
+        v = tf.Variable([1.0, 2.0], name="v7", use_resource=False)
+    saver = tf.train.Saver([v])
+    with tempfile.TemporaryDirectory() as folder, session() as s:
+        s.run(v.initializer)
+        path = saver.save(s, folder + "/model")
+        s.run(tf.assign(v, [0.0, 0.0]))
+        saver.restore(s, path)
+        np.testing.assert_array_equal(s.run(v), [1, 2])
+
+
+@case
+def a_monitored_session_trains_and_goes_on():
+    def train(folder, last_step):
+        with tf.Graph().as_default():
+            with on_ps():
+                step = tf.train.get_or_create_global_step()
+                v = tf.Variable(5.0, name="v8", use_resource=False)
+            with on_worker():
+                loss = tf.square(v - 1)
+            op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, global_step=step)
+            hooks = [tf.train.StopAtStepHook(last_step=last_step), tf.train.NanTensorHook(loss)]
+            with tf.train.MonitoredTrainingSession(TARGET, checkpoint_dir=folder, hooks=hooks, save_checkpoint_steps=5,
+                                                   save_summaries_steps=None, config=CONFIG) as s:
+                begun = s.run(step)
+                while not s.should_stop():
+                    s.run(op)
+            return begun
+
+    with tempfile.TemporaryDirectory() as folder:
+        assert train(folder, 7) == 0
+        assert tf.train.latest_checkpoint(folder).endswith("-7")
+        assert train(folder, 12) == 7
+
+
+@case
+def deadlines_and_closed_sessions_end_waits():
+    with on_ps():
+        take = tf.FIFOQueue(1, [tf.int32], shared_name="q9").dequeue()
+    s = session()
+    try:
+        s.run(take, options=tf.RunOptions(timeout_in_ms=200))
+        raise AssertionError("nobody has put anything in")
+    except tf.errors.DeadlineExceededError:
+        pass
+    ended = []
+
+    def wait():
+        try:
+            s.run(take)
+        except (tf.errors.OpError, RuntimeError) as error:
+            ended.append(error)
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    time.sleep(0.3)
+    s.close()
+    thread.join(30)
+    assert ended, "the wait goes on"
+
+
+@case
+def many_threads_share_a_session():
+    with on_ps():
+        v = tf.Variable(0.0, name="v10", use_resource=False)
+    with on_worker():
+        x = tf.placeholder(tf.float32, [])
+        own = x * 2
+    add = tf.assign_add(v, own, use_locking=True)
+    with session() as s:
+        s.run(v.initializer)
+        threads = [threading.Thread(target=lambda: [s.run(add, {x: 1}) for _ in range(20)]) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert s.run(v) == 160
 
 
 sys.exit(min(failures, 100))

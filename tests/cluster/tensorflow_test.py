@@ -19,7 +19,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 SERVER = """
 import sys
 import {module} as tf
-server = tf.train.Server(eval(sys.argv[1]), job_name=sys.argv[2], task_index=int(sys.argv[3]))
+config = tf.ConfigProto()
+config.experimental.collective_group_leader = "/job:worker/replica:0/task:0"
+server = tf.train.Server(eval(sys.argv[1]), job_name=sys.argv[2], task_index=int(sys.argv[3]), config=config)
 print("up", flush=True)
 server.join()
 """
@@ -54,6 +56,31 @@ def run(client, kinds):
             task.wait()
 
 
+def run_workers(program, clients, workers, ps):
+    """Runs a program once for each worker, with a server of its own; all must say that they are well."""
+    cluster = {"worker": [f"127.0.0.1:{free_port()}" for _ in workers], "ps": [f"127.0.0.1:{free_port()}"]}
+    tasks = [start(*kind, cluster, "worker", i) for i, kind in enumerate(workers)] + [start(*ps, cluster, "ps", 0)]
+    try:
+        running = [subprocess.Popen([python, str(HERE / program), module, json.dumps(cluster), str(i)], stdout=subprocess.PIPE,
+                                    stderr=subprocess.PIPE, text=True) for i, (python, module) in enumerate(clients)]
+        failed = 0
+        for i, process in enumerate(running):
+            try:
+                out, err = process.communicate(timeout=180)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                out, err = "", "still running after 180 seconds"
+            if out.splitlines()[-1:] != ["ok"]:
+                failed += 1
+                print("FAIL", program, "worker", i, err[-600:].replace("\n", " | "))
+        print("ok  " if not failed else "FAIL", program)
+        return failed
+    finally:
+        for task in tasks:
+            task.kill()
+            task.wait()
+
+
 def main(tensorflow_python):
     os.environ.update(CUDA_VISIBLE_DEVICES="", TF_CPP_MIN_LOG_LEVEL="3")
     weir, tensorflow = (sys.executable, "weir.compat.v1"), (tensorflow_python, "tensorflow.compat.v1")
@@ -66,7 +93,16 @@ def main(tensorflow_python):
                                      ("TensorFlow's client, TensorFlow's master, Weir's parameter server", tensorflow, tensorflow, weir)):
         print(name)
         failed += run(client, (worker, ps)) != 0
-    print("all well" if not failed else f"{failed} of 6 clusters have failures")
+    for name, program, clients, workers, ps in (
+            ("TensorFlow's clients, Weir's tasks", "replicas.py", [tensorflow] * 2, [weir] * 2, weir),
+            ("TensorFlow's clients, Weir's workers, TensorFlow's parameter server", "replicas.py", [tensorflow] * 2, [weir] * 2, tensorflow),
+            ("Weir's clients, TensorFlow's tasks", "replicas.py", [weir] * 2, [tensorflow] * 2, tensorflow),
+            ("TensorFlow's clients, Weir's tasks", "collective.py", [tensorflow] * 3, [weir] * 3, weir),
+            ("TensorFlow's clients, a worker of TensorFlow's and two of Weir's", "collective.py", [tensorflow] * 3, [tensorflow, weir, weir], weir),
+            ("TensorFlow's clients, two workers of TensorFlow's and Weir's as leader", "collective.py", [tensorflow] * 3, [weir, tensorflow, tensorflow], weir)):
+        print(name)
+        failed += run_workers(program, clients, workers, ps) != 0
+    print("all well" if not failed else f"{failed} of 12 clusters have failures")
     return 1 if failed else 0
 
 
