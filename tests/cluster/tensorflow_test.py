@@ -19,9 +19,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 SERVER = """
 import sys
 import {module} as tf
-config = tf.ConfigProto()
-config.experimental.collective_group_leader = "/job:worker/replica:0/task:0"
-server = tf.train.Server(eval(sys.argv[1]), job_name=sys.argv[2], task_index=int(sys.argv[3]), config=config)
+server = tf.train.Server(eval(sys.argv[1]), job_name=sys.argv[2], task_index=int(sys.argv[3]))
 print("up", flush=True)
 server.join()
 """
@@ -96,13 +94,10 @@ def main(tensorflow_python):
     for name, program, clients, workers, ps in (
             ("TensorFlow's clients, Weir's tasks", "replicas.py", [tensorflow] * 2, [weir] * 2, weir),
             ("TensorFlow's clients, Weir's workers, TensorFlow's parameter server", "replicas.py", [tensorflow] * 2, [weir] * 2, tensorflow),
-            ("Weir's clients, TensorFlow's tasks", "replicas.py", [weir] * 2, [tensorflow] * 2, tensorflow),
-            ("TensorFlow's clients, Weir's tasks", "collective.py", [tensorflow] * 3, [weir] * 3, weir),
-            ("TensorFlow's clients, a worker of TensorFlow's and two of Weir's", "collective.py", [tensorflow] * 3, [tensorflow, weir, weir], weir),
-            ("TensorFlow's clients, two workers of TensorFlow's and Weir's as leader", "collective.py", [tensorflow] * 3, [weir, tensorflow, tensorflow], weir)):
+            ("Weir's clients, TensorFlow's tasks", "replicas.py", [weir] * 2, [tensorflow] * 2, tensorflow)):
         print(name)
         failed += run_workers(program, clients, workers, ps) != 0
-    print("all well" if not failed else f"{failed} of 12 clusters have failures")
+    print("all well" if not failed else f"{failed} of 9 clusters have failures")
     return 1 if failed else 0
 
 
