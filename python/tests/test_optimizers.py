@@ -125,3 +125,17 @@ def test_updates_lock_their_variables_when_asked_to():
         for locks in (True, False):
             train = optimizer(0.1, use_locking=locks).minimize(v * v, name=f"{op}{locks}")
             assert train.graph.get_operation_by_name(f"{op}{locks}/update_v/{op}").get_attr("use_locking") is locks
+
+
+def test_what_stands_for_a_tensor_is_minimized():
+    class Loss:
+        def __init__(self, tensor):
+            self.tensor, self.graph = tensor, tensor.graph
+
+    tf.register_tensor_conversion_function(Loss, lambda value, dtype=None, name=None, as_ref=False: value.tensor)
+    w = tf.Variable(1.0)
+    train = tf.train.GradientDescentOptimizer(0.25).minimize(Loss(w * w))
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        sess.run(train)
+        assert sess.run(w) == 0.5

@@ -85,6 +85,8 @@ class Optimizer:
                              f"Optimizer.GATE_GRAPH.  Not {gate_gradients}")
         if callable(loss) and not isinstance(loss, (Tensor, Variable)):
             loss = loss()
+        if not isinstance(loss, (Tensor, Variable, IndexedSlices)):
+            loss = convert_to_tensor(loss)  # an object of a library that stands for a tensor
         if var_list is not None:
             var_list = [var_list] if isinstance(var_list, (Tensor, Variable)) else list(_flat(var_list))
         graph = loss.graph
