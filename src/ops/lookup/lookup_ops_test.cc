@@ -35,6 +35,7 @@ TEST(HashTable, IsFilledOnceAndAskedAfterThat) {
   Operation other = with_pairs("InitializeTableV2", table, strings({"a"}), ints({0}));
   Session session(g);
   expect_error([&] { session.run(ids); }, Code::FailedPrecondition, "Table not initialized");
+  EXPECT_EQ(session.run(size).scalar<int64_t>(), 0);
   session.run(init);
   session.run(init);
   expect_same(session.run(ids), ints({1, -1, 0}));

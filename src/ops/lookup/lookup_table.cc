@@ -289,8 +289,7 @@ std::pair<Tensor, Tensor> LookupTable::export_all() const {
 
 int64_t LookupTable::size() const {
   std::lock_guard lock(mutex_);
-  require_filled();
-  return static_cast<int64_t>(places_.size());
+  return static_cast<int64_t>(places_.size());  // 0 before the table is initialised, as in TensorFlow
 }
 
 }  // namespace weir::ops
