@@ -52,7 +52,7 @@ api: build  ## show how much of TensorFlow's interface is there; tools/api_cover
 	@$(VENV)/bin/python tools/api_coverage.py
 
 conformance: build  ## compare with TensorFlow (kept outside this folder); writes docs/conformance.md
-	@$(VENV)/bin/python tests/conformance/run.py "$$(tests/conformance/make_env.sh)"
+	@$(VENV)/bin/python tests/conformance/run.py $$(tests/conformance/make_env.sh)
 
 mnist: configure-release  ## train the MNIST network; STEPS=6000 for the whole tutorial
 	@cmake --build --preset release -j $(JOBS) --target mnist

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # tests/conformance/make_env.sh: prints the path of a Python that has TensorFlow, outside the repository.
-# $WEIR_CONFORMANCE_PYTHON names one. Otherwise one is kept in ${XDG_CACHE_HOME:-~/.cache}/weir: TensorFlow 1.15.5 when
-# there is a Python 3.6 (of pyenv or of the system), else TensorFlow 2.21, whose tf.compat.v1 stands in for it.
+# $WEIR_CONFORMANCE_PYTHON names one, or two: that of TensorFlow 1.15.5 and one of a later release for what it lacks.
+# Otherwise they are kept in ${XDG_CACHE_HOME:-~/.cache}/weir: TensorFlow 1.15.5 when there is a Python 3.6 (of pyenv or of
+# the system), and TensorFlow 2.21 when there is a 3.11, whose tf.compat.v1 stands in for the other where that is missing.
 set -euo pipefail
 
 if [ -n "${WEIR_CONFORMANCE_PYTHON-}" ]; then
@@ -33,10 +34,15 @@ python36() {
   command -v python3.6
 }
 
+found=()
 if python=$(python36); then
-  make tensorflow-1.15 "$python" pip==21.3.1 tensorflow==1.15.5
-elif python=$(command -v python3.11); then
-  make tensorflow-2.21 "$python" pip tensorflow-cpu==2.21.0
+  found+=("$(make tensorflow-1.15 "$python" pip==21.3.1 tensorflow==1.15.5)")
+fi
+if python=$(command -v python3.11); then
+  found+=("$(make tensorflow-2.21 "$python" pip tensorflow-cpu==2.21.0)")
+fi
+if [ ${#found[@]} -gt 0 ]; then
+  echo "${found[@]}"
 else
   echo "make_env.sh: neither Python 3.6 (for TensorFlow 1.15) nor 3.11 (for 2.21) is there;" \
        "WEIR_CONFORMANCE_PYTHON can name a Python that has TensorFlow" >&2

@@ -1,8 +1,9 @@
-"""Runs the cases that ops.py wrote, on whatever `import tensorflow` gives: op_worker.py CASES RESULTS.
+"""Runs the cases that ops.py wrote, on whatever `import tensorflow` gives: op_worker.py CASES RESULTS FOLDER.
 
 All cases of an operation stand in one graph and run at once; when that fails those of each type do, and at last each
-alone, to see which fails.
+alone, to see which fails. A scene runs step by step in one session. Paths of files are relative to the folder.
 """
+import importlib
 import os
 import sys
 
@@ -77,6 +78,7 @@ def configuration():
         config.graph_options.rewrite_options.disable_meta_optimizer = True
     except AttributeError:  # Weir's ConfigProto has no such options
         pass
+    config.operation_timeout_in_ms = 20000
     return config
 
 
@@ -127,12 +129,51 @@ def run(graph_def, cases):
     return results
 
 
-def main(source, target):
+def run_scene(graph_def, scene):
+    """[for each step: its values, or how it failed], and the gradients of those that are differentiated."""
+    with tf.Graph().as_default() as graph, tf.Session(graph=graph, config=CONFIG) as session:
+        try:
+            tf.import_graph_def(graph_def, name='')
+        except Exception as error:
+            return [failure(error)]
+        feeds = {name: arrays.unpack(value) for name, value in scene['feeds'].items()}
+        results, fetched = [], {}
+        for step in scene['steps']:
+            try:
+                results.append(run_step(graph, session, step, feeds, fetched))
+            except Exception as error:
+                results.append(failure(error))
+    return results
+
+
+def run_step(graph, session, step, feeds, fetched):
+    feeds = dict(feeds, **{name: fetched[source] for name, source in step['carry'].items()})
+    values = session.run(step['fetches'] + step['targets'], feeds)[:len(step['fetches'])]
+    # A session gives the handle of a tensor as an object that knows its name.
+    fetched.update((name, getattr(value, 'handle', value)) for name, value in zip(step['fetches'], values))
+    if not step['compared']:
+        return []
+    if step['inputs']:
+        for parts, name in zip(session.run(gradients_of(graph, step, values), feeds), step['inputs']):
+            slope = dense(parts, np.shape(feeds[name]))
+            values.append(np.zeros(np.shape(feeds[name]), np.float32) if slope is None else slope)
+    return [arrays.pack(value) for value in values]
+
+
+def main(source, target, folder):
     """Appends (operation, results) to `target` for those that have no results there yet."""
+    os.chdir(folder)
     done = set(op for op, _ in arrays.load_all(target))
     for op in arrays.load(source):
         if op['op'] not in done:
-            arrays.append(target, (op['op'], run(tf.GraphDef.FromString(op['graph']), op['cases'])))
+            if op.get('module'):
+                try:
+                    importlib.import_module(op['module'])
+                except ImportError:  # elsewhere the operations are always there
+                    pass
+            graph_def = tf.GraphDef.FromString(op['graph'])
+            is_scene = 'steps' in op
+            arrays.append(target, (op['op'], run_scene(graph_def, op) if is_scene else run(graph_def, op['cases'])))
 
 
 if __name__ == '__main__':

@@ -4,6 +4,7 @@ The graphs are made by Weir and given to both as the same bytes; op_worker.py ru
 """
 import os
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -14,7 +15,9 @@ import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import arrays  # noqa: E402
+import former  # noqa: E402
 import op_cases  # noqa: E402
+from scenes import control, datasets, files, lists, queues, scene, tables  # noqa: E402,F401  (their scenes)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Largest relative error of a value and of a gradient. Errors are relative to the value plus a hundredth of the largest
@@ -29,6 +32,12 @@ EXACT = (0.0, 0.0)
 def build(tf, raw, op, case, dtype, name, dynamic, input_names):
     """Adds one case to the default graph. Returns what op_worker.py needs; raises what Weir says against the case."""
     feeds, differentiated, after = {}, [], []
+
+    def plain(t):
+        """In a type that numpy has."""
+        if t.dtype.base_dtype == tf.bfloat16:
+            return tf.cast(t, tf.float32)
+        return raw.Bitcast(input=t, type=t.dtype.name[1:]) if t.dtype.name.startswith('q') else t
 
     def fed(array, narrow):
         element_type = tf.string if array.dtype == object else array.dtype.name
@@ -45,6 +54,8 @@ def build(tf, raw, op, case, dtype, name, dynamic, input_names):
         if isinstance(value, op_cases.K):
             array = value.value.astype(np.int64) if int64 and value.value.dtype == np.int32 else value.value
             return fed(array, False) if dynamic else tf.constant(array)
+        if isinstance(value, op_cases.Q):
+            return raw.Bitcast(input=fed(value.value, False), type=value.dtype)
         if isinstance(value, op_cases.V):
             initial = fed(value.value, True)
             differentiated.pop()
@@ -72,8 +83,7 @@ def build(tf, raw, op, case, dtype, name, dynamic, input_names):
             with tf.control_dependencies([node]):
                 outputs += [raw.ReadVariableOp(resource=variable, dtype=t) if resource else raw.Identity(input=variable)
                             for variable, t, resource, _ in after]
-            outputs = [tf.cast(t, tf.float32) if t.dtype.base_dtype == tf.bfloat16 else t for t in outputs]
-            return outputs
+            return [plain(t) for t in outputs]
 
     try:
         outputs = add(dynamic)
@@ -99,7 +109,7 @@ def make_cases(only=None):
         input_names, attr_rows, _ = _weir.op_spec(op)
         row = op_cases.find(op, input_names, [attr[0] for attr in attr_rows])
         if row is None or isinstance(row, str):
-            left_out[op] = row or 'NO CASES'
+            left_out[op] = row
             continue
         make, types = row
         cases, refusals = [], []
@@ -127,10 +137,35 @@ def make_cases(only=None):
                         described[op, name] = (dtype, describe(case, dynamic), case.compared)
             cases = [case for case in cases if case]
             if cases:
-                operations.append({'op': op, 'graph': graph.as_graph_def().SerializeToString(), 'cases': cases})
+                graph_def = graph.as_graph_def()
+                former.set_version(graph_def, [op])
+                operations.append({'op': op, 'graph': graph_def.SerializeToString(), 'cases': cases,
+                                   'module': op_cases.CONTRIB.get(op)})
             else:
-                left_out[op] = 'NO CASES: ' + '; '.join(refusals)[:300]
+                left_out[op] = None
+                refused.append((op, 'every type', '', 'building', '; '.join(refusals)[:300], ''))
     return operations, left_out, described, refused
+
+
+def make_scenes(only=None):
+    """([scene for the workers], {operation: the names of its scenes}, [difference]); `only`: beginnings of names."""
+    import weir as tf
+    from weir.core.op_functions import RawOps
+
+    made, covered, refused = [], {}, []
+    for name in sorted(scene.SCENES):
+        if only and not name.startswith(tuple(only)):
+            continue
+        try:
+            entry, operations = scene.build(tf, RawOps(), name)
+        except Exception as error:
+            said = '%s: %s' % (type(error).__name__, str(error).split('\n')[0])
+            refused.append(('scene ' + name, '', '', 'building', said, ''))
+            continue
+        made.append(entry)
+        for op in operations:
+            covered.setdefault(op, []).append('scene ' + name)
+    return made, covered, refused
 
 
 def describe(case, dynamic):
@@ -139,6 +174,8 @@ def describe(case, dynamic):
             return '[%s]' % ', '.join(shape(item) for item in value)
         if isinstance(value, op_cases.K):
             return str(value.value.tolist())
+        if isinstance(value, op_cases.Q):
+            return '%s %s' % (value.dtype, 'x'.join(map(str, value.value.shape)))
         array = value.value if isinstance(value, op_cases.V) else np.asarray(value)
         return 'x'.join(map(str, array.shape)) or 'scalar'
     attrs = ['%s=%s' % item for item in sorted(case.attrs.items())]
@@ -237,7 +274,7 @@ def show(ours, theirs):
         place = np.unravel_index(int(np.argmax(apart)), apart.shape)
     for value in (ours, theirs):
         if value is None:
-            sides.append('no gradient')
+            sides.append('nothing')
         elif isinstance(value, tuple):
             sides.append('%s: %s' % value[1:])
         elif arrays_alike:
@@ -255,16 +292,42 @@ class Row(object):
         self.op, self.cases, self.types, self.value, self.gradient = op, 0, [], {}, {}
         self.differences, self.only_weir, self.neither = [], {}, {}
         self.accepted = {}
+        self.judge = ''  # the version of TensorFlow, when it is not the one of the page
+        self.no_kernels = {}  # of a scene: operations that TensorFlow has no kernel for, and what it says
+
+
+def differ(row, dtype, what, kind, ours, theirs):
+    why = op_cases.accepted(row.op, dtype, '%s: %s' % (what, kind))
+    if why:
+        row.accepted[why] = None
+        return
+    row.differences.append((row.op, dtype, what, kind) + tuple(show(ours, theirs)))
+
+
+def compare_scene(row, ours, theirs):
+    """Step by step; a step is a list of values or how it failed."""
+    if len(ours) != len(theirs):  # one side could not import the graph
+        differ(row, '', '', 'import', *[side[0] if isinstance(side[0], tuple) else None for side in (ours, theirs)])
+        return
+    said = [side[2] for side in theirs if isinstance(side, tuple) and 'No OpKernel was registered' in side[2]]
+    row.no_kernels = {re.search("Op '(\\w+)'", each).group(1): each for each in said}
+    if said:
+        return
+    for i, (a, b) in enumerate(zip(ours, theirs)):
+        what = 'step %d' % (i + 1)
+        row.cases += 1
+        if isinstance(a, tuple) or isinstance(b, tuple):
+            sides = [np.array(side[1]) if isinstance(side, tuple) else np.array('values') for side in (a, b)]
+            if sides[0] != sides[1]:
+                differ(row, '', what, 'outcome', *[side if isinstance(side, tuple) else None for side in (a, b)])
+            continue
+        for x, y in zip(map(arrays.unpack, a), map(arrays.unpack, b)):
+            error = relative_error(row.op, y.dtype.name, x, y)
+            if not error <= (TOLERANCE.get(y.dtype.name, EXACT)[1] if y.dtype.kind in 'fc' else 0.0):
+                differ(row, y.dtype.name, what, 'value', x, y)
 
 
 def compare_case(row, dtype, what, compared, ours, theirs):
-    def differ(kind, a, b):
-        why = op_cases.accepted(row.op, dtype, '%s: %s' % (what, kind))
-        if why:
-            row.accepted[why] = None
-            return
-        row.differences.append((row.op, dtype, what, kind) + tuple(show(a, b)))
-
     a, b = ours['values'], theirs['values']
     if isinstance(a, tuple) or isinstance(b, tuple):
         if isinstance(a, tuple) and isinstance(b, tuple):
@@ -272,22 +335,26 @@ def compare_case(row, dtype, what, compared, ours, theirs):
         elif isinstance(b, tuple):
             row.only_weir[dtype] = b[2]
         else:
-            differ('value', a, arrays.unpack(b[0]) if b else np.zeros(0))
+            differ(row, dtype, what, 'value', a, arrays.unpack(b[0]) if b else np.zeros(0))
         return
     row.cases += 1
     if dtype not in row.types:
         row.types.append(dtype)
-    limit, gradient_limit = TOLERANCE.get(dtype, EXACT)
+
+    def tolerance(array, kind):
+        """That of the case or of the array, whichever is shorter: some results are float32 whatever the inputs are."""
+        if array.dtype.kind not in 'fc':
+            return 0.0
+        return max(TOLERANCE.get(dtype, EXACT)[kind], TOLERANCE[array.dtype.name][kind])
+
     for x, y in zip(a[:compared], b[:compared]):
         x, y = arrays.unpack(x), arrays.unpack(y)
         error = relative_error(row.op, dtype, x, y)
-        allowed = limit if x.dtype.kind in 'fc' else 0.0
-        if x.dtype.kind in 'fc' and not limit:
-            allowed = 2e-5
+        allowed = tolerance(x, 0)
         if not error <= allowed:
             if is_summary(row.op):
                 x, y = [np.array([readable_summary(side.item())], object) for side in (x, y)]
-            differ('value', x, y)
+            differ(row, dtype, what, 'value', x, y)
         else:
             row.value[dtype] = max(row.value.get(dtype, 0.0), error)
     a, b = ours.get('gradients'), theirs.get('gradients')
@@ -295,7 +362,7 @@ def compare_case(row, dtype, what, compared, ours, theirs):
         return
     if isinstance(a, tuple) or isinstance(b, tuple) or a is None or b is None:
         if not isinstance(b, tuple):
-            differ('gradient', a if isinstance(a, tuple) or a is None else arrays.unpack(a[0]),
+            differ(row, dtype, what, 'gradient', a if isinstance(a, tuple) or a is None else arrays.unpack(a[0]),
                    arrays.unpack(b[0]) if b and b[0] else None)
         return
     for x, y in zip(a, b):
@@ -305,11 +372,11 @@ def compare_case(row, dtype, what, compared, ours, theirs):
         # Where one side has no gradient the other's is zero.
         if x is None or y is None:
             if np.any((y if x is None else x) != 0):
-                differ('gradient', x, y)
+                differ(row, dtype, what, 'gradient', x, y)
             continue
         error = relative_error(row.op, dtype, x, y)
-        if not error <= gradient_limit:
-            differ('gradient', x, y)
+        if not error <= tolerance(x, 1):
+            differ(row, dtype, what, 'gradient', x, y)
         else:
             row.gradient[dtype] = max(row.gradient.get(dtype, 0.0), error)
 
@@ -321,7 +388,12 @@ def compare(described, ours, theirs):
         ended = [isinstance(results, tuple) for results in (ours[op], theirs[op])]
         if any(ended):
             said = ['%s %s' % results[1:] if end else 'goes on' for end, results in zip(ended, (ours[op], theirs[op]))]
-            row.differences.append((op, 'some type', 'all cases', 'process') + tuple(said))
+            if op_cases.accepted(op, '', 'process') is None:
+                row.differences.append((op, 'some type', 'all cases', 'process') + tuple(said))
+            else:
+                row.accepted[op_cases.accepted(op, '', 'process')] = None
+        elif op.startswith('scene '):
+            compare_scene(row, ours[op], theirs[op])
         else:
             for name, result in ours[op].items():
                 compare_case(row, *(described[op, name] + (result, theirs[op][name])))
@@ -330,11 +402,14 @@ def compare(described, ours, theirs):
 
 
 class Side(object):
-    """One system's worker. It is started again when an operation ends it; that is a result too."""
+    """A worker of one system. It is started again when an operation ends it; that is a result too."""
 
-    def __init__(self, command, cases, path, operations):
-        self.path, self.operations = path, operations
-        self.command = command + [os.path.join(HERE, 'op_worker.py'), cases, path]
+    def __init__(self, command, entries, path):
+        self.path, self.operations = path, [entry['op'] for entry in entries]
+        cases, folder = path + '_cases', path + '_files'
+        arrays.store(cases, entries)
+        shutil.copytree(os.path.join(os.path.dirname(path), 'files'), folder)
+        self.command = command + [os.path.join(HERE, 'op_worker.py'), cases, path, folder]
         if os.path.exists(path):
             os.remove(path)
         self.start()
@@ -364,47 +439,101 @@ def largest(errors):
     return '%s | %s' % (short(errors.get('float32')), short(max(errors.values()) if errors else None))
 
 
-def run(weir, tensorflow, folder, only=None):
-    """(markdown, differences). `weir` and `tensorflow` are commands that run a program on each."""
-    begin = time.time()
-    operations, left_out, described, refused = make_cases(only)
-    cases = os.path.join(folder, 'cases.pickle')
-    arrays.store(cases, operations)
-    sides = [Side(command, cases, os.path.join(folder, name), [op['op'] for op in operations])
-             for name, command in (('weir', weir), ('tensorflow', tensorflow))]
-    ours, theirs = [side.results() for side in sides]
-    rows = compare(described, ours, theirs)
-    for row in rows:
-        row.differences += [difference for difference in refused if difference[0] == row.op]
-    differences = [d for row in rows for d in row.differences]
-    count = sum(row.cases for row in rows)
-    lines = ['## Operations', '',
-             '%d operations, %d cases, values and gradients; %d operations differ.' % (
-                 len(rows), count, sum(bool(row.differences) for row in rows)), '',
-             'The largest relative errors over all cases, each within the tolerance of its type: %s; everything else '
-             'exactly. "Only here": types that this operation has in Weir and not in TensorFlow.' % ', '.join(
-                 '%s %g (gradient %g)' % ((name,) + TOLERANCE[name]) for name in sorted(TOLERANCE)), '',
-             '| Operation | Cases | Types | Value, float32 | all | Gradient, float32 | all | Only here | Verdict |',
+def results_of(sides):
+    return {op: results for side in sides for op, results in side.results().items()}
+
+
+def ask_newer(newer, version, rows, operations, described, ours, folder):
+    """Compares with a later TensorFlow what the other has no kernel for."""
+    lacking = set(row.op for row in rows if not row.cases and row.only_weir)
+    again = [entry for entry in operations if entry['op'] in lacking]
+    theirs = Side(newer, again, os.path.join(folder, 'newer')).results()
+    for row in compare(described, {op: ours[op] for op in lacking}, theirs):
+        if row.cases:
+            row.judge = version
+            rows[[old.op for old in rows].index(row.op)] = row
+
+
+def table(rows):
+    """The part of the page about operations that have rows of cases."""
+    lines = ['| Operation | Cases | Types | Value, float32 | all | Gradient, float32 | all | Only here | Verdict |',
              '|---|---|---|---|---|---|---|---|---|']
-    for row in sorted(rows, key=lambda r: r.op):
+    for row in rows:
         verdict = 'same' if row.cases else 'not comparable'
         if row.differences:
             verdict = '**%d differences**' % len(row.differences)
         lines.append('| %s | %d | %s | %s | %s | %s | %s |' % (
             row.op, row.cases, ' '.join(row.types), largest(row.value), largest(row.gradient),
-            ' '.join(t for t in row.only_weir if t not in row.types), verdict))
-    lines += ['', 'Accepted differences, on purpose or TensorFlow\'s own:', '']
-    lines += ['- %s: %s' % (row.op, why) for row in rows for why in row.accepted]
-    lines += ['', 'Left out:', ''] + ['- %s: %s' % item for item in sorted(left_out.items())]
+            ' '.join(t for t in row.only_weir if t not in row.types), verdict + (row.judge and ' as ' + row.judge)))
+    return lines
+
+
+def scene_table(operations, covered, scenes):
+    lines = ['| Operation | Steps | Scenes | Verdict |', '|---|---|---|---|']
+    for op in operations:
+        parts = [scenes[name] for name in covered[op] if name in scenes]
+        found = sum(len(part.differences) for part in parts)
+        names = sorted(set(part.op.split()[1] for part in parts))
+        lines.append('| %s | %d | %s | %s |' % (
+            op, sum(part.cases for part in parts), ', '.join(names[:3]) + (', ...' if len(names) > 3 else ''),
+            '**%d differences**' % found if found else 'same'))
+    return lines
+
+
+def run(weir, tensorflow, folder, only=None, newer=None):
+    """(markdown, differences). `weir`, `tensorflow` and `newer` (command, version) are commands that run a program."""
+    import weir as tf
+
+    begin = time.time()
+    operations, left_out, described, refused = make_cases(only)
+    scenes, covered, more = make_scenes(only)
+    refused += more
+    files.make(tf, os.path.join(folder, 'files'))
+    # TensorFlow takes most of the time: two workers, and one of Weir beside them for the first minutes.
+    work = operations + scenes
+    here = [Side(weir, work, os.path.join(folder, 'weir'))]
+    there = [Side(tensorflow, work[i::2], os.path.join(folder, 'tensorflow%d' % i)) for i in (0, 1)]
+    ours, theirs = results_of(here), results_of(there)
+    everything = compare(described, ours, theirs)
+    if newer:
+        ask_newer(newer[0], newer[1], everything, operations, described, ours, folder)
+    rows = sorted((row for row in everything if not row.op.startswith('scene ')), key=lambda row: row.op)
+    scenes = {row.op: row for row in everything if row.op.startswith('scene ')}
+    no_kernels = {op: said for row in scenes.values() for op, said in row.no_kernels.items()}
+    in_scenes = sorted(op for op in covered if op not in no_kernels and not any(row.op == op and row.cases for row in rows))
+    incomparable = [row for row in rows if not row.cases and not row.differences and row.op not in in_scenes]
+    compared = [row for row in rows if row.cases or row.differences]
+    left_out = {op: no_kernels.get(op, why) for op, why in left_out.items() if op in no_kernels or op not in covered}
+    refused += [(op, '', '', 'coverage', 'no case, no scene and no reason for it', '')
+                for op, why in left_out.items() if why is None]
+    differences = [d for row in everything for d in row.differences] + refused
+    count = sum(row.cases for row in rows)
+    steps = sum(row.cases for row in scenes.values())
+    lines = ['## Operations', '',
+             '%d operations, one by one in %d cases: values and gradients. %d more in %d scenes, small graphs with %d runs '
+             'that are compared in turn: values, and the class of the error where a run fails. %d cannot be compared.' % (
+                 len(compared), count, len(in_scenes), len(scenes), steps, len(incomparable) + len(left_out)), '',
+             'The largest relative errors over all cases, each within the tolerance of its type: %s; everything else '
+             'exactly. "Only here": types that this operation has in Weir and not in TensorFlow.' % ', '.join(
+                 '%s %g (gradient %g)' % ((name,) + TOLERANCE[name]) for name in sorted(TOLERANCE)), '']
+    lines += table(compared) + ['', '## Operations in scenes', ''] + scene_table(in_scenes, covered, scenes)
+    lines += ['', '## Accepted differences', '', "On purpose, or TensorFlow's own:", '']
+    lines += ['- %s: %s' % (row.op, why) for row in everything for why in row.accepted]
+    lines += ['', '## Not compared', '']
+    said = {row.op: next(iter((row.only_weir or row.neither).values())) for row in incomparable}
+    reasons = {op: 'TensorFlow has no kernel for CPUs' if 'No OpKernel was registered' in why else why
+               for op, why in dict(said, **{op: why for op, why in left_out.items() if why}).items()}
+    lines += ['- %s: %s' % item for item in sorted(reasons.items())]
     if only:
         for row in rows:
             print(row.op, 'only Weir:', row.only_weir, 'neither:', row.neither)
     seconds = time.time() - begin
-    print('operations: %d, cases: %d, differences: %d, %.0f s' % (len(rows), count, len(differences), seconds))
+    print('operations: %d, cases: %d, scenes: %d, steps: %d, differences: %d, %.0f s' % (
+        len(rows), count, len(scenes), steps, len(differences), seconds))
     return lines, differences
 
 
-if __name__ == '__main__':  # ops.py PYTHON [operation...]: the differences of some operations
+if __name__ == '__main__':  # ops.py PYTHON [operation, or the beginning of the name of a scene...]: their differences
     import tempfile
 
     driver = os.path.join(HERE, 'tensorflow_driver.py')

@@ -1,6 +1,7 @@
-"""`make conformance`: compares Weir with TensorFlow and writes docs/conformance.md. run.py PYTHON_WITH_TENSORFLOW
+"""`make conformance`: compares Weir with TensorFlow and writes docs/conformance.md. run.py PYTHON_WITH_TENSORFLOW [ANOTHER]
 
-Ends with 1 when there is a difference.
+A second Python, with a later TensorFlow, is asked about operations that the first has no kernel for. Ends with 1 when
+there is a difference.
 """
 import os
 import re
@@ -34,23 +35,32 @@ def grouped(differences):
                 side[:200].replace('`', "'") for side in (ours, theirs)))
 
 
-def main(python):
+def command_of(python):
+    """How a program runs on the TensorFlow of a Python, and its version."""
+    command = [python, os.path.join(HERE, 'tensorflow_driver.py')]
+    version = subprocess.run(command + [os.path.join(HERE, 'version.py')], stdout=subprocess.PIPE, universal_newlines=True,
+                             check=True).stdout.strip()
+    return command, version
+
+
+def main(python, newer=None):
     os.environ['PYTHONPATH'] = os.path.join(ROOT, 'python')
     weir = [sys.executable, '-m', 'weir']
-    tensorflow = [python, os.path.join(HERE, 'tensorflow_driver.py')]
-    version = subprocess.run(tensorflow + [os.path.join(HERE, 'version.py')], stdout=subprocess.PIPE,
-                             universal_newlines=True, check=True).stdout.strip()
+    tensorflow, version = command_of(python)
+    newer = newer and command_of(newer)
     lines, differences = [], []
     with tempfile.TemporaryDirectory() as folder:
-        for section in (ops.run, programs.run_all, files.run_all):
+        for section, more in ((ops.run, dict(newer=newer)), (programs.run_all, {}), (files.run_all, {})):
             place = os.path.join(folder, section.__module__)
             os.makedirs(place)
-            more, found = section(weir, tensorflow, place)
-            lines += more + ['']
+            shown, found = section(weir, tensorflow, place, **more)
+            lines += shown + ['']
             differences += found
     text = ['# Conformance', '',
-            'What `make conformance` found: Weir beside TensorFlow %s, from the same graphs, programs and files. '
-            'This page is written by it.' % version, '', '## Differences', '']
+            'What `make conformance` found: Weir beside TensorFlow %s, from the same graphs, programs and files. %s'
+            'This page is written by it.' % (version, newer and 'Operations that this version has no kernel for are beside '
+                                             'TensorFlow %s, where the table says so. ' % newer[1] or ''),
+            '', '## Differences', '']
     text += list(grouped(differences)) or ['None.']
     with open(os.path.join(ROOT, 'docs', 'conformance.md'), 'w') as out:
         out.write('\n'.join(text + [''] + lines).rstrip() + '\n')

@@ -98,8 +98,6 @@ def rows():
         'Assert': lambda v: [C(K(True, bool), [v(2), v(3, 2)])],
         'Print': lambda v: [C(v(2), [v(2), v(3, 2)])],
         'CheckNumerics': lambda v: [C(v(2), message='m')],
-        'TopK': lambda v: [C(v(2, 5), k=2)],
-        'AudioSummary': lambda v: [C(name('tag'), v(2, 9, 2), sample_rate=10.0)],
         'MergeSummary': lambda v: [C([name(''), name('')])],
     }
     return {op: (make, lists if 'List' in op or 'S' in op or 'R' in op else ('float32',)) for op, make in found.items()}
@@ -194,6 +192,8 @@ class Maker(object):
         kind = 'const'
         if isinstance(value, tuple):  # an input of ROWS
             return value
+        if isinstance(value, op_cases.Q):
+            return ('const', value.dtype, value.value)
         if isinstance(value, op_cases.V):
             ref = [i[3] for i in self.signature.inputs if i[0] == name]
             kind, value = ('ref' if ref and ref[0] else 'resource'), value.value

@@ -106,7 +106,9 @@ row('GatherNd',
                C(v(4, 3, 2), K([[1], [1], [0]])),
                C(v(4, 3), K([[[0, 0]], [[2, 1]]]))])
 row('ScatterNd', lambda v: [C(K([[0], [2], [0]]), v(3, 4), K([4, 4])), C(K([[0, 1], [2, 2]]), v(2), K([3, 3]))])
-row('TensorScatterAdd TensorScatterSub TensorScatterUpdate', lambda v: [C(v(4, 3), K([[0], [2]]), v(2, 3))])
+row('TensorScatterUpdate', lambda v: [C(v(4, 3), K([[0], [2]]), v(2, 3))])
+# TensorFlow ends the process for truths and strings here.
+row('TensorScatterAdd TensorScatterSub', lambda v: [C(v(4, 3), K([[0], [2]]), v(2, 3))], ALL_TYPES[:-2])
 row('ScatterNdNonAliasingAdd', lambda v: [C(v(4, 3), K([[0], [2]]), v(2, 3))])
 row('SparseToDense',
     lambda v: [C(K([[0, 1], [2, 0]]), K([3, 2]), v(2), v()),
@@ -275,3 +277,5 @@ row('RaggedTensorToTensor', lambda v: [
       row_partition_types=['FIRST_DIM_SIZE', 'VALUE_ROWIDS'], gradient=False),
     C(K([-1, 2, 2], np.int64), v(5, 2), v(2), [SPLITS], row_partition_types=['ROW_SPLITS'], gradient=False),
 ], ('float32', 'int32', 'string'))
+row('TileGrad', lambda v: [C(v(4, 6), K([2, 3]), gradient=False), C(v(2, 3), K([1, 1]), gradient=False)])
+row('DebugGradientIdentity', lambda v: [C(v(2, 3))], MOVED)

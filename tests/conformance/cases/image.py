@@ -68,6 +68,15 @@ row(
 row('RGBToHSV HSVToRGB', lambda v: [C(v(3, 4, 3, low=0, high=1)), C(v(3, low=0, high=1))], ('float32', 'float64'))
 row('AdjustHue AdjustSaturation AdjustContrastv2',
     lambda v: [C(v(2, 5, 4, 3, low=0, high=1), K(amount, np.float32)) for amount in (0.3, 1.0, 0.0)], ('float32',))
+row('AdjustContrast', lambda v: [C(v(2, 5, 4, 3, low=0, high=9), K(2.0, np.float32), K(0, np.float32), K(7, np.float32))],
+    ('uint8', 'int16', 'int32', 'float32', 'float64'))
+TURNED = K([[0.9, -0.4, 1, 0.4, 0.9, -0.5, 0, 0], [1, 0, 0.3, 0, 1, 0, 0.05, 0.01]], np.float32)
+row('ImageProjectiveTransform', lambda v: [
+    C(v(2, 5, 6, 3), TURNED, interpolation=how) for how in ('NEAREST', 'BILINEAR')], ('float32', 'float64', 'int32', 'uint8'))
+row('ImageProjectiveTransformV2', lambda v: [
+    C(v(2, 5, 6, 3), TURNED, K([4, 7]), interpolation=how) for how in ('NEAREST', 'BILINEAR')],
+    ('float32', 'float64', 'int32', 'uint8'))
+row('RandomCrop', lambda v: [C(v(6, 7, 3), K([3, 4], np.int64), seed=3, seed2=4)], ('float32', 'uint8', 'int32'))
 row('DrawBoundingBoxes', lambda v: [C(v(2, 8, 9, 3), _boxes(v, 2, 4, 4))], ('float32',))
 row('DrawBoundingBoxesV2', lambda v: [C(v(2, 8, 9, 3), _boxes(v, 2, 4, 4), _boxes(v, 3, 4))], ('float32',))
 row('NonMaxSuppression', _suppression(lambda v: ()), ('float32',))
@@ -99,4 +108,5 @@ row('EncodeJpegVariableQuality', lambda v: [C(K(PICTURE, np.uint8), K(70))], ('u
 row('RandomGamma',
     lambda v: [C(K([5]), v.of([0.3, 1.0, 4.5]), seed=3, seed2=4, gradient=False), C(K([2, 2]), v.of(2.0), seed=1, seed2=2, gradient=False)],
     ('float32', 'float64', 'float16'))
+row('RandomPoisson', lambda v: [C(K([5]), v.of([0.5, 3.0, 40.0]), seed=3, seed2=4)], ('float32', 'float64'))
 row('RandomPoissonV2', lambda v: [C(K([5]), K([0.5, 3.0, 40.0], np.float32), dtype='float32', seed=3, seed2=4)], ('float32',))

@@ -1,7 +1,7 @@
 """Rows of the table of operations: networks: activations, convolutions, pools, normalisation, losses."""
 import numpy as np
 
-from cases.table import C, FLOATS, K, Values, row
+from cases.table import C, FLOATS, K, REAL, Values, row
 
 row(
     'Softmax LogSoftmax', lambda v: [C(v(3, 4)), C(v(7)), C(v(2, 3, 5)), C(v(1, 1))] +
@@ -139,6 +139,8 @@ def volume_cases(v, make):
             yield C(K(image), weights, gradient, **attrs)
         elif make == 'filter':
             yield C(values, K(kernel), gradient, **attrs)
+        elif make == 'arrays':
+            yield C(values, weights, gradient, **attrs)
         elif make == 'pool':
             yield C(v.distinct(*image), ksize=[1] + list(kernel[:3]) + [1], **attrs)
         else:
@@ -148,8 +150,20 @@ def volume_cases(v, make):
 row('Conv3D', lambda v: volume_cases(v, 'forward'))
 row('Conv3DBackpropInputV2', lambda v: volume_cases(v, 'input'))
 row('Conv3DBackpropFilterV2', lambda v: volume_cases(v, 'filter'))
+row('Conv3DBackpropInput Conv3DBackpropFilter', lambda v: volume_cases(v, 'arrays'))
 row('MaxPool3D AvgPool3D', lambda v: volume_cases(v, 'pool'))
 row('AvgPool3DGrad', lambda v: volume_cases(v, 'pool gradient'))
+
+
+def max_pool_volume_gradient(v, second):
+    image = v.distinct(1, 4, 4, 6, 2)
+    out = image.reshape(1, 2, 2, 2, 2, 3, 2, 2).max((2, 4, 6))
+    yield C(image, out, v(*(image.shape if second else out.shape)), ksize=[1, 2, 2, 2, 1], strides=[1, 2, 2, 2, 1],
+            padding='VALID')
+
+
+row('MaxPool3DGrad', lambda v: max_pool_volume_gradient(v, False), FLOATS)
+row('MaxPool3DGradGrad', lambda v: max_pool_volume_gradient(v, True), FLOATS)
 row('DataFormatDimMap', lambda v: [C(K([0, 1, 2, 3, -1, -2, -3, -4])), C(K([[1, 3], [-2, 0]]), dst_format='HWNC')])
 row('DataFormatVecPermute', lambda v: [C(K([7, 4, 9, 3])), C(K([[7, 4], [9, 3], [4, 5], [5, 1]]), src_format='HWNC', dst_format='NHWC')])
 row(
@@ -214,6 +228,10 @@ row('FractionalAvgPool FractionalMaxPool', lambda v: [
     C(v.distinct(2, 9, 8, 2), pooling_ratio=RATIO, pseudo_random=pseudo, overlapping=overlapping, deterministic=True,
       seed=3, seed2=5) for pseudo in (False, True) for overlapping in (False, True)
 ], ('float32', 'float64', 'int32'))
+row('FractionalMaxPoolGrad', lambda v: [
+    C(image, np.stack([np.stack([image[:, a:b, c:d].max((1, 2)) for c, d in ((0, 2), (2, 4))], 1) for a, b in ((0, 2), (2, 5))], 1),
+      v(1, 2, 2, 2), K([0, 2, 5], np.int64), K([0, 2, 4], np.int64), overlapping=False)
+    for image in [v.distinct(1, 5, 4, 2)]], ('float32', 'float64', 'int32'))
 row('FractionalAvgPoolGrad', lambda v: [
     C(K([1, 4, 5, 2], np.int64), v(1, 2, 3, 2), K([0, 2, 4], np.int64), K([0, 1, 3, 5], np.int64), overlapping=o)
     for o in (False, True)], ('float32', 'float64'))
@@ -224,3 +242,9 @@ row('FusedResizeAndPadConv2D', lambda v: [
     C(v(1, 4, 5, 2), K([6, 7]), K([[0, 0], [1, 1], [2, 0], [0, 0]]), v(3, 2, 2, 3), mode=mode, strides=[1, 1, 1, 1],
       padding='VALID', resize_align_corners=align) for mode, align in (('REFLECT', True), ('SYMMETRIC', False))],
     ('float32', 'float64'))
+row('BatchNormWithGlobalNormalization', lambda v: [
+    C(v(2, 3, 2, 5), v(5), v(5, low=0.5, high=2), v(5), v(5), variance_epsilon=0.01, scale_after_normalization=scale)
+    for scale in (False, True)], REAL)
+row('BatchNormWithGlobalNormalizationGrad', lambda v: [
+    C(v(2, 3, 2, 5), v(5), v(5, low=0.5, high=2), v(5), v(2, 3, 2, 5), variance_epsilon=0.01, scale_after_normalization=scale,
+      gradient=False) for scale in (False, True)], REAL)

@@ -17,6 +17,17 @@ row(
         C(K([[1, 3], [0, 2]], np.int64), num_true=2, num_sampled=5, unique=unique, range_max=20, **SEEDS)
         for unique in (True, False)
     ], ('int64',))
+row('LearnedUnigramCandidateSampler ThreadUnsafeUnigramCandidateSampler', lambda v: [
+    C(K([[1, 3], [0, 2]], np.int64), num_true=2, num_sampled=3, unique=unique, range_max=20, **SEEDS)
+    for unique in (True, False)], ('int64',))
+row('AllCandidateSampler', lambda v: [
+    C(K([[1, 3], [0, 2]], np.int64), num_true=2, num_sampled=5, unique=unique, **SEEDS) for unique in (True, False)], ('int64',))
+row('FixedUnigramCandidateSampler', lambda v: [
+    C(K([[1, 3], [0, 2]], np.int64), num_true=2, num_sampled=n, unique=unique, range_max=5 + reserved, num_reserved_ids=reserved,
+      unigrams=[1.0, 3.0, 0.5, 2.0, 4.0], distortion=distortion, **SEEDS)
+    for unique, n in ((True, 3), (False, 9)) for reserved in (0, 1) for distortion in (1.0, 0.75)], ('int64',))
+row('StatelessMultinomial', lambda v: [
+    C(v(3, 6), K(50), K([3, 4])), C(v(1, 4), K(7), K([5, -6], np.int64), output_dtype='int32')], FLOATS + ('int32',))
 row('ComputeAccidentalHits',
     lambda v: [C(K([[1, 3], [0, 2]], np.int64), K([3, 7, 1, 0], np.int64), num_true=2, **SEEDS)], ('int64',))
 
@@ -50,3 +61,18 @@ row('NearestNeighbors', lambda v: [C(v(20, 3), v(5, 3), K(2, np.int64)), C(v(4, 
 row('KMC2ChainInitialization', lambda v: [C(v(30, low=0.1, high=2), K(7, np.int64))], ('float32',))
 row('KmeansPlusPlusInitialization', lambda v: [
     C(v(30, 2), K(4, np.int64), K(7, np.int64), K(0, np.int64)), C(v(30, 2), K(4, np.int64), K(7, np.int64), K(3, np.int64))], ('float32',))
+
+
+def sdca(loss, flag, iterations):
+    # One example: of several TensorFlow takes one or another first.
+    return C([K([0], np.int64)], [K([7], np.int64)], [K([2], np.float32)], [K([[1, 2]], np.float32)], K([1.5], np.float32),
+             K([1], np.float32), [K([3, 7], np.int64)], [K([0.1, -0.2], np.float32)], [K([0.3, 0], np.float32)],
+             K(np.zeros([1, 4]), np.float32), loss_type=loss, l1=0.1, l2=1.0, num_loss_partitions=1,
+             num_inner_iterations=iterations, **flag)
+
+
+LOSSES = ('logistic_loss', 'squared_loss', 'hinge_loss', 'smooth_hinge_loss', 'poisson_loss')
+row('SdcaOptimizer', lambda v: [
+    sdca(loss, dict(adaptative=a), n) for loss in LOSSES for a in (False, True) for n in (1, 2)], ('float32',))
+row('SdcaOptimizerV2', lambda v: [
+    sdca(loss, dict(adaptive=a), n) for loss in LOSSES for a in (False, True) for n in (1, 2)], ('float32',))

@@ -31,4 +31,3 @@ row('HistogramFixedWidth', lambda v: [C(v(20, low=-8, high=8), v.of([-5, 5], -9,
 row('IgammaGradA', lambda v: [C(v(3, 4, low=1.2, high=4), v(3, 4, low=0.3, high=3), gradient=False)])
 row('ShardedFilename', lambda v: [C(K(b'model', object), K(3), K(12))], STRING)
 row('ShardedFilespec', lambda v: [C(K(b'model', object), K(12))], STRING)
-row('Unbatch', lambda v: [], ())

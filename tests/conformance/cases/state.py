@@ -17,7 +17,6 @@ row('ResourceGather', lambda v: [C(V(v(5, 3)), K([4, 0, 4]), dtype=v.dtype)])
 row('ReadVariableOp', lambda v: [C(V(v(3, 4)), dtype=v.dtype)])
 row('VariableShape IsVariableInitialized VarIsInitializedOp', lambda v: [C(V(v(3, 4)))])
 row('CountUpTo', lambda v: [C(V(np.array(3, v.dtype)), limit=5)], ('int32', 'int64'))
-row('Variable VariableV2 VarHandleOp', lambda v: [], ())
 
 SCALARS = {
     'lr': 0.1, 'alpha': 0.1, 'rho': 0.9, 'epsilon': 0.01, 'momentum': 0.9, 'beta1_power': 0.81, 'beta2_power': 0.99,

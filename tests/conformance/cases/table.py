@@ -5,6 +5,7 @@ C(*inputs, **attributes); an input is an array, a list of arrays, or one of
 
   K(array)  indices, axes, shapes: a constant in the static form of a case, fed in the dynamic form; not differentiated
   V(array)  a variable with this value; what it holds afterwards is compared too
+  Q(array, type)  numbers of a quantised type, fed as the integers that they are made of
 
 Every row is tried with every type; those that Weir's table of the operation does not accept are left out.
 """
@@ -28,6 +29,12 @@ class V(object):
 
     def __init__(self, value):
         self.value = value
+
+
+class Q(object):
+
+    def __init__(self, value, dtype):
+        self.dtype, self.value = dtype, np.asarray(value, dtype[1:])
 
 
 class C(object):

@@ -83,3 +83,6 @@ row('UnicodeEncode', lambda v: [C(K([104, 228, 33]), K([0, 2, 3], np.int64), out
 row('StringNGrams', lambda v: [C(text('a', 'b', 'c', 'd'), K([0, 3, 4], np.int64), separator='|', ngram_widths=[2, 3],
                                  left_pad='L', right_pad='R', pad_width=width, preserve_short_sequences=short)
                                for width in (-1, 0, 1) for short in (True, False)], STRING)
+row('UnicodeScript', lambda v: [C(K([65, 0x3b1, 0x4e00, 0x430, 48, -1, 1 << 30]))], STRING)
+row('SdcaFprint', lambda v: [C(text('hello', '', 'feature'))], STRING)
+row('Fact', lambda v: [C()], STRING)
