@@ -209,3 +209,34 @@ def test_states_are_fed_as_they_are_fetched():
             session.run(after, {before: np.zeros(3)})
         with pytest.raises(ValueError, match="is not unique"):
             session.run(after, {(before[1], before[1]): (once[1], once[1])})
+
+
+def cell_in_two_scopes(size):
+    cell = cells.BasicLSTMCell(4)
+    for scope, depth in (("a", 3), ("b", size), ("a", 3)):
+        with tf.variable_scope(scope, reuse=tf.AUTO_REUSE):
+            cell(tf.ones([2, depth]), cell.zero_state(2, tf.float32))
+    return [v.op.name for v in tf.trainable_variables()]
+
+
+def test_a_cell_has_the_same_weights_in_every_scope():
+    assert cell_in_two_scopes(3) == ["a/basic_lstm_cell/kernel", "a/basic_lstm_cell/bias"]
+
+
+def test_a_cell_has_weights_of_its_own_in_every_scope_of_a_program_for_tensorflow_0_x():
+    tf.concat(0, [[1], [2]])
+    assert cell_in_two_scopes(3) == ["a/basic_lstm_cell/kernel", "a/basic_lstm_cell/bias",
+                                     "b/basic_lstm_cell/kernel", "b/basic_lstm_cell/bias"]
+
+
+def test_a_cell_has_weights_of_its_own_where_its_inputs_have_another_depth():
+    assert cell_in_two_scopes(5)[2:] == ["b/basic_lstm_cell/kernel", "b/basic_lstm_cell/bias"]
+
+
+def test_stacked_cells_have_weights_of_their_own_in_every_scope_of_a_program_for_tensorflow_0_x():
+    tf.split(0, 2, [1, 2])
+    cell = cells.MultiRNNCell([cells.GRUCell(3)] * 2)
+    for scope in "ab":
+        tf.nn.dynamic_rnn(cell, tf.ones([2, 4, 3]), dtype=tf.float32, scope=scope)
+    kernels = [v.op.name for v in tf.trainable_variables() if v.op.name.endswith("gates/kernel")]
+    assert kernels == [f"{scope}/multi_rnn_cell/cell_{i}/gru_cell/gates/kernel" for scope in "ab" for i in (0, 1)]

@@ -35,6 +35,7 @@ class Graph(_weir.Graph):
         self._variable_creators = []  # of variable_creator_scope
         self._device_names = []  # of the scopes around
         self._layer_counts = {}  # see layers/base.py
+        self._of_0_x = False  # whether calls have shown that the program was written for TensorFlow 0.x; see rnn/cells.py
         self._unfeedable, self._unfetchable = set(), set()
         self._collection_refs = {}
 

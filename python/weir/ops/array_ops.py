@@ -179,6 +179,7 @@ def concat(values, axis=None, name="concat", concat_dim=None):
     elif isinstance(axis, (list, tuple)) or _is_number(values) or (
             isinstance(values, Tensor) and values._shape_tuple() == () and not _is_number(axis)):
         values, axis = axis, values
+        _graph()._of_0_x = True
     if not isinstance(values, (list, tuple)):
         values = [values]
     return _weir.concat(_graph(), list(values), axis, name)
@@ -198,6 +199,7 @@ def stack(values, axis=0, name="stack"):
 
 
 def pack(values, axis=0, name="pack"):
+    _graph()._of_0_x = True
     return _weir.stack(_graph(), list(values), axis, name)
 
 
@@ -210,6 +212,7 @@ def unstack(value, num=None, axis=0, name="unstack"):
 
 
 def unpack(value, num=None, axis=0, name="unpack"):
+    _graph()._of_0_x = True
     return _weir.unstack(_graph(), value, num, axis, name)
 
 
@@ -222,6 +225,7 @@ def split(value=None, num_or_size_splits=None, axis=0, num=None, name="split", s
         value, num_or_size_splits, axis = tensor, num_split if num_split is not None else num_or_size_splits, split_dim
     elif isinstance(axis, _TENSORS) and not isinstance(value, _TENSORS) or _is_number(value):
         value, axis = axis, value
+        _graph()._of_0_x = True
     if num_or_size_splits is None:
         raise TypeError("split() needs num_or_size_splits")
     return _weir.split(_graph(), value, num_or_size_splits, axis, num, name)

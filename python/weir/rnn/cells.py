@@ -64,10 +64,28 @@ class RNNCell(Layer):
     in ``build(inputs_shape)`` with ``add_variable`` or in ``call`` with ``tf.get_variable``."""
 
     def __call__(self, inputs, state, scope=None, *args, **kwargs):
-        with variable_scope(get_variable_scope() if scope is None else scope, custom_getter=self._remember) as opened:
+        cell = self._of_scope(inputs, scope)
+        with variable_scope(get_variable_scope() if scope is None else scope, custom_getter=cell._remember) as opened:
             if scope is not None:
                 kwargs["scope"] = opened
-            return super().__call__(inputs, state, *args, **kwargs)
+            return Layer.__call__(cell, inputs, state, *args, **kwargs)
+
+    def _of_scope(self, inputs, scope):
+        """The cell that has this one's weights for the scope where it is called.
+
+        Since TensorFlow 1.2 that is the cell itself, everywhere. Before, every scope had weights of its own. Programs of
+        0.x tell by what else they call, and those of 1.0 by inputs of several depths, which one matrix could not serve.
+        """
+        name = scope if isinstance(scope, str) else (scope or get_variable_scope()).name
+        if isinstance(scope, str) and get_variable_scope().name:
+            name = f"{get_variable_scope().name}/{scope}"
+        depths = [each.shape[-1:].as_list() for each in nest.flatten(inputs) if isinstance(each, Tensor)]
+        known = self.__dict__.setdefault("_by_scope", {})  # None for the cell itself, and the depths of the inputs
+        if name not in known:
+            one_matrix = isinstance(self, LayerRNNCell)
+            apart = known and (_graph()._of_0_x or one_matrix and any(other != depths for _, other in known.values()))
+            known[name] = _with_own_weights(self) if apart else None, depths
+        return known[name][0] or self
 
     def _remember(self, getter, *args, **kwargs):
         """What ``tf.get_variable`` gives inside of the cell is one of its weights."""
@@ -129,7 +147,7 @@ class LayerRNNCell(RNNCell):
     """A cell that makes its variables in ``build``."""
 
     def __call__(self, inputs, state, scope=None, *args, **kwargs):
-        return Layer.__call__(self, inputs, state, *args, scope=scope, **kwargs)
+        return Layer.__call__(self._of_scope(inputs, scope), inputs, state, *args, scope=scope, **kwargs)
 
 
 class _UnitsCell(LayerRNNCell):
@@ -404,7 +422,7 @@ class _SlimRNNCell(RNNCell):
 def _with_own_weights(cell):
     """A cell like ``cell`` that has not been called yet."""
     own = copy.copy(cell)
-    own._scope, own.built = None, False
+    own._scope, own.built, own._by_scope = None, False, {}
     own._trainable_weights, own._non_trainable_weights = [], []
     if isinstance(own, _Around):
         own._cell = _with_own_weights(own._cell)
