@@ -47,13 +47,13 @@ void infer_audio_summary(InferContext& c) {
   }
 }
 
-void audio_summary(KernelContext& c, float sample_rate, int64_t max_outputs) {
-  const Shape& shape = c.shape(1);
+proto::Summary audio_summary(KernelContext& c, int tag, float sample_rate, int64_t max_outputs) {
+  const Shape& shape = c.shape(tag + 1);
   const int64_t frames = shape[1], channels = shape.rank() == 2 ? 1 : shape[2];
   // The format counts bytes, also those of a second, in 32 bits and channels in 16.
   constexpr int64_t kLargest = std::numeric_limits<uint32_t>::max() - 36;
   if (!(sample_rate > 0)) c.fail("sample_rate must be > 0");
-  if (c.elements(1) == 0 && shape[0] != 0) c.fail("the audio is empty: " + shape.str());
+  if (c.elements(tag + 1) == 0 && shape[0] != 0) c.fail("the audio is empty: " + shape.str());
   if (2 * channels > std::numeric_limits<uint16_t>::max() || 2 * channels * frames > kLargest ||
       static_cast<double>(sample_rate) * 2 * static_cast<double>(channels) > static_cast<double>(kLargest)) {
     c.fail("audio of shape " + shape.str() + " does not fit into a WAV file");
@@ -61,17 +61,17 @@ void audio_summary(KernelContext& c, float sample_rate, int64_t max_outputs) {
   proto::Summary summary;
   for (int64_t i = 0; i < std::min(max_outputs, shape[0]); ++i) {
     proto::Summary::Value& value = *summary.add_value();
-    value.set_tag(numbered_tag(c.input<std::string>(0)[0], "audio", i, max_outputs));
+    value.set_tag(numbered_tag(c.input<std::string>(tag)[0], "audio", i, max_outputs));
     proto::Summary::Audio& audio = *value.mutable_audio();
     audio.set_sample_rate(sample_rate);
     audio.set_num_channels(channels);
     audio.set_length_frames(frames);
     audio.set_content_type("audio/wav");
-    audio.set_encoded_audio_string(encode_wav(c.input<float>(1) + i * frames * channels, static_cast<uint32_t>(frames),
-                                              static_cast<uint32_t>(channels),
+    audio.set_encoded_audio_string(encode_wav(c.input<float>(tag + 1) + i * frames * channels,
+                                              static_cast<uint32_t>(frames), static_cast<uint32_t>(channels),
                                               static_cast<uint32_t>(std::lround(sample_rate))));
   }
-  set_summary(c, summary);
+  return summary;
 }
 
 }  // namespace weir::ops

@@ -12,7 +12,9 @@ struct State {
 
 State prepare(PrepareContext& c) { return {c.attr<float>("sample_rate"), c.attr<int64_t>("max_outputs")}; }
 
-void cpu(KernelContext& c) { audio_summary(c, c.state<State>().sample_rate, c.state<State>().max_outputs); }
+void cpu(KernelContext& c) {
+  set_summary(c, audio_summary(c, 0, c.state<State>().sample_rate, c.state<State>().max_outputs));
+}
 
 }  // namespace
 

@@ -4,20 +4,30 @@
 #include <vector>
 
 #include "ops/summary/summary_output.h"
+#include "ops/summary/summary_writer.h"
 #include "ops/types.h"
 #include "weir/image_codecs.h"
 
 namespace weir::ops {
 namespace {
 
-void infer(InferContext& c) {
-  infer_tagged_summary(c);
-  const Shape& images = c.input(1);
+void check_images(InferContext& c, const Shape& images) {
   if (!images.has_rank()) return;
   const int64_t depth = images.rank() == 4 ? images[3] : 0;
   if (depth != 1 && depth != 3 && depth != 4 && depth != kUnknown) {
     c.fail("Tensor must be 4-D with last dim 1, 3, or 4, not " + images.str());
   }
+}
+
+void infer(InferContext& c) {
+  infer_tagged_summary(c);
+  check_images(c, c.input(1));
+}
+
+void infer_write(InferContext& c) {
+  infer_write_summary(c);
+  check_images(c, c.input(3));
+  c.require_rank(4, 1);
 }
 
 struct State {
@@ -70,35 +80,52 @@ void normalise(const T* values, int64_t pixels, int64_t depth, const std::vector
   }
 }
 
+// Inputs `tag` and the one behind are the tag and the pictures.
+template <class T>
+proto::Summary pictures(KernelContext& c, int tag, int64_t max_images, const std::vector<uint8_t>& bad_color) {
+  const Shape& shape = c.shape(tag + 1);
+  const int64_t height = shape[1], width = shape[2], depth = shape[3], pixels = height * width;
+  if (c.elements(tag + 1) == 0 && shape[0] != 0) {
+    c.fail("input tensor must have non-zero dims. Found: " + shape.str());
+  }
+  if (depth > static_cast<int64_t>(bad_color.size()) && !std::is_same_v<T, uint8_t>) {
+    c.fail("expected depth <= bad_color.size, got depth = " + std::to_string(depth) +
+           ", bad_color.size = " + std::to_string(bad_color.size()));
+  }
+  proto::Summary summary;
+  Tensor picture(uint8, {height, width, depth});
+  for (int64_t i = 0; i < std::min(max_images, shape[0]); ++i) {
+    const T* values = c.input<T>(tag + 1) + i * pixels * depth;
+    proto::Summary::Value& value = *summary.add_value();
+    value.set_tag(numbered_tag(c.input<std::string>(tag)[0], "image", i, max_images));
+    proto::Summary::Image& image = *value.mutable_image();
+    image.set_height(static_cast<int32_t>(height));
+    image.set_width(static_cast<int32_t>(width));
+    image.set_colorspace(static_cast<int32_t>(depth));
+    if constexpr (std::is_same_v<T, uint8_t>) {
+      std::copy_n(values, pixels * depth, picture.mutable_data<uint8_t>());
+    } else {
+      normalise(values, pixels, depth, bad_color, picture.mutable_data<uint8_t>());
+    }
+    image.set_encoded_image_string(encode_png(picture));
+  }
+  return summary;
+}
+
 struct Cpu {
   template <class T>
   static void run(KernelContext& c) {
-    const State& state = c.state<State>();
-    const Shape& shape = c.shape(1);
-    const int64_t height = shape[1], width = shape[2], depth = shape[3], pixels = height * width;
-    if (c.elements(1) == 0 && shape[0] != 0) c.fail("input tensor must have non-zero dims. Found: " + shape.str());
-    if (depth > static_cast<int64_t>(state.bad_color.size()) && !std::is_same_v<T, uint8_t>) {
-      c.fail("expected depth <= bad_color.size, got depth = " + std::to_string(depth) +
-             ", bad_color.size = " + std::to_string(state.bad_color.size()));
-    }
-    proto::Summary summary;
-    Tensor picture(uint8, {height, width, depth});
-    for (int64_t i = 0; i < std::min(state.max_images, shape[0]); ++i) {
-      const T* values = c.input<T>(1) + i * pixels * depth;
-      proto::Summary::Value& value = *summary.add_value();
-      value.set_tag(numbered_tag(c.input<std::string>(0)[0], "image", i, state.max_images));
-      proto::Summary::Image& image = *value.mutable_image();
-      image.set_height(static_cast<int32_t>(height));
-      image.set_width(static_cast<int32_t>(width));
-      image.set_colorspace(static_cast<int32_t>(depth));
-      if constexpr (std::is_same_v<T, uint8_t>) {
-        std::copy_n(values, pixels * depth, picture.mutable_data<uint8_t>());
-      } else {
-        normalise(values, pixels, depth, state.bad_color, picture.mutable_data<uint8_t>());
-      }
-      image.set_encoded_image_string(encode_png(picture));
-    }
-    set_summary(c, summary);
+    set_summary(c, pictures<T>(c, 0, c.state<State>().max_images, c.state<State>().bad_color));
+  }
+};
+
+int64_t prepare_write(PrepareContext& c) { return c.attr<int64_t>("max_images"); }
+
+struct Write {
+  template <class T>
+  static void run(KernelContext& c) {
+    const auto* color = c.input<uint8_t>(4);
+    write_summary(c, pictures<T>(c, 2, c.state<int64_t>(), {color, color + c.elements(4)}));
   }
 };
 
@@ -115,6 +142,12 @@ OpDef image_summary_op() {
           .gradient = not_differentiable,
           .cpu = {.select = kernel_for<Types<uint8_t, float, Half, double>, Cpu>, .prepare = prepared<prepare>},
           .host_only = true};
+}
+
+OpDef write_image_summary_op() {
+  return write_row("WriteImageSummary", "writer:resource; step:int64; tag:string; tensor:T; bad_color:uint8",
+                   "max_images:int>=1=3; T:type{uint8,float,half}=float", infer_write,
+                   {.select = kernel_for<Types<uint8_t, float, Half>, Write>, .prepare = prepared<prepare_write>});
 }
 
 }  // namespace weir::ops

@@ -1,4 +1,5 @@
 #include "ops/summary/summary_output.h"
+#include "ops/summary/summary_writer.h"
 #include "ops/types.h"
 
 namespace weir::ops {
@@ -15,16 +16,33 @@ void infer(InferContext& c) {
   c.set_output(0, {});
 }
 
+void infer_write(InferContext& c) {
+  for (int i = 0; i < 4; ++i) c.require_scalar(i);
+}
+
+// Inputs `tags` and the one behind are the tags and their values.
+template <class T>
+proto::Summary scalars(KernelContext& c, int tags) {
+  proto::Summary summary;
+  for (int64_t i = 0; i < c.elements(tags); ++i) {
+    proto::Summary::Value& value = *summary.add_value();
+    value.set_tag(c.input<std::string>(tags)[i]);
+    value.set_simple_value(static_cast<float>(c.input<T>(tags + 1)[i]));
+  }
+  return summary;
+}
+
 struct Cpu {
   template <class T>
   static void run(KernelContext& c) {
-    proto::Summary summary;
-    for (int64_t i = 0; i < c.elements(0); ++i) {
-      proto::Summary::Value& value = *summary.add_value();
-      value.set_tag(c.input<std::string>(0)[i]);
-      value.set_simple_value(static_cast<float>(c.input<T>(1)[i]));
-    }
-    set_summary(c, summary);
+    set_summary(c, scalars<T>(c, 0));
+  }
+};
+
+struct Write {
+  template <class T>
+  static void run(KernelContext& c) {
+    write_summary(c, scalars<T>(c, 2));
   }
 };
 
@@ -39,6 +57,11 @@ OpDef scalar_summary_op() {
           .gradient = not_differentiable,
           .cpu = {.select = kernel_for<RealTypes, Cpu>},
           .host_only = true};
+}
+
+OpDef write_scalar_summary_op() {
+  return write_row("WriteScalarSummary", "writer:resource; step:int64; tag:string; value:T", "T:realnumbertype",
+                   infer_write, {.select = kernel_for<RealTypes, Write>});
 }
 
 }  // namespace weir::ops

@@ -7,4 +7,8 @@ void infer_tagged_summary(InferContext& c) {
   c.set_output(0, {});
 }
 
+void infer_write_summary(InferContext& c) {
+  for (int i = 0; i < 3; ++i) c.require_scalar(i);
+}
+
 }  // namespace weir::ops

@@ -21,5 +21,7 @@ inline std::string numbered_tag(const std::string& tag, std::string_view kind, i
 
 // Shape function of summaries whose input 0 is one tag.
 void infer_tagged_summary(InferContext& c);
+// And of the operations that write them: input 0 is the writer, input 1 the step and input 2 the tag.
+void infer_write_summary(InferContext& c);
 
 }  // namespace weir::ops
