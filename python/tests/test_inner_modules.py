@@ -7,7 +7,7 @@ import types
 import pytest
 
 import weir
-from weir.inner import all_util, deprecation
+from weir.inner import all_util, deprecation, tf_inspect
 
 _TEST = '''
 import numpy as np
@@ -158,3 +158,10 @@ def test_objects_of_a_registered_collection_go_through_meta_graphs():
     with weir.Graph().as_default():
         weir.train.import_meta_graph(meta_graph)
         assert [note.text for note in weir.get_collection("notes")] == ["first"]
+
+
+def test_signatures_are_seen_with_their_defaults_and_through_wrappers():
+    spec = tf_inspect.getfullargspec(weir.where)
+    assert spec.args == ["condition", "x", "y", "name"] and spec.defaults == (None,) * 3
+    assert tf_inspect.getfullargspec(weir.equal).defaults == (None,)
+    assert weir.equal.__qualname__ == "equal"

@@ -19,7 +19,7 @@ def apply(op, inputs, attrs, name):
 def op_function(op, public_name=None, renamed=None):
     """The function ``f(inputs..., attributes..., name=None)`` of an operation.
 
-    ``renamed`` maps parameter names to those of the public function.
+    ``renamed`` maps parameter names to those of the public function; attributes that go to None keep their defaults.
     """
     spec = _weir.op_spec(op)
     if spec is None:
@@ -33,6 +33,8 @@ def op_function(op, public_name=None, renamed=None):
     default_of = {}
     for name, has_default, value, _ in rows:
         public = renamed.get(name, name)
+        if public is None:
+            continue
         parameters.append(public)
         attr_of[public] = name
         if has_default:

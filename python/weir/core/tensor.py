@@ -29,7 +29,7 @@ class Tensor(_weir.Tensor):
 
     __array_priority__ = 100  # numpy leaves `array * tensor` to us
     __hash__ = object.__hash__
-    OVERLOADABLE_OPERATORS = frozenset()
+    OVERLOADABLE_OPERATORS = set()
 
     @property
     def shape(self):

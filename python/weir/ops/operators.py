@@ -81,4 +81,4 @@ def install():
         setattr(Tensor, name, function)
         setattr(Variable, name, lambda x, *rest, _f=function: _f(x.value(), *rest))
     Variable.__getitem__ = _variable_subscript
-    Tensor.OVERLOADABLE_OPERATORS = frozenset(table)
+    Tensor.OVERLOADABLE_OPERATORS = set(table)

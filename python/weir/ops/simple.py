@@ -2,7 +2,7 @@
 
 from weir.core.op_functions import op_function
 
-# Public name: operation, or (operation, {parameter of the operation: public parameter}).
+# Public name: operation, or (operation, {parameter of the operation: public parameter}), None for what has no parameter.
 ARRAY = {
     "reshape": "Reshape",
     "fill": "Fill",
@@ -42,6 +42,8 @@ ARRAY = {
     "extract_volume_patches": "ExtractVolumePatches",
 }
 
+_STRICT = {"incompatible_shape_error": None}  # TensorFlow 2's, which has no function of 1.15 here
+
 MATH = {
     "square": "Square", "sqrt": "Sqrt", "rsqrt": "Rsqrt", "exp": "Exp",
     "expm1": "Expm1", "log": "Log", "log1p": "Log1p", "sign": "Sign",
@@ -56,7 +58,7 @@ MATH = {
     "realdiv": "RealDiv", "truncatediv": "TruncateDiv", "truncatemod": "TruncateMod",
     "floormod": "FloorMod", "mod": "FloorMod",
     "maximum": "Maximum", "minimum": "Minimum", "atan2": "Atan2",
-    "squared_difference": "SquaredDifference", "not_equal": "NotEqual", "equal": "Equal",
+    "squared_difference": "SquaredDifference", "not_equal": ("NotEqual", _STRICT), "equal": ("Equal", _STRICT),
     "less": "Less", "less_equal": "LessEqual", "greater": "Greater",
     "greater_equal": "GreaterEqual", "logical_and": "LogicalAnd",
     "logical_or": "LogicalOr",
@@ -112,10 +114,11 @@ def install(namespace, rows):
 class _Lazy:
     """A function that is made from its operation at the first call."""
 
-    __slots__ = ("__name__", "_op", "_renamed", "_function")
+    __slots__ = ("__name__", "__qualname__", "_op", "_renamed", "_function")
 
     def __init__(self, name, op, renamed):
-        self.__name__, self._op, self._renamed, self._function = name, op, renamed, None
+        self.__name__ = self.__qualname__ = name
+        self._op, self._renamed, self._function = op, renamed, None
 
     def _made(self):
         if self._function is None:
@@ -133,8 +136,10 @@ class _Lazy:
     def __signature__(self):
         import inspect
 
-        parameters = self._made()._parameters
-        return inspect.Signature([inspect.Parameter(p, inspect.Parameter.POSITIONAL_OR_KEYWORD) for p in parameters])
+        made = self._made()
+        return inspect.Signature([
+            inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD,
+                              default=made._defaults.get(name, inspect.Parameter.empty)) for name in made._parameters])
 
     def __get__(self, instance, owner=None):  # as an attribute of a class it is a plain function
         return self
