@@ -160,6 +160,17 @@ def _has_pattern(name):
             or any(table.place(owner) is not None or "**" in table.modules().get(owner, ()) for owner in owners))
 
 
+def test_a_folder_of_type_stubs_hides_no_module(tmp_path):
+    """tools/stubs.py writes weir/contrib/distributions/bijectors.pyi beside the package."""
+    os.makedirs(tmp_path / "linalg")
+    (tmp_path / "linalg" / "stub.pyi").write_text("")
+    program = ("import sys, weir; weir.__path__.insert(0, sys.argv[1]); "
+               "import weir.linalg; print(weir.linalg.cholesky.__name__, weir.contrib.distributions.Normal.__name__)")
+    result = subprocess.run([sys.executable, "-c", program, str(tmp_path)], env=dict(os.environ, PYTHONPATH=PYTHON_PATH),
+                            capture_output=True, text=True, check=False)
+    assert result.stdout == "cholesky Normal\n", result.stderr
+
+
 def _definitions(module_name):
     """The public names that the source of a module defines, not those that it imports."""
     module = importlib.import_module(module_name)

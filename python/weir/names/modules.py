@@ -7,7 +7,7 @@ table makes the module. A module that has a file, and names that are defined in 
 
 import importlib
 import sys
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 
 from weir.names import table
@@ -196,8 +196,23 @@ class _Messages(Namespace):
         return super()._find(name)
 
 
+class FolderFinder:
+    """Finds the modules of `weir` that have no file where a folder of their name holds type stubs alone, which Python would
+    take for a package; the first of its finders."""
+
+    @staticmethod
+    def find_spec(fullname, path=None, target=None):
+        if not fullname.startswith("weir."):
+            return None
+        public = table.public_name(fullname)
+        if table.place(public) != fullname:
+            return None
+        found = PathFinder.find_spec(fullname, path, target)
+        return found if found is not None and found.origin is not None else spec(fullname, Namespace(fullname, public))
+
+
 class Finder:
-    """Finds the modules of `weir` that have no file; the last of Python's finders."""
+    """Finds other names of modules of `weir`, and stand-ins for those that it lacks; the last of Python's finders."""
 
     @staticmethod
     def find_spec(fullname, path=None, target=None):
@@ -205,8 +220,6 @@ class Finder:
             return None
         public = table.public_name(fullname)
         place = table.place(public)
-        if place == fullname:
-            return spec(fullname, Namespace(fullname, public))
         if place:
             value = at(place)
             return spec(fullname, value) if isinstance(value, ModuleType) else None
