@@ -65,3 +65,11 @@ def test_name_scopes_have_names():
         assert scope == "a/"
     with pytest.raises(ValueError, match="must be a string"):
         v2.name_scope(None)
+
+
+def test_dimensions_are_numbers_or_none_whatever_release_made_them():
+    shape = tf.TensorShape([2, None])
+    assert [tf.compat.dimension_value(each) for each in (shape[0], shape[1], 3, None)] == [2, None, 3, None]
+    assert v2.compat.dimension_value is tf.compat.dimension_value
+    assert tf.compat.dimension_at_index(shape, 0).value == 2
+    assert tf.compat.dimension_at_index(tf.TensorShape(None), 5).value is None

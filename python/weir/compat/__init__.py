@@ -6,6 +6,7 @@ import numbers as _numbers
 import numpy as _np
 
 from weir import names as _names
+from weir.core.tensor_shape import Dimension as _Dimension
 
 integral_types = (_numbers.Integral, _np.integer)
 real_types = (_numbers.Real, _np.integer, _np.floating)
@@ -40,6 +41,16 @@ def as_str_any(value):
 
 def path_to_str(path):
     return as_str_any(path.__fspath__()) if hasattr(path, "__fspath__") else path
+
+
+def dimension_value(dimension):
+    """The size of a dimension, which is one of TensorFlow 1's objects or a number of TensorFlow 2's shapes already."""
+    return dimension.value if isinstance(dimension, _Dimension) else dimension
+
+
+def dimension_at_index(shape, index):
+    """A dimension of a shape, unknown where the rank is."""
+    return _Dimension(None) if shape.ndims is None else _Dimension(dimension_value(shape[index]))
 
 
 def forward_compatible(year, month, day):
