@@ -66,8 +66,11 @@ class Stacker {
     sum.inputs = std::move(others);
   }
 
+  // Products that the program wants on different devices would be computed apart if these were there. They are on one,
+  // too, so that the towers of a model train the same wherever they stand.
   bool alike(const IrEdge& first, const IrEdge& second) const {
-    return ir_[first.node].op == ir_[second.node].op && ir_.type(first) == ir_.type(second);
+    const IrNode &a = ir_[first.node], &b = ir_[second.node];
+    return a.op == b.op && ir_.type(first) == ir_.type(second) && a.origin->device == b.origin->device;
   }
 
   // Values one behind the other along the first dimension; -1 when the device cannot.

@@ -107,6 +107,16 @@ TEST_F(StackProducts, LeavesProductsThatOthersRead) {
   EXPECT_EQ(kernels({sum, first}), (std::map<std::string, int>{{"AddN", 1}, {"MatMul", 2}}));
 }
 
+TEST_F(StackProducts, LeavesProductsForOtherDevicesEvenIfTheseAreMissing) {
+  std::vector<In> terms;
+  for (const char* n : {"0", "1"}) {
+    Output a = input(std::string("a") + n, {2, 20}), b = input(std::string("b") + n, {2, 30});
+    auto scope = g.device(std::string("/gpu:") + n);
+    terms.push_back(product(a, b));
+  }
+  EXPECT_EQ(kernels({add_n(InList(terms))}), (std::map<std::string, int>{{"AddN", 1}, {"MatMul", 2}}));
+}
+
 TEST_F(StackProducts, ServesBatchesOfOtherSizes) {
   std::vector<In> terms;
   for (const char* n : {"0", "1"}) {
