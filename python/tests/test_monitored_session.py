@@ -118,4 +118,30 @@ print("ended")
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert ended.stdout == "ended\n", ended.stderr
     assert tf.train.latest_checkpoint(str(tmp_path)).endswith("model.ckpt-4")
-    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_sigterm_ends_a_program_whose_session_was_closed_in_another_thread():
+    program = """
+import os, signal, threading, weir as tf
+tf.train.get_or_create_global_step()
+session = tf.train.MonitoredTrainingSession()
+closing = threading.Thread(target=session.close)
+closing.start()
+closing.join()
+os.kill(os.getpid(), signal.SIGTERM)
+print("not ended")
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert ended.returncode == -signal.SIGTERM and ended.stdout == "", ended.stderr
+
+
+def test_a_session_that_is_closed_gives_the_handler_of_sigterm_back():
+    tf.train.get_or_create_global_step()
+    before = signal.getsignal(signal.SIGTERM)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    try:
+        with tf.train.MonitoredTrainingSession():
+            assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -11,19 +11,26 @@ class Termination:
 
     def __init__(self):
         self.requested = False
-        self._installed = False
-        if threading.current_thread() is not threading.main_thread():
-            return
-        if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        self._entered = False
+        if threading.current_thread() is threading.main_thread() and _is_free(signal.getsignal(signal.SIGTERM)):
             signal.signal(signal.SIGTERM, self._on_signal)
-            self._installed = True
+            self._entered = True
 
     def _on_signal(self, number, frame):
+        if not self._entered:  # left in another thread, where handlers cannot be taken back
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            signal.raise_signal(signal.SIGTERM)
+            return
         _logging.warning("SIGTERM: the training ends after this step, and saves.")
         self.requested = True
         self.leave()
 
     def leave(self):
-        if self._installed and threading.current_thread() is threading.main_thread():
+        if self._entered and threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
-            self._installed = False
+        self._entered = False
+
+
+def _is_free(handler):
+    owner = getattr(handler, "__self__", None)
+    return handler is signal.SIG_DFL or (isinstance(owner, Termination) and not owner._entered)
