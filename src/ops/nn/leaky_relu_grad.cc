@@ -3,8 +3,24 @@
 
 #include "devices/cpu/tile.h"
 #include "ops/nn/activation.h"
+#include "ops/nn/leaky_relu.h"
 
 namespace weir::ops {
+
+void leak(const float* dy, const float* x, float alpha, float* dx, int64_t n) {
+  static const cpu::BinaryTile greater = cpu::binary_tile(BinaryFn::Greater, cpu::Operands::VS);
+  static const cpu::BinaryTile multiply = cpu::binary_tile(BinaryFn::Mul, cpu::Operands::VS);
+  static const cpu::SelectTile select = cpu::select_tile(cpu::Operands::VV);
+  const float zero = 0;
+  float positive[cpu::kTileFloats], scaled[cpu::kTileFloats];
+  for (int64_t i = 0; i < n; i += cpu::kTileFloats) {
+    const int64_t count = std::min(cpu::kTileFloats, n - i);
+    greater(x + i, &zero, positive, count);
+    multiply(dy + i, &alpha, scaled, count);
+    select(positive, dy + i, scaled, dx + i, count);
+  }
+}
+
 namespace {
 
 struct State {
@@ -19,21 +35,6 @@ void gradient(GradContext& c) {
   c.set_input_grad(1, zeros(c.graph(), shape(x), x.dtype()));
 }
 
-// By tiles, with the loops of this machine's instruction set.
-void run_tiles(const float* dy, const float* x, float alpha, float* dx, int64_t n) {
-  static const cpu::BinaryTile greater = cpu::binary_tile(BinaryFn::Greater, cpu::Operands::VS);
-  static const cpu::BinaryTile multiply = cpu::binary_tile(BinaryFn::Mul, cpu::Operands::VS);
-  static const cpu::SelectTile select = cpu::select_tile(cpu::Operands::VV);
-  const float zero = 0;
-  float positive[cpu::kTileFloats], scaled[cpu::kTileFloats];
-  for (int64_t i = 0; i < n; i += cpu::kTileFloats) {
-    const int64_t count = std::min(cpu::kTileFloats, n - i);
-    greater(x + i, &zero, positive, count);
-    multiply(dy + i, &alpha, scaled, count);
-    select(positive, dy + i, scaled, dx + i, count);
-  }
-}
-
 struct Cpu {
   template <class T>
   static void run(KernelContext& c) {
@@ -41,7 +42,7 @@ struct Cpu {
     const T *dy = c.input<T>(0), *x = c.input<T>(1);
     T* dx = c.output<T>();
     c.pool().parallel_for(c.output_elements(), 16384, [&](int64_t begin, int64_t end) {
-      if constexpr (std::is_same_v<T, float>) return run_tiles(dy + begin, x + begin, alpha, dx + begin, end - begin);
+      if constexpr (std::is_same_v<T, float>) return leak(dy + begin, x + begin, alpha, dx + begin, end - begin);
       for (int64_t i = begin; i < end; ++i) dx[i] = x[i] > 0 ? dy[i] : static_cast<T>(dy[i] * alpha);
     });
   }
