@@ -7,7 +7,7 @@ import numpy as np
 import weir as tf
 from weir.distributions.distribution import (FULLY_REPARAMETERIZED, NOT_REPARAMETERIZED, Distribution, RegisterKL, _checked,
                                              _new_seed, _positive, _tensors)
-from weir.distributions.normal_functions import _log_ndtr, _ndtri
+from weir.distributions.normal_functions import log_ndtr, _ndtri
 
 
 class _Scalar(Distribution):
@@ -48,10 +48,6 @@ class _LocScale(_Scalar):
     loc = property(lambda self: self._loc)
     scale = property(lambda self: self._scale)
 
-    @staticmethod
-    def _param_shapes(sample_shape):
-        return {name: tf.convert_to_tensor(sample_shape, dtype=tf.int32) for name in ("loc", "scale")}
-
     def _z(self, x):
         return (x - self._loc) / self._scale
 
@@ -85,10 +81,10 @@ class Normal(_LocScale):
         return 0.5 * tf.erfc(self._z(x) / math.sqrt(2.0))
 
     def _log_cdf(self, x):
-        return _log_ndtr(self._z(x))
+        return log_ndtr(self._z(x))
 
     def _log_survival_function(self, x):
-        return _log_ndtr(-self._z(x))
+        return log_ndtr(-self._z(x))
 
     def _entropy(self):
         return 0.5 * math.log(2.0 * math.pi * math.e) + tf.log(self._spread(self._scale))
@@ -105,6 +101,12 @@ class NormalWithSoftplusScale(Normal):
         with tf.name_scope(name, values=[scale]):
             positive = tf.nn.softplus(scale, name="softplus_scale")
         super().__init__(loc, positive, validate_args, allow_nan_stats, name)
+
+
+class NormalWithSoftplusSigma(NormalWithSoftplusScale):
+    """The same before TensorFlow 1.0, when the parameters were called mu and sigma."""
+
+    _shaped_parameters = ("mu", "sigma")
 
 
 class Laplace(_LocScale):

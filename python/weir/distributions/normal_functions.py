@@ -7,16 +7,45 @@ import numpy as np
 import weir as tf
 
 
-def _log_ndtr(x):
-    """The logarithm of the normal distribution function, exact in both tails."""
-    low = -10.0 if x.dtype == tf.float32 else -20.0
-    safe = tf.maximum(x, low)
-    middle = tf.log(0.5 * tf.erfc(-safe / math.sqrt(2.0)))
-    far = tf.minimum(x, low)
-    square = 1.0 / tf.square(far)
-    series = 1.0 - square * (1.0 - 3.0 * square * (1.0 - 5.0 * square))
-    tail = -0.5 * tf.square(far) - tf.log(-far) - 0.5 * math.log(2.0 * math.pi) + tf.log(series)
-    return tf.where(x > low, middle, tail)
+LOGNDTR_FLOAT32_LOWER, LOGNDTR_FLOAT32_UPPER = np.float32(-10), np.float32(5)
+LOGNDTR_FLOAT64_LOWER, LOGNDTR_FLOAT64_UPPER = np.float64(-20), np.float64(8)
+
+
+def _of_normal(x):
+    x = tf.convert_to_tensor(x, name="x")
+    if x.dtype.base_dtype not in (tf.float32, tf.float64):
+        raise TypeError(f"x.dtype={x.dtype} is not handled, see docstring for supported types.")
+    return x
+
+
+def ndtr(x, name="ndtr"):
+    """The normal distribution function: the probability of a number below ``x``."""
+    with tf.name_scope(name, values=[x]):
+        return 0.5 * tf.erfc(-math.sqrt(0.5) * _of_normal(x))
+
+
+def log_ndtr(x, series_order=3, name="log_ndtr"):
+    """Its logarithm, exact in both tails and with a gradient there; the lower tail is a series of so many terms."""
+    if not isinstance(series_order, int):
+        raise TypeError("series_order must be a Python integer.")
+    if not 0 <= series_order <= 30:
+        raise ValueError("series_order must be non-negative." if series_order < 0 else "series_order must be <= 30.")
+    with tf.name_scope(name, values=[x]):
+        x = _of_normal(x)
+        single = x.dtype.base_dtype == tf.float32
+        lower = LOGNDTR_FLOAT32_LOWER if single else LOGNDTR_FLOAT64_LOWER
+        upper = LOGNDTR_FLOAT32_UPPER if single else LOGNDTR_FLOAT64_UPPER
+        middle = tf.log(ndtr(tf.maximum(x, lower)))
+        return tf.where(x > upper, -ndtr(-x), tf.where(x > lower, middle, _lower_tail(tf.minimum(x, lower), series_order)))
+
+
+def _lower_tail(x, series_order):
+    square = 1.0 / tf.square(x)
+    series, term = 1.0, 1.0
+    for n in range(series_order):
+        term *= -(2 * n + 1) * square
+        series += term
+    return -0.5 * tf.square(x) - tf.log(-x) - 0.5 * math.log(2.0 * math.pi) + tf.log(series)
 
 
 _NDTRI = (  # Acklam's rational approximation: (numerator, denominator) in the middle and in the tails
