@@ -3,7 +3,7 @@ import ast
 import numpy as np
 import pytest
 
-from weir import python2
+from weir import python2, python2_runtime
 from weir.old_string_io import StringIO
 
 
@@ -64,23 +64,23 @@ def test_programs_for_both_are_left_alone(text):
 
 
 def test_division_of_python2():
-    assert python2.divide(7, 2) == 3 and python2.divide(-7, 2) == -4 and python2.divide(7.0, 2) == 3.5
-    assert python2.divide(np.int32(7), 2) == 3 and python2.divide(np.float32(7), 2) == 3.5
-    assert python2.divide(np.array([7]), np.array([2])).tolist() == [3]
-    assert python2.divide([7, 8], np.array([2, 3])).tolist() == [3, 2]
-    assert python2.divide(7, np.array([2.0])).tolist() == [3.5]
+    assert python2_runtime.divide(7, 2) == 3 and python2_runtime.divide(-7, 2) == -4 and python2_runtime.divide(7.0, 2) == 3.5
+    assert python2_runtime.divide(np.int32(7), 2) == 3 and python2_runtime.divide(np.float32(7), 2) == 3.5
+    assert python2_runtime.divide(np.array([7]), np.array([2])).tolist() == [3]
+    assert python2_runtime.divide([7, 8], np.array([2, 3])).tolist() == [3, 2]
+    assert python2_runtime.divide(7, np.array([2.0])).tolist() == [3.5]
     with pytest.raises(ZeroDivisionError):
-        python2.divide(1, 0)
+        python2_runtime.divide(1, 0)
     with pytest.raises(TypeError):
-        python2.divide("a", 1)
+        python2_runtime.divide("a", 1)
 
 
 def test_division_in_place_keeps_the_array():
     array = view = np.array([7, 9])
-    array = python2.divide_in_place(array, 2)
+    array = python2_runtime.divide_in_place(array, 2)
     assert array is view and view.tolist() == [3, 4]
     array = np.array([7, 9])
-    assert python2.divide_in_place(array, 2.0).dtype == array.dtype
+    assert python2_runtime.divide_in_place(array, 2.0).dtype == array.dtype
 
 
 def test_classes_divide_by_their_old_method():
@@ -91,14 +91,14 @@ def test_classes_divide_by_their_old_method():
         def __rdiv__(self, other):
             return ("rdiv", other)
 
-    assert python2.divide(Tensor(), 3) == ("div", 3) and python2.divide(3, Tensor()) == ("rdiv", 3)
+    assert python2_runtime.divide(Tensor(), 3) == ("div", 3) and python2_runtime.divide(3, Tensor()) == ("rdiv", 3)
 
 
 @pytest.mark.parametrize(
     "value, digits, expected", [(2.5, 0, 3.0), (-2.5, 0, -3.0), (0.5, 0, 1.0), (1.25, 1, 1.3), (1234, -2, 1200.0)]
 )
 def test_rounding_of_python2(value, digits, expected):
-    result = python2.round_away(value, digits)
+    result = python2_runtime.round_away(value, digits)
     assert result == expected and isinstance(result, float)
 
 
@@ -122,7 +122,7 @@ def test_fields_of_bytes_take_text():
 def test_classes_are_compared_by_cmp():
     source = b"class Item:\n  def __init__(self, n): self.n = n\n  def __cmp__(self, other): return cmp(self.n, other.n)\n"
     code, converted = python2.compile_source(source, "program.py")
-    names = dict(python2.RUNTIME_NAMES, __name__="program")
+    names = dict(python2_runtime.NAMES, __name__="program")
     exec(code, names)
     Item = names["Item"]
     assert converted and Item(1) < Item(2) and Item(2) >= Item(2) and Item(2) == Item(2) and Item(1) != Item(2)

@@ -9,7 +9,7 @@ import sys
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-from weir import old_media, old_numpy, old_scipy, old_string_io
+from weir import notebook_display, old_media, old_numpy, old_scipy, old_string_io
 from weir.old_numpy import add_missing as _add
 
 
@@ -425,6 +425,10 @@ def _fill_c_element_tree(module):
 
 
 _MODULES = {
+    "IPython": notebook_display.fill,
+    "IPython.core": notebook_display.fill,
+    "IPython.core.display": notebook_display.fill,
+    "IPython.display": notebook_display.fill,
     "absl": _fill_absl,
     "absl.app": _weir_module("app"),
     "absl.flags": _weir_module("flags"),

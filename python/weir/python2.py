@@ -5,13 +5,16 @@ the syntax tree then restores meanings that syntax cannot: `/` between integers,
 `str.decode`. Line numbers stay those of the file, so that tracebacks show the user's lines.
 """
 
+import __future__
+
 import ast
 import builtins
+import contextlib
+import functools
 import operator
-import sys
 import warnings
 
-from weir import old_generators
+from weir import old_generators, python2_runtime
 
 _FIXERS = (
     "apply", "asserts", "dict", "except", "exec", "exitfunc", "filter", "funcattrs", "getcwdu", "has_key",
@@ -19,7 +22,7 @@ _FIXERS = (
     "nonzero", "numliterals", "operator", "paren", "print", "raise", "renames", "repr", "standarderror",
     "sys_exc", "throw", "tuple_params", "types", "unicode", "urllib", "xrange", "xreadlines", "zip",
 )  # fmt: skip
-# The others stay out: what they rename, RUNTIME_NAMES below provides without adding import lines.
+# The others stay out: what they rename, python2_runtime provides without adding import lines.
 
 _ONLY_NAMES = {
     "xrange", "unicode", "raw_input", "basestring", "long", "reduce", "unichr", "cmp", "execfile", "reload", "file",
@@ -55,25 +58,56 @@ def compile_source(data, filename, mode="auto", package=""):
 
     mode: "auto" converts what is Python 2, "python2" converts anyway, "off" never. `package` is the package that the
     module belongs to, if any. Raises SyntaxError of the file as it stands if it is neither Python 2 nor 3, and
-    MissingConverter. The code of a converted module must run with RUNTIME_NAMES among its globals.
+    MissingConverter. The code of a converted module must run with python2_runtime.NAMES among its globals.
     """
     if mode == "off":
         return compile(data, filename, "exec", dont_inherit=True), False
+    tree, converted = parse_source(data, filename, mode, package)
+    with _old_warnings():
+        return compile(old_generators.restore(tree), filename, "exec", dont_inherit=True), converted
+
+
+def parse_source(data, filename, mode="auto", package=""):
+    """compile_source's first half: (syntax tree, whether it was converted)."""
+    if mode == "off":
+        return compile(data, filename, "exec", ast.PyCF_ONLY_AST, dont_inherit=True), False
+    with _old_warnings():
+        return _parse_any(data, filename, mode, package)
+
+
+def converts(text):
+    """Whether a text that is not Python 3 is Python 2."""
+    try:
+        _convert(text, "<text>", "")
+    except MissingConverter:
+        raise
+    except Exception:
+        return False
+    return True
+
+
+def future_flags(names):
+    """The compiler's flags for names imported from __future__."""
+    return functools.reduce(operator.or_, (getattr(__future__, name).compiler_flag for name in names), 0)
+
+
+@contextlib.contextmanager
+def _old_warnings():
+    """Old files are full of what is frowned upon since ("\\d" in plain strings); it works."""
     with warnings.catch_warnings():
-        # Old files are full of what is frowned upon since ("\d" in plain strings); it works.
         warnings.simplefilter("ignore", SyntaxWarning)
         warnings.simplefilter("ignore", DeprecationWarning)
-        return _compile_any(data, filename, mode, package)
+        yield
 
 
-def _compile_any(data, filename, mode, package):
+def _parse_any(data, filename, mode, package):
     error = None
     try:
         tree = compile(data, filename, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
     except (SyntaxError, ValueError) as reason:  # ValueError: null bytes
         error, tree = reason, None
     if tree is not None and mode != "python2" and not _says_python2(data) and not is_python2(tree):
-        return compile(old_generators.restore(tree), filename, "exec", dont_inherit=True), False
+        return (_with_old_truth(tree) if _is_before_1_0(tree) else tree), False
     text = _decode(data)
     if error is not None and "\t" in text:  # Python 3 may have met another error before the mixed tabs
         text = _expand_tabs(text)
@@ -86,8 +120,28 @@ def _compile_any(data, filename, mode, package):
         if error is not None:
             raise error from None
         raise
-    builtins.__dict__.update(_HELPERS)
-    return compile(old_generators.restore(tree), filename, "exec", dont_inherit=True), True
+    builtins.__dict__.update(python2_runtime.HELPERS)
+    return tree, True
+
+
+_BEFORE_1_0 = {
+    "audio_summary", "batch_matmul", "complex_abs", "histogram_summary", "image_summary", "listdiff", "merge_all_summaries",
+    "merge_summary", "mul", "neg", "pack", "scalar_summary", "sub", "unpack",
+}  # fmt: skip
+
+
+def _is_before_1_0(tree):
+    """Whether a module calls TensorFlow by names that 1.0 dropped. Until 0.8, `if tensor:` was allowed."""
+    return any(
+        isinstance(node, ast.Attribute) and node.attr in _BEFORE_1_0 and isinstance(node.value, ast.Name)
+        and node.value.id in ("tf", "tensorflow")
+        for node in ast.walk(tree)
+    )  # fmt: skip
+
+
+def _with_old_truth(tree):
+    builtins.__dict__.update(python2_runtime.HELPERS)
+    return _Truth().visit(tree)
 
 
 def _says_python2(data):
@@ -271,11 +325,37 @@ def _renumber(tree, origin):
                 node.end_lineno = max(node.lineno, origin[node.end_lineno])
 
 
+class _Truth(ast.NodeTransformer):
+    """Lets tensors be conditions."""
+
+    @staticmethod
+    def _call(helper, args, like):
+        name = ast.copy_location(ast.Name(helper, ast.Load()), like)
+        return ast.copy_location(ast.Call(name, args, []), like)
+
+    def _visit_test(self, node):
+        self.generic_visit(node)
+        node.test = self._truth(node.test)
+        return node
+
+    visit_If = visit_IfExp = visit_While = visit_Assert = _visit_test
+
+    def _truth(self, test):
+        """A condition in which a tensor counts as true, as any object."""
+        if isinstance(test, (ast.Name, ast.Attribute, ast.Subscript)):
+            return self._call("_weir_truth_", [test], test)
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            test.operand = self._truth(test.operand)
+        elif isinstance(test, ast.BoolOp):
+            test.values = [self._truth(value) for value in test.values]
+        return test
+
+
 # Fields of messages that hold bytes, and that programs assign.
 _BYTES_FIELDS = {"tensor_content", "encoded_image_string", "encoded_audio_string", "s"}
 
 
-class _Meanings(ast.NodeTransformer):
+class _Meanings(_Truth):
     """Puts calls of the helpers below where Python 3 means something else than Python 2 by the same text."""
 
     def __init__(self, tree):
@@ -295,11 +375,6 @@ class _Meanings(ast.NodeTransformer):
                 self._rounding.pop(node.name, None)
         self._classes = []
 
-    @staticmethod
-    def _call(helper, args, like):
-        name = ast.copy_location(ast.Name(helper, ast.Load()), like)
-        return ast.copy_location(ast.Call(name, args, []), like)
-
     def visit_ClassDef(self, node):
         self._classes.append(node.name)
         self.generic_visit(node)
@@ -307,23 +382,6 @@ class _Meanings(ast.NodeTransformer):
         if any(isinstance(part, ast.FunctionDef) and part.name == "__cmp__" for part in node.body):
             node.decorator_list.append(ast.copy_location(ast.Name("_weir_comparable_", ast.Load()), node))
         return node
-
-    def _visit_test(self, node):
-        self.generic_visit(node)
-        node.test = self._truth(node.test)
-        return node
-
-    visit_If = visit_IfExp = visit_While = visit_Assert = _visit_test
-
-    def _truth(self, test):
-        """A condition in which a tensor counts as true, as any object."""
-        if isinstance(test, (ast.Name, ast.Attribute, ast.Subscript)):
-            return self._call("_weir_truth_", [test], test)
-        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            test.operand = self._truth(test.operand)
-        elif isinstance(test, ast.BoolOp):
-            test.values = [self._truth(value) for value in test.values]
-        return test
 
     def visit_BinOp(self, node):
         self.generic_visit(node)
@@ -394,227 +452,3 @@ class _Meanings(ast.NodeTransformer):
 
 def _keyword(call, name):
     return any(keyword.arg == name for keyword in call.keywords)
-
-
-# What converted modules find when they run.
-
-
-def _integers(a, b):
-    """Whether both are whole numbers or arrays of them, at least one of them numpy's."""
-    numpy = sys.modules.get("numpy")
-    if numpy is None or not (
-        isinstance(a, (numpy.ndarray, numpy.generic)) or isinstance(b, (numpy.ndarray, numpy.generic))
-    ):
-        return False
-    for x in (a, b):
-        if not isinstance(x, (int, float, complex, list, tuple, numpy.ndarray, numpy.generic)):
-            return False
-        if numpy.asarray(x).dtype.kind not in "iub":
-            return False
-    return True
-
-
-def divide(a, b):
-    """a / b of Python 2: integers and integer arrays round down, classes may define __div__."""
-    if isinstance(a, int) and isinstance(b, int):
-        return a // b
-    if isinstance(a, float) or isinstance(b, float):
-        kinds = (int, float)
-        if isinstance(a, kinds) and isinstance(b, kinds):
-            return a / b
-    method = getattr(type(a), "__div__", None)
-    if method is not None:
-        result = method(a, b)
-        if result is not NotImplemented:
-            return result
-    method = getattr(type(b), "__rdiv__", None)
-    if method is not None:
-        result = method(b, a)
-        if result is not NotImplemented:
-            return result
-    if _integers(a, b):
-        return sys.modules["numpy"].floor_divide(a, b)
-    return a / b
-
-
-def divide_in_place(a, b):
-    """The new value of `a` after a /= b."""
-    numpy = sys.modules.get("numpy")
-    if numpy is not None and isinstance(a, numpy.ndarray):
-        # Python 2's numpy cast the result to the type of the array.
-        operation = numpy.floor_divide if _integers(a, b) else numpy.true_divide
-        return operation(a, b, out=a, casting="unsafe")
-    method = getattr(type(a), "__idiv__", None)
-    if method is not None:
-        result = method(a, b)
-        if result is not NotImplemented:
-            return result
-    if isinstance(a, int) or getattr(type(a), "__itruediv__", None) is None:
-        return divide(a, b)
-    a /= b
-    return a
-
-
-def _truth(value):
-    """``if grad:`` asked until TensorFlow 0.8 whether there is a tensor; later releases refuse it, so none means more."""
-    weir = sys.modules.get("weir")
-    return True if weir is not None and isinstance(value, weir.Tensor) else value
-
-
-def _set_field(owner, name, value):
-    """``message.tensor_content = "text"``: a Python 2 string is bytes, and fields of messages that hold bytes take it."""
-    fields = getattr(getattr(owner, "DESCRIPTOR", None), "fields_by_name", {})
-    if isinstance(value, str) and name in fields and fields[name].type == fields[name].TYPE_BYTES:
-        value = value.encode("latin1")
-    setattr(owner, name, value)
-
-
-def _divide_attribute(owner, name, value):
-    setattr(owner, name, divide_in_place(getattr(owner, name), value))
-
-
-def _divide_item(owner, key, value):
-    owner[key] = divide_in_place(owner[key], value)
-
-
-def round_away(number, ndigits=0):
-    """round() of Python 2: gives float, and rounds halves away from zero."""
-    import math
-
-    number = float(number)
-    if not math.isfinite(number):
-        return number
-    from decimal import ROUND_HALF_UP, Decimal
-
-    return float(Decimal(number).quantize(Decimal(1).scaleb(-ndigits), rounding=ROUND_HALF_UP))
-
-
-def _sorted(items, cmp=None, key=None, reverse=False):
-    result = list(items)
-    _sort(result, cmp, key, reverse)
-    return result
-
-
-def _sort(items, *args, **options):
-    if not isinstance(items, list):
-        return items.sort(*args, **options)
-    options.update(zip(("cmp", "key", "reverse"), args))
-    cmp, key, reverse = options.get("cmp"), options.get("key"), options.get("reverse", False)
-    if cmp is not None:
-        import functools
-
-        compare = functools.cmp_to_key(cmp)
-        items.sort(key=compare if key is None else lambda item: compare(key(item)), reverse=reverse)
-    else:
-        items.sort(key=key, reverse=reverse)
-
-
-def _decode_text(text, *args, **options):
-    """Strings were bytes: what is text already stays as it is."""
-    return text if isinstance(text, str) else text.decode(*args, **options)
-
-
-def _cmp(a, b):
-    return (a > b) - (a < b)
-
-
-def _comparable(cls):
-    """A class whose objects are compared by their method __cmp__."""
-    for name in ("lt", "le", "eq", "ne", "gt", "ge"):
-        if f"__{name}__" not in cls.__dict__:
-            setattr(cls, f"__{name}__", _compared(getattr(operator, name)))
-    return cls
-
-
-def _compared(function):
-    return lambda self, other: function(self.__cmp__(other), 0)
-
-
-def _reduce(*args):
-    import functools
-
-    return functools.reduce(*args)
-
-
-def _reload(module):
-    # The usual reload(sys) only brings back sys.setdefaultencoding, which is there.
-    if module is sys:
-        return module
-    import importlib
-
-    return importlib.reload(module)
-
-
-def _open(name, mode="r", buffering=-1, *args, **options):
-    """open() that takes any bytes in text and the mode U, as Python 2's did."""
-    mode = mode.replace("U", "") or "r"
-    if mode in ("b", "t"):
-        mode = "r" + mode
-    if "b" not in mode and not args and "encoding" not in options:
-        options.setdefault("encoding", "utf-8")
-        options.setdefault("errors", "surrogateescape")
-        buffering = -1 if buffering == 0 else buffering  # text cannot be unbuffered
-    return builtins.open(name, mode, buffering, *args, **options)
-
-
-def _input(prompt=""):
-    frame = sys._getframe(1)
-    return eval(builtins.input(prompt), frame.f_globals, frame.f_locals)
-
-
-def _execfile(filename, global_names=None, local_names=None):
-    if global_names is None:
-        frame = sys._getframe(1)
-        global_names, local_names = frame.f_globals, frame.f_locals
-    with builtins.open(filename, "rb") as file:
-        # What a Python 2 program executes is Python 2, even if it would compile as Python 3.
-        code, _ = compile_source(file.read(), filename, "python2")
-    exec(code, global_names, global_names if local_names is None else local_names)
-
-
-def _exec(source):
-    """What exec gets: text is Python 2 too."""
-    return compile_source(source.encode(), "<string>", "python2")[0] if isinstance(source, str) else source
-
-
-def _apply(function, args=(), options=None):
-    return function(*args, **(options or {}))
-
-
-# Called by the converted code; builtins, because it may run with globals of its own.
-_HELPERS = {
-    "_weir_comparable_": _comparable,
-    "_weir_div_": divide,
-    "_weir_set_field_": _set_field,
-    "_weir_truth_": _truth,
-    "_weir_idiv_": divide_in_place,
-    "_weir_idiv_attribute_": _divide_attribute,
-    "_weir_idiv_item_": _divide_item,
-    "_weir_slice_": slice,
-    "_weir_float_": float,
-    "_weir_round_": round_away,
-    "_weir_sorted_": _sorted,
-    "_weir_sort_": _sort,
-    "_weir_decode_": _decode_text,
-    "_weir_exec_": _exec,
-}
-# Builtins of Python 2. Not among Python's builtins, where libraries would take them for a sign of Python 2.
-RUNTIME_NAMES = {
-    "apply": _apply,
-    "basestring": str,
-    "buffer": memoryview,
-    "cmp": _cmp,
-    "execfile": _execfile,
-    "file": _open,
-    "input": _input,
-    "intern": sys.intern,
-    "long": int,
-    "open": _open,
-    "raw_input": input,
-    "reduce": _reduce,
-    "reload": _reload,
-    "StandardError": Exception,
-    "unichr": chr,
-    "unicode": str,
-    "xrange": range,
-}

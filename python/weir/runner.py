@@ -10,10 +10,11 @@ from importlib.machinery import PathFinder, SourceFileLoader
 from types import ModuleType
 
 import weir
-from weir import _weir, names, old_libraries, old_protos, python2
+from weir import _weir, names, notebook_magics, notebooks, old_libraries, old_protos, python2, python2_runtime
 
 _USAGE = """\
 usage: weir run [options] program.py [arguments of the program]
+       weir run [options] notebook.ipynb
        weir run [options] -m module [arguments of the program]
        python -m weir [options] program.py [arguments of the program]
 
@@ -128,7 +129,24 @@ def _run_file(path, args, options):
         return 2
 
     finder = _prepare(folder, [path] + args, options)
+    if notebooks.is_notebook(file):
+        return _run_notebook(data, file, options, finder)
     _execute(data, file, None, options, finder)
+    return 0
+
+
+def _run_notebook(data, file, options, finder):
+    module = _make_main(file)
+    _install(options, finder)
+    try:
+        notebook = notebooks.Notebook(data, file, options.mode)
+    except (notebooks.NotANotebook, python2.MissingConverter) as error:
+        sys.stderr.write(f"weir: {file}: {error}\n")
+        return 2
+    if notebook.is_python2:
+        _expect_python2(module, finder)
+    notebooks.enter_folder(file)
+    notebook.run(module.__dict__)
     return 0
 
 
@@ -174,24 +192,36 @@ def _install(options, finder):
     sys.meta_path[:0] = [old_protos.Finder, finder]
 
 
-def _execute(data, file, spec, options, finder):
+def _make_main(file, spec=None):
     module = ModuleType("__main__")
     module.__file__ = file
     module.__spec__ = spec
     module.__loader__ = SourceFileLoader("__main__", file)
     module.__builtins__ = sys.modules["builtins"]
-    if spec is None:
-        _install(options, finder)
-    else:
+    if spec is not None:
         module.__package__ = spec.parent
     sys.modules["__main__"] = module
     sys.excepthook = _ExceptHook(file)
+    return module
+
+
+def _expect_python2(module, finder):
+    # The files around a Python 2 program are Python 2 as well, even those that would compile as Python 3.
+    finder.mode = "python2"
+    old_libraries.install_python2()
+    module.__dict__.update(python2_runtime.NAMES)
+
+
+def _execute(data, file, spec, options, finder):
+    module = _make_main(file, spec)
+    if spec is None:
+        _install(options, finder)
+    if b"get_ipython(" in data:  # a notebook that Jupyter has exported as a script
+        notebook_magics.shell.names = module.__dict__
+        module.get_ipython = notebook_magics.get_ipython
     code, converted = python2.compile_source(data, file, options.mode, module.__package__ or "")
     if converted:
-        # The files around a Python 2 program are Python 2 as well, even those that would compile as Python 3.
-        finder.mode = "python2"
-        old_libraries.install_python2()
-        module.__dict__.update(python2.RUNTIME_NAMES)
+        _expect_python2(module, finder)
     exec(code, module.__dict__)
 
 
@@ -205,9 +235,18 @@ class _ExceptHook:
         if issubclass(kind, python2.MissingConverter):
             sys.stderr.write(f"weir: {error}\n")
             return
-        while traceback is not None and traceback.tb_frame.f_code.co_filename != self._file:
+        while traceback is not None and not self._is_of_program(traceback.tb_frame.f_code.co_filename):
             traceback = traceback.tb_next
-        sys.__excepthook__(kind, error.with_traceback(traceback), traceback)
+        error = error.with_traceback(traceback)
+        if notebooks.is_notebook(self._file):
+            import traceback as printer
+
+            printer.print_exception(kind, error, traceback)  # knows the lines of cells, which are in no file
+        else:
+            sys.__excepthook__(kind, error, traceback)
+
+    def _is_of_program(self, file):
+        return file == self._file or file.startswith(notebooks.cell_name(self._file, ""))
 
 
 class _SourceFinder:
@@ -258,6 +297,6 @@ class _ConvertingLoader(SourceFileLoader):
         code, converted = self._compile(module.__name__)
         if converted:
             old_libraries.install_python2()
-            for name, value in python2.RUNTIME_NAMES.items():
+            for name, value in python2_runtime.NAMES.items():
                 module.__dict__.setdefault(name, value)
         exec(code, module.__dict__)

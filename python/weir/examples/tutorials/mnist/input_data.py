@@ -39,6 +39,17 @@ def maybe_download(filename, work_directory, source_url=None):
 
     Raises tf.errors.NotFoundError, which says where was looked.
     """
+    files = (TRAIN_IMAGES, TRAIN_LABELS, TEST_IMAGES, TEST_LABELS)
+    if filename not in files:  # TensorFlow's other downloads use this function too
+        path = os.path.join(os.fsdecode(work_directory), filename)
+        if os.path.isfile(path):
+            return path
+        raise errors.NotFoundError(
+            None,
+            None,
+            f"{filename} is not in {os.path.abspath(os.fsdecode(work_directory))!r}. Weir downloads nothing by itself: put "
+            f"the file there{f'; it can be had from {source_url}' if source_url else ''}",
+        )
     shipped = shipped_folder()
     folders = [os.fsdecode(work_directory)] + ([shipped] if shipped else [])
     for folder in folders:
