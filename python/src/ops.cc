@@ -326,6 +326,17 @@ nb::object create_op(GraphObject& graph, const std::string& op_name, nb::list in
   }
 }
 
+// Gives a node that is there an attribute, an AttrValue message, or takes one from it.
+void set_attr(const OperationObject& op, const std::string& name, nb::handle value) {
+  Node& node = *op.part.node();
+  try {
+    if (name == "_class") throw Error(Code::InvalidArgument, "what a node stands beside is decided when it is made");
+    node.attrs.set(name, to_given_attr(node.op, name, value));
+  } catch (const Error& error) {
+    raise_build_error(error);
+  }
+}
+
 // (DType, is it a reference) for each.
 std::vector<DeclaredArg> to_declared(nb::list args) {
   std::vector<DeclaredArg> list;
@@ -471,6 +482,7 @@ nb::object constant(GraphObject& graph, nb::handle value, nb::handle dtype, nb::
 
 void bind_ops(nb::module_& m) {
   m.def("apply", &apply, nb::arg("graph"), nb::arg("op"), nb::arg("inputs"), nb::arg("attrs"), nb::arg("name").none());
+  m.def("set_attr", &set_attr, nb::arg("op"), nb::arg("name"), nb::arg("value"));
   m.def("create_op", &create_op, nb::arg("graph"), nb::arg("op"), nb::arg("inputs"), nb::arg("attrs"),
         nb::arg("name").none());
   m.def("create_declared_op", &create_declared_op, nb::arg("graph"), nb::arg("op"), nb::arg("inputs"),

@@ -24,7 +24,11 @@ def _keras():
     if _package is None:
         if importlib.util.find_spec("keras") is None:
             return None
-        version = importlib.import_module("importlib.metadata").version("keras")
+        metadata = importlib.import_module("importlib.metadata")
+        try:
+            version = metadata.version("keras")
+        except metadata.PackageNotFoundError:  # a module of the program that is called so
+            return None
         if tuple(int(part) for part in version.split(".")[:2]) > (2, 3):
             return None
         _tensorflow_alias.install()  # Keras imports tensorflow

@@ -50,6 +50,8 @@ def patch(numpy):
         setattr(numpy, name, _with_whole_float_shape(getattr(numpy, name)))
     for name in ("concatenate", "hstack", "vstack", "dstack", "stack", "column_stack"):
         setattr(numpy, name, _with_generators(getattr(numpy, name)))
+    for name in ("percentile", "nanpercentile", "quantile", "nanquantile"):
+        setattr(numpy, name, _with_interpolation(getattr(numpy, name)))
     numpy.linspace = _with_whole_number(numpy.linspace)
     numpy.reshape = _with_new_shape(numpy.reshape)
     add_missing(numpy.lib, pad=numpy.pad)
@@ -90,16 +92,34 @@ def _with_ragged_lists(original):
     def convert(*args, **options):
         if options.get("copy", True) is False:  # "only if needed", which numpy 2 calls None
             options["copy"] = _COPY_IF_NEEDED
+        typed = options.get("dtype") is not None or len(args) > 1 and args[1] is not None
         try:
             return original(*args, **options)
+        except OverflowError:
+            # Until numpy 2 numbers beyond the type wrapped around: np.array([-1], np.uint8).
+            dtype = args[1] if len(args) > 1 else options.pop("dtype", None)
+            if dtype is None:
+                raise
+            return original(args[0], None, *args[2:], **options).astype(dtype)
         except ValueError as error:
-            typed = options.get("dtype") is not None or len(args) > 1 and args[1] is not None
             if typed or "inhomogeneous" not in str(error):
                 raise
         return original(args[0], object, *args[2:], **options) if len(args) > 1 else original(
             *args, **{**options, "dtype": object})
 
     return convert
+
+
+def _with_interpolation(original):
+    """Until numpy 2.4 ``method`` of percentiles could be called ``interpolation``, its name before 1.22."""
+
+    @functools.wraps(original)
+    def percentile(*args, **options):
+        if "interpolation" in options:
+            options["method"] = options.pop("interpolation")
+        return original(*args, **options)
+
+    return percentile
 
 
 def _with_whole_floats(original):
@@ -121,7 +141,9 @@ def _with_whole_float_shape(original):
 
     @functools.wraps(original)
     def make(shape, *args, **options):
-        if isinstance(shape, float):
+        if shape is None:
+            shape = ()
+        elif isinstance(shape, float):
             shape = _whole(shape)
         elif type(shape) in (tuple, list) and any(isinstance(length, float) for length in shape):
             shape = tuple(_whole(length) for length in shape)

@@ -1,5 +1,7 @@
 """Graph, its scopes and its collections."""
 
+import contextlib
+
 from weir import _weir, names as public_names, protos
 from weir.core import declared_ops, stack
 from weir.core.control_flow_context import context_of
@@ -26,6 +28,8 @@ class _Entered:
 
 class Graph(_weir.Graph):
     """Operations under construction, and what belongs to them."""
+
+    _building_function = False  # bodies of functions are parts of the graph around them
 
     def __init__(self):
         super().__init__()
@@ -81,6 +85,37 @@ class Graph(_weir.Graph):
         if not isinstance(op_type_map, dict):
             raise TypeError("op_type_map must be a dictionary mapping strings to strings")
         return _Entered(lambda: _weir.GradientOverride(self, op_type_map))
+
+    @contextlib.contextmanager
+    def _attr_scope(self, attr_map):
+        """``with`` it, new nodes get attributes, AttrValue messages by name; None, or a function of the node's definition
+        that gives None, is none."""
+        if not isinstance(attr_map, dict):
+            raise TypeError("attr_map must be a dictionary mapping strings to Callables that return AttrValue protocol "
+                            "buffers")
+        for name, value in attr_map.items():
+            if not isinstance(name, str) or not (value is None or callable(value) or isinstance(value, protos.AttrValue)):
+                raise TypeError("attr_map must be a dictionary mapping strings to AttrValue protocol buffers or "
+                                "callables that emit AttrValue protocol buffers")
+        known = set(self.get_operations()) if attr_map else ()
+        try:
+            yield
+        finally:
+            for op in (op for op in self.get_operations() if op not in known) if attr_map else ():
+                for name, value in attr_map.items():
+                    value = value(op.node_def) if callable(value) else value
+                    if value is not None and name not in op._attr_names():
+                        op._set_attr(name, value)
+
+    @contextlib.contextmanager
+    def _kernel_label_map(self, op_to_kernel_label_map):
+        """``with`` it, new nodes of the types ask for the kernels of these labels; Weir has one for each operation."""
+        if not isinstance(op_to_kernel_label_map, dict):
+            raise TypeError("op_to_kernel_label_map must be a dictionary mapping strings to strings")
+        for op_type, label in op_to_kernel_label_map.items():
+            if not (isinstance(op_type, str) and isinstance(label, str)):
+                raise TypeError("op_to_kernel_label_map must be a dictionary mapping strings to strings")
+        yield
 
     def get_name_scope(self):
         return self._current_name_scope()

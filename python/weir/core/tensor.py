@@ -179,6 +179,10 @@ class Operation(_weir.Operation):
             return self.node_def.attr[name].tensor
         return value
 
+    def _set_attr(self, name, value):
+        """Gives the node an attribute, an AttrValue message."""
+        _weir.set_attr(self, name, value)
+
     @property
     def node_def(self):
         return protos.NodeDef.FromString(self._node_def())

@@ -89,14 +89,17 @@ class _NormalVector(Distribution):
             return self._tril
         return tf.matrix_diag(self._diag + tf.zeros_like(self._like))
 
+    # Statistics that loc has no part in have the shape of the scale.
     def _covariance(self):
-        dense = self._dense()
+        if self._tril is None:
+            return tf.matrix_diag(tf.square(self._diag))
+        dense = self._tril
         return tf.matmul(dense, dense, adjoint_b=True)
 
     def _variance(self):
         if self._tril is None:
-            return tf.square(self._diag) + tf.zeros_like(self._like)
-        return tf.reduce_sum(tf.square(self._tril), axis=-1) + tf.zeros_like(self._like)
+            return tf.square(self._diag)
+        return tf.reduce_sum(tf.square(self._tril), axis=-1)
 
     def _stddev(self):
         return tf.sqrt(self._variance())
@@ -132,6 +135,9 @@ def _diag_of(loc, scale_diag, scale_identity_multiplier):
         diag = multiplier * tf.ones_like(loc) if diag is None else diag + multiplier
     if diag is None:
         diag = tf.ones_like(loc)
+    for value, what in ((loc, "loc"), (diag, "scale_diag")):
+        if value is not None and value.shape.ndims == 0:
+            raise ValueError(f"{what} must have at least 1 dimension")
     return loc, diag
 
 

@@ -94,6 +94,7 @@ class TruncatedNormal(RandomNormal):
 
 def _fans(shape):
     """Sizes going in and out of a layer with weights of this shape."""
+    shape = shape.as_list() if hasattr(shape, "as_list") else shape
     if len(shape) < 1:
         return 1, 1
     if len(shape) == 1:
