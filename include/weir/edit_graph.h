@@ -15,4 +15,7 @@ WEIR_API void update_input(const Operation& operation, int index, const Output& 
 // Makes an operation run after another one. Throws InvalidArgument when that already waits for it.
 WEIR_API void add_control_input(const Operation& operation, const Operation& before);
 
+// Makes an operation wait for another one no longer. Throws InvalidArgument when it did not.
+WEIR_API void remove_control_input(const Operation& operation, const Operation& before);
+
 }  // namespace weir

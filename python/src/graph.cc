@@ -265,6 +265,13 @@ void bind_operation(nb::module_& m) {
                return 0;
              });
            })
+      .def("_remove_control_input",
+           [](const OperationObject& o, const OperationObject& before) {
+             building([&] {
+               remove_control_input(o.part, before.part);
+               return 0;
+             });
+           })
       .def("_set_device_name",
            [](const OperationObject& o, std::string_view device) {
              building([&] {

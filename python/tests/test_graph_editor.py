@@ -71,7 +71,7 @@ def test_copies_read_what_replaces_a_tensor(chain, sess):
 def test_copies_go_to_another_graph(chain):
     other = tf.Graph()
     view, info = ge.copy(ge.sgv([chain[3].op, chain[4].op]), other)
-    assert info.transformed(chain[4]).graph is other and names(view.inputs) == ["geph__h:0"]
+    assert info.transformed(chain[4]).graph is other and names(view.inputs) == ["geph__h_0:0"]
     with pytest.raises(ValueError, match="another graph"):
         ge.copy_with_input_replacements(ge.sgv([chain[3].op]), {}, tf.Graph())
 
@@ -99,3 +99,58 @@ def test_tensors_are_swapped(sess):
     a, b = tf.constant(1.0), tf.constant(2.0)
     ten_a, ten_b = a * 10, b * 10
     assert ge.swap_ts([a], [b]) == 2 and sess.run([ten_a, ten_b]) == [20.0, 10.0]
+
+
+def _diamond():
+    a, b = tf.constant([1.0, 2.0], name="a"), tf.constant([3.0, 4.0], name="b")
+    c = tf.add(a, b, name="c")
+    return a, b, c, tf.multiply(c, a, name="d")
+
+
+def test_a_detached_part_reads_placeholders_and_a_bypassed_one_is_read_no_more():
+    with tf.Graph().as_default():
+        a, b, c, d = _diamond()
+        ge.detach_inputs(c.op)
+        assert [t.op.name for t in c.op.inputs] == ["geph__a_0", "geph__b_0"] and d.op.inputs[1] is a
+    with tf.Graph().as_default():
+        a, b, c, d = _diamond()
+        ge.bypass(ge.sgv(c.op).remap_inputs([1]))
+        assert ge.OpMatcher("^d$").input_ops("^b$", "^a$")(d.op) and not ge.OpMatcher("^d$").input_ops("^c$", None)(d.op)
+
+
+def test_swapped_outputs_change_their_readers_outside_alone():
+    with tf.Graph().as_default(), tf.Session() as session:
+        a, b, c, d = _diamond()
+        ge.swap_outputs(ge.sgv(c.op), ge.sgv(b.op))
+        assert [t.op.name for t in d.op.inputs] == ["b", "a"] and [t.op.name for t in c.op.inputs] == ["a", "b"]
+        assert session.run(d).tolist() == [3.0, 8.0]
+
+
+def test_a_transformer_puts_something_behind_each_copy():
+    with tf.Graph().as_default() as graph:
+        d = _diamond()[3]
+
+    def handler(info, op):
+        made, outputs = ge.copy_op_handler(info, op)
+        if op.type == "Const":
+            return made, outputs
+        with info.graph_.as_default():
+            return made, [tf.negative(outputs[0])]
+
+    transformer = ge.Transformer()
+    transformer.transform_op_handler = handler
+    other = tf.Graph()
+    view, info = transformer(graph, other, "copied")
+    with tf.Session(graph=other) as session:
+        assert session.run(info.transformed(d)).tolist() == [4.0, 12.0]
+    assert info.transformed(d.op).name == "copied/d" and view.graph is other
+
+
+def test_control_inputs_can_be_taken_away():
+    with tf.Graph().as_default():
+        a, b, c, d = _diamond()
+        ge.add_control_inputs(d.op, b.op)
+        ge.detach_control_inputs(ge.sgv(d.op))
+        assert not d.op.control_inputs
+        with pytest.raises(ValueError, match="is not a control_input"):
+            ge.remove_control_inputs(d.op, b.op)

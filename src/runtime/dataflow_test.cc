@@ -152,6 +152,9 @@ TEST(Dataflow, RefusesCyclesThatAreNoLoops) {
   update_input(c.op(), 0, a);
   add_control_input(b.op(), c.op());
   EXPECT_EQ(c.op().input(0), a);
+  remove_control_input(b.op(), c.op());
+  EXPECT_THROW(remove_control_input(b.op(), c.op()), Error);
+  add_control_input(c.op(), b.op());
 }
 
 TEST(Dataflow, RefusesInputsFromDifferentFrames) {

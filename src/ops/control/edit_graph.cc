@@ -79,4 +79,14 @@ void add_control_input(const Operation& operation, const Operation& before) {
   }
 }
 
+void remove_control_input(const Operation& operation, const Operation& before) {
+  Node& node = node_of(operation, before.node());
+  std::lock_guard lock(node.graph->impl().storage.mutex);
+  const auto found = std::find(node.control_inputs.begin(), node.control_inputs.end(), before.node());
+  if (found == node.control_inputs.end()) {
+    node.fail(Code::InvalidArgument, fmt::format("'{}' is no control input", before.node()->name));
+  }
+  node.control_inputs.erase(found);
+}
+
 }  // namespace weir

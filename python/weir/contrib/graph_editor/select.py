@@ -90,6 +90,15 @@ class ControlOutputs:
         return self._outputs
 
 
+def _get_input_ts(ops):
+    """The tensors that operations read, each once."""
+    return list(dict.fromkeys(t for op in make_list_of_op(ops) for t in op.inputs))
+
+
+def _get_output_ts(ops):
+    return [t for op in make_list_of_op(ops) for t in op.outputs]
+
+
 def _readers(graph):
     """{tensor: operations that read it}, made in one pass: a walk asks for many."""
     readers = {}
@@ -188,6 +197,50 @@ def get_walks_union_ops(
     return list(dict.fromkeys([*forward, *backward]))
 
 
+def check_cios(control_inputs=False, control_outputs=None, control_ios=None):
+    """Whether walks go along control inputs, and the ``ControlOutputs`` that they go along; ``control_ios`` says both."""
+    for given in (control_ios, control_outputs):
+        if given is not None and not isinstance(given, ControlOutputs):
+            raise TypeError(f"Expected a util.ControlOutputs, got: {type(given)}")
+    if control_ios is not None:
+        if control_outputs is not None:
+            raise ValueError("control_outputs should be None when using control_ios.")
+        control_inputs, control_outputs = True, control_ios
+    if control_outputs is not None:
+        control_outputs.update()
+    return control_inputs, control_outputs
+
+
+def get_ops_ios(ops, control_inputs=False, control_outputs=None, control_ios=None):
+    """The neighbours of operations, each once."""
+    control_inputs, control_outputs = check_cios(control_inputs, control_outputs, control_ios)
+    found = {}
+    for op in make_list_of_op(ops):
+        found.update(dict.fromkeys(t.op for t in op.inputs))
+        found.update(dict.fromkeys(reader for t in op.outputs for reader in t.consumers()))
+        if control_outputs is not None:
+            found.update(dict.fromkeys(control_outputs.get(op)))
+        if control_inputs:
+            found.update(dict.fromkeys(op.control_inputs))
+    return list(found)
+
+
+def get_within_boundary_ops(ops, seed_ops, boundary_ops=(), inclusive=True, control_inputs=False, control_outputs=None,
+                            control_ios=None):
+    """Those of ``ops`` that can be reached from the seeds, in any direction, without crossing the boundary."""
+    control_inputs, control_outputs = check_cios(control_inputs, control_outputs, control_ios)
+    ops, boundary = make_list_of_op(ops), frozenset(make_list_of_op(boundary_ops))
+    found = set(make_list_of_op(seed_ops, allow_graph=False))
+    if boundary & found:
+        raise ValueError("Boundary is intersecting with the seeds.")
+    wave = list(found)
+    while wave:
+        near = [op for op in get_ops_ios(wave, control_inputs, control_outputs) if op not in found]
+        wave = [op for op in near if op not in boundary]
+        found.update(near if inclusive else wave)
+    return [op for op in ops if op in found]
+
+
 def compute_boundary_ts(ops):
     """The tensors that operations take from outside, those that they give to the outside, and those between them."""
     ops = make_list_of_op(ops)
@@ -205,12 +258,27 @@ def compute_boundary_ts(ops):
 def _filter(items, positive_filter):
     if positive_filter is True:
         return items
-    if isinstance(positive_filter, (str, re.Pattern)):
+    if can_be_regex(positive_filter):
         search = re.compile(positive_filter).search
         return [item for item in items if search(item.name)]
     if callable(positive_filter):
         return [item for item in items if positive_filter(item)]
     raise ValueError("Filter must be True, a regular expression or a function.")
+
+
+def can_be_regex(obj):
+    return isinstance(obj, (str, re.Pattern))
+
+
+def make_regex(obj):
+    if not can_be_regex(obj):
+        raise ValueError(f"Expected a string or a regex, got: {type(obj)}")
+    return re.compile(obj)
+
+
+def get_name_scope_ops(ops, scope):
+    """The operations of a name scope and of those below it."""
+    return filter_ops_from_regex(ops, f"^{re.escape(scope.rstrip('/'))}(/.*)?$")
 
 
 def filter_ops(ops, positive_filter):
@@ -233,7 +301,7 @@ def filter_ts_from_regex(ops, regex):
 def _select(args, graph, positive_filter, find, convert):
     found = []
     for arg in args:
-        if isinstance(arg, (str, re.Pattern)):
+        if can_be_regex(arg):
             if graph is None:
                 raise ValueError("Use the keyword argument 'graph' to use regex.")
             found += find(graph, arg)

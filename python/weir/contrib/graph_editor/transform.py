@@ -1,66 +1,12 @@
-"""tf.contrib.graph_editor: parts of graphs, copies of them, and other connections."""
+"""tf.contrib.graph_editor: copies of parts of graphs, and what can be made of them instead."""
+
+import inspect
 
 from weir import nest
-from weir.contrib.graph_editor import select
+from weir.contrib.graph_editor import edit, select, util
+from weir.contrib.graph_editor.subgraph import SubGraphView, make_view
 from weir.core.graph import Graph
-from weir.core.tensor import Operation, Tensor
-from weir.ops.array_ops import placeholder
-
-
-class SubGraphView:
-    """Operations of a graph, with the tensors that go in and come out."""
-
-    def __init__(self, inside_ops=(), passthrough_ts=()):
-        self._ops = select.make_list_of_op(inside_ops)
-        self._passthrough = select.make_list_of_t(passthrough_ts)
-        inputs, outputs, _ = select.compute_boundary_ts(self._ops)
-        self._inputs, self._outputs = self._passthrough + inputs, self._passthrough + outputs
-
-    ops = property(lambda self: self._ops)
-    inputs = property(lambda self: self._inputs)
-    outputs = property(lambda self: self._outputs)
-    passthroughs = property(lambda self: self._passthrough)
-    connected_inputs = property(lambda self: list(self._inputs))
-    connected_outputs = property(lambda self: [t for t in self._outputs if t.consumers()])
-
-    @property
-    def graph(self):
-        return next((item.graph for item in [*self._ops, *self._passthrough]), None)
-
-    def op(self, op_id):
-        return self._ops[op_id]
-
-    def find_op_by_name(self, op_name):
-        for op in self._ops:
-            if op.name == op_name:
-                return op
-        raise AttributeError(f"{op_name} not found in subgraph.")
-
-    def consumers(self):
-        """Who outside reads what comes out."""
-        inside = frozenset(self._ops)
-        return [op for op in select.get_consuming_ops(self._outputs) if op not in inside]
-
-    def __bool__(self):
-        return self.graph is not None
-
-    __len__ = None
-
-
-def make_view(*args, **kwargs):
-    """A view of operations and tensors that are given, or that regular expressions find in ``graph=``."""
-    if len(args) == 1 and isinstance(args[0], SubGraphView):
-        return args[0]
-    ops, ts = select.select_ops_and_ts(*args, **kwargs)
-    return SubGraphView(ops, ts)
-
-
-def make_view_from_scope(scope, graph):
-    """A view of everything below a name scope."""
-    return make_view("^" + select.re.escape(scope.rstrip("/")) + "/", graph=graph)
-
-
-sgv, sgv_scope = make_view, make_view_from_scope
+from weir.core.tensor import Tensor
 
 
 class TransformerInfo:
@@ -109,16 +55,152 @@ def _in_order(ops):
     return list(done)
 
 
-def _renamed(name, src_scope, dst_scope):
-    if src_scope:
-        if not name.startswith(src_scope):
-            raise ValueError(f"{name} does not start with {src_scope}")
-        name = name[len(src_scope) :]
-    return dst_scope + name
+class _Info:
+    """A transformation while it is made: what handlers are given. A name that ends with an underscore is the result's."""
+
+    def __init__(self, transformer, sgv, dst_graph, dst_scope, src_scope):
+        self.transformer, self.sgv = transformer, sgv
+        self.graph, self.scope = sgv.graph, src_scope
+        self.graph_, self.scope_ = dst_graph, dst_scope
+        self.ops, self.sgv_inputs_set = frozenset(sgv.ops), frozenset(sgv.inputs)
+        self.transformed_ops, self.transformed_ts = {}, {}
+        self.collections = {key: self.graph.get_collection(key) for key in self.graph.get_all_collection_keys()}
+        self.read = {op: list(op.inputs) for op in sgv.ops}  # handlers that work in place change it
+
+    def new_name(self, name):
+        if not name.startswith(self.scope):
+            raise ValueError(f"{name} does not belong to source scope: {self.scope}.")
+        return self.scope_ + name[len(self.scope):]
+
+    def new_inputs(self, op):
+        """What the transformed operation reads."""
+        return [self.transformed_t(t) for t in self.read[op]]
+
+    def transformed_t(self, t):
+        if t not in self.transformed_ts:
+            handler = (self.transformer.transform_external_input_handler if t in self.sgv_inputs_set
+                       else self.transformer.transform_external_hidden_input_handler)
+            self.transformed_ts[t] = handler(self, t)
+        return self.transformed_ts[t]
 
 
-def _scope_ending(scope):
-    return scope + "/" if scope and not scope.endswith("/") else scope
+class _Made(tuple):
+    """An operation that a handler made, and its outputs. It can be used as the operation itself, too, which is what
+    handlers gave before TensorFlow 1.0."""
+
+    def __getattr__(self, name):
+        return getattr(self[0], name)
+
+
+def replace_t_with_placeholder_handler(info, t):
+    """A handler of tensors: a placeholder."""
+    with info.graph_.as_default(), info.graph_.name_scope(None):
+        return util.make_placeholder_from_tensor(t, scope=info.scope_)
+
+
+def keep_t_if_possible_handler(info, t):
+    """A handler of tensors: the same in the same graph, a placeholder in another."""
+    return t if info.graph is info.graph_ else replace_t_with_placeholder_handler(info, t)
+
+
+def assign_renamed_collections_handler(info, elem, elem_):
+    """A handler of collections: what an original is in, its copy is in, under the name in the new scope."""
+    known = util.get_predefined_collection_names()
+    for name, collection in info.collections.items():
+        if any(item is elem for item in collection):
+            renamed = name if name in known or not isinstance(name, str) else info.new_name(name)
+            info.graph_.add_to_collection(renamed, elem_)
+
+
+def transform_op_if_inside_handler(info, op, keep_if_possible=True):
+    """A handler of control inputs: the copy, or what it is a copy of in the same graph, or none."""
+    if op in info.ops:
+        return info.transformed_ops[op]
+    return op if keep_if_possible and info.graph is info.graph_ else None
+
+
+def copy_op_handler(info, op, new_inputs=None, copy_shape=True):
+    """A handler of operations: a copy that reads the copies of what the original reads."""
+    graph = info.graph_
+    inputs = info.new_inputs(op) if new_inputs is None else new_inputs
+    for t in inputs:
+        if t.graph is not graph:
+            raise ValueError(f"{t.name}, which {op.name} reads, is of another graph and has no replacement")
+    with graph.as_default(), graph.name_scope(None), graph.control_dependencies(None), graph.device(None), \
+            graph.device(op.device or None):
+        made = graph.create_op(op.type, inputs, [t.dtype for t in op.outputs], name=info.new_name(op.name),
+                               attrs=dict(op.node_def.attr))
+    if copy_shape:
+        for t, t_ in zip(op.outputs, made.outputs, strict=True):
+            t_.set_shape(t.shape)
+    return _Made((made, list(made.outputs)))
+
+
+def transform_op_in_place(info, op, detach_outputs=False):
+    """A handler of operations that makes no copy: the operation reads what its inputs have become. With
+    ``detach_outputs`` those who read it read placeholders, until they are transformed themselves."""
+    for index, t in enumerate(info.new_inputs(op)):
+        if t is not op.inputs[index]:
+            op._update_input(index, t)
+    if detach_outputs:
+        edit.detach_outputs(op)
+    return op
+
+
+class Transformer:
+    """Makes another graph of a view: a copy, unless some of its handlers are replaced."""
+
+    def __init__(self):
+        self.transform_op_handler = copy_op_handler
+        self.transform_control_input_handler = transform_op_if_inside_handler
+        self.assign_collections_handler = assign_renamed_collections_handler
+        self.transform_external_input_handler = replace_t_with_placeholder_handler
+        self.transform_external_hidden_input_handler = keep_t_if_possible_handler
+        self.transform_original_op_handler = transform_op_if_inside_handler
+
+    def __call__(self, sgv, dst_graph, dst_scope, src_scope="", reuse_dst_scope=False):
+        """Gives the view of the result and the ``TransformerInfo``."""
+        view = make_view(sgv)
+        if not isinstance(dst_graph, Graph):
+            raise TypeError(f"Expected a tf.Graph, got: {type(dst_graph)}")
+        dst_scope = util.scope_finalize(dst_scope)
+        if dst_scope and not reuse_dst_scope:
+            dst_scope = util.scope_finalize(dst_graph.unique_name(dst_scope[:-1]))
+        info = _Info(self, view, dst_graph, dst_scope, util.scope_finalize(src_scope))
+        wants_inputs = len(inspect.signature(self.transform_op_handler).parameters) > 2
+        tensors = {}
+        for op in _in_order(view.ops):
+            args = (info.new_inputs(op),) if wants_inputs else ()
+            made = self.transform_op_handler(info, op, *args)
+            op_, outputs_ = made if isinstance(made, tuple) else (made, list(made.outputs))
+            info.transformed_ops[op] = op_
+            pairs = dict(zip(op.outputs, outputs_))
+            tensors.update(pairs)
+            info.transformed_ts.update(pairs)
+            if op_ is not op:
+                self._wait(info, op, op_)
+                for elem, elem_ in [(op, op_), *pairs.items()]:
+                    self.assign_collections_handler(info, elem, elem_)
+        return self._view_of(info, tensors), TransformerInfo(info.transformed_ops, tensors)
+
+    def _wait(self, info, op, op_):
+        for before in op.control_inputs:
+            before_ = self.transform_control_input_handler(info, before)
+            if before_ is not None and before_ not in op_.control_inputs:
+                op_._add_control_input(before_)
+
+    def _view_of(self, info, tensors):
+        """The view of the result, with what the original's inputs and outputs have become."""
+        view = SubGraphView(list(dict.fromkeys(info.transformed_ops.values())))
+        inputs, outputs = view._input_ts, view._output_ts
+        wanted = [tensors[t] for t in info.sgv.outputs if tensors.get(t) in outputs]
+        taken = [info.transformed_ts[t] for t in info.sgv.inputs if info.transformed_ts.get(t) in inputs]
+        return view.remap([inputs.index(t) for t in dict.fromkeys(taken)], [outputs.index(t) for t in wanted])
+
+
+def _destination(sgv, dst_graph):
+    view = make_view(sgv)
+    return view, view.graph if dst_graph is None else dst_graph
 
 
 def copy_with_input_replacements(
@@ -127,54 +209,19 @@ def copy_with_input_replacements(
     """Copies operations; where they read a tensor of ``replacement_ts`` from outside, the copies read what it is mapped to.
 
     Gives the view of the copies and the ``TransformerInfo``. Without a replacement a tensor from outside is read by the
-    copies too, which needs the same graph.
+    copies too in the same graph, and is a placeholder in another.
     """
-    view = make_view(sgv)
-    graph = view.graph if dst_graph is None else dst_graph
-    if not isinstance(graph, Graph):
-        raise TypeError(f"Expected a tf.Graph, got: {type(graph)}")
-    dst_scope = _scope_ending(dst_scope)
-    if dst_scope and not reuse_dst_scope:
-        dst_scope = _scope_ending(graph.unique_name(dst_scope.rstrip("/")))
-    replaced = dict(replacement_ts)
-    ops, tensors = {}, {}
-
-    def input_of(op, t):
-        if t in tensors:
-            return tensors[t]
-        given = replaced.get(t, replaced.get(t.name, t))
-        if given.graph is not graph:
-            raise ValueError(f"{t.name}, which {op.name} reads, is of another graph and has no replacement")
-        return given
-
-    with graph.as_default(), graph.name_scope(None), graph.control_dependencies(None):
-        for op in _in_order(view.ops):
-            inputs = [input_of(op, t) for t in op.inputs]
-            with graph.device(None), graph.device(op.device or None):
-                copy = graph.create_op(
-                    op.type, inputs, [t.dtype for t in op.outputs], name=_renamed(op.name, _scope_ending(src_scope), dst_scope),
-                    attrs=dict(op.node_def.attr))
-            for before in op.control_inputs:
-                before = ops.get(before, before)
-                if before.graph is graph:
-                    copy._add_control_input(before)
-            ops[op] = copy
-            for made, copied in zip(op.outputs, copy.outputs, strict=True):
-                copied.set_shape(made.shape)
-                tensors[made] = copied
-    return SubGraphView(list(ops.values())), TransformerInfo(ops, tensors)
+    view, graph = _destination(sgv, dst_graph)
+    copier = Transformer()
+    copier.transform_external_input_handler = lambda info, t: (
+        replacement_ts[t] if t in replacement_ts else keep_t_if_possible_handler(info, t))
+    return copier(view, graph, dst_scope, src_scope, reuse_dst_scope)
 
 
 def copy(sgv, dst_graph=None, dst_scope="", src_scope="", reuse_dst_scope=False):
-    """Copies operations; what they read from outside becomes placeholders in another graph."""
-    view = make_view(sgv)
-    graph = view.graph if dst_graph is None else dst_graph
-    replacements = {}
-    if graph is not view.graph:
-        with graph.as_default():
-            for t in view.inputs:
-                replacements[t] = placeholder(t.dtype.base_dtype, t.shape, name="geph__" + t.op.name.rpartition("/")[2])
-    return copy_with_input_replacements(view, replacements, graph, dst_scope, src_scope, reuse_dst_scope)
+    """Copies operations; what they read from outside becomes placeholders."""
+    view, graph = _destination(sgv, dst_graph)
+    return Transformer()(view, graph, dst_scope, src_scope, reuse_dst_scope)
 
 
 def graph_replace(target_ts, replacement_ts, dst_scope="", src_scope="", reuse_dst_scope=False):
@@ -185,59 +232,3 @@ def graph_replace(target_ts, replacement_ts, dst_scope="", src_scope="", reuse_d
         raise ValueError("Targets and replacements are not connected!")
     _, info = copy_with_input_replacements(ops, replacement_ts, None, dst_scope, src_scope, reuse_dst_scope)
     return info.transformed(target_ts, lambda original: original)
-
-
-# Other connections
-
-
-def _movable(can_modify, cannot_modify):
-    allowed = None if can_modify is None else frozenset(select.make_list_of_op(can_modify))
-    barred = frozenset(select.make_list_of_op(cannot_modify or []))
-    return lambda op: (allowed is None or op in allowed) and op not in barred
-
-
-def _reroute(t0, readers, t1):
-    count = 0
-    for op in readers:
-        for index, t in enumerate(op.inputs):
-            if t is t1:
-                op._update_input(index, t0)
-                count += 1
-    return count
-
-
-def reroute_ts(ts0, ts1, can_modify=None, cannot_modify=None):
-    """Who reads a tensor of ``ts1`` reads that of ``ts0`` instead; gives the number of changes."""
-    ts0, ts1 = select.make_list_of_t(ts0), select.make_list_of_t(ts1)
-    if len(ts0) != len(ts1):
-        raise ValueError(f"ts0 and ts1 have different lengths: {len(ts0)} and {len(ts1)}")
-    movable = _movable(can_modify, cannot_modify)
-    readers = [[op for op in dict.fromkeys(t1.consumers()) if movable(op)] for t1 in ts1]
-    return sum(_reroute(t0, ops, t1) for t0, t1, ops in zip(ts0, ts1, readers) if t0 is not t1)
-
-
-def swap_ts(ts0, ts1, can_modify=None, cannot_modify=None):
-    """The readers of two tensors change places, for each pair; gives the number of changes."""
-    ts0, ts1 = select.make_list_of_t(ts0), select.make_list_of_t(ts1)
-    if len(ts0) != len(ts1):
-        raise ValueError(f"ts0 and ts1 have different lengths: {len(ts0)} and {len(ts1)}")
-    movable = _movable(can_modify, cannot_modify)
-    count = 0
-    for t0, t1 in zip(ts0, ts1):
-        moves = [(op, i, t1 if t is t0 else t0)
-                 for op in dict.fromkeys([*t0.consumers(), *t1.consumers()]) if movable(op)
-                 for i, t in enumerate(op.inputs) if t is t0 or t is t1]
-        for op, index, t in moves:
-            op._update_input(index, t)
-        count += len(moves)
-    return count
-
-
-def add_control_inputs(op, cops):
-    """Makes an operation wait for others."""
-    if not isinstance(op, Operation):
-        raise TypeError(f"Expected a tf.Operation, got: {type(op)}")
-    for before in select.make_list_of_op(cops, allow_graph=False):
-        if before in op.control_inputs:
-            raise ValueError(f"{before.name} is already a control_input of {op.name}")
-        op._add_control_input(before)
