@@ -3,10 +3,13 @@
 import re
 
 from weir import _weir, protos
-from weir.core import declared_ops, stack
+from weir.core import declared_ops, dtypes, stack
 from weir.core.control_flow_context import context_of
 from weir.core.device import canonical_name
 from weir.core.tensor_shape import TensorShape
+from weir.core.tensor_util import constant_value
+from weir.core.type_spec import CompositeTensor, TypeSpec
+from weir.core.values import IndexedSlicesValue, TensorSpec
 
 
 def _session_for(graph, session, what, how):
@@ -109,6 +112,43 @@ class Tensor(_weir.Tensor):
         return self
 
 
+TensorSpec.value_type = Tensor
+
+
+class IndexedSlicesSpec(TypeSpec):
+    """Of IndexedSlices: the shape of the whole, the types of values, indices and shape, and how many rows are given."""
+
+    def __init__(self, shape=None, dtype=dtypes.float32, indices_dtype=dtypes.int64, dense_shape_dtype=None,
+                 indices_shape=None):
+        self._shape, self._values_dtype = TensorShape(shape), dtypes.as_dtype(dtype)
+        self._indices_dtype = dtypes.as_dtype(indices_dtype)
+        self._dense_shape_dtype = None if dense_shape_dtype is None else dtypes.as_dtype(dense_shape_dtype)
+        self._indices_shape = TensorShape(indices_shape).with_rank(1)
+
+    value_type = property(lambda self: IndexedSlices)
+
+    def _serialize(self):
+        return self._shape, self._values_dtype, self._indices_dtype, self._dense_shape_dtype, self._indices_shape
+
+    @property
+    def _component_specs(self):
+        rows = self._indices_shape.concatenate(self._shape[1:])
+        specs = [TensorSpec(rows, self._values_dtype), TensorSpec(self._indices_shape, self._indices_dtype)]
+        if self._dense_shape_dtype is not None:
+            specs.append(TensorSpec([self._shape.ndims], self._dense_shape_dtype))
+        return tuple(specs)
+
+    def _to_components(self, value):
+        parts = (value.values, value.indices)
+        return parts if value.dense_shape is None else (*parts, value.dense_shape)
+
+    def _from_components(self, components):
+        if all(isinstance(part, dtypes._numpy().ndarray) for part in components):
+            return IndexedSlicesValue(*components, *[None] * (3 - len(components)))
+        return self.value_type(*components)
+
+
+@CompositeTensor.register
 class IndexedSlices:
     """Rows ``indices`` of a larger tensor: what the gradient of a gather is."""
 
@@ -127,6 +167,14 @@ class IndexedSlices:
     def _feed_parts(self, value):
         parts = [self._values, self._indices] + ([] if self._dense_shape is None else [self._dense_shape])
         return list(zip(parts, value))
+
+    @property
+    def _type_spec(self):
+        shape = self._values.shape[1:] if self._values.shape.ndims is not None else TensorShape(None)
+        whole = constant_value(self._dense_shape) if self._dense_shape is not None else None
+        whole = TensorShape([None]).concatenate(shape) if whole is None else TensorShape(whole)
+        return IndexedSlicesSpec(whole, self.dtype, self._indices.dtype,
+                                 None if self._dense_shape is None else self._dense_shape.dtype, self._indices.shape)
 
     def consumers(self):
         return self._values.consumers()

@@ -4,6 +4,7 @@ from collections import namedtuple
 
 from weir.core import dtypes
 from weir.core.tensor_shape import TensorShape
+from weir.core.type_spec import TypeSpec
 
 IndexedSlicesValue = namedtuple("IndexedSlicesValue", ["values", "indices", "dense_shape"])
 
@@ -19,8 +20,10 @@ class SparseTensorValue(namedtuple("SparseTensorValue", ["indices", "values", "d
     shape = property(lambda self: self.dense_shape)
 
 
-class TensorSpec:
+class TensorSpec(TypeSpec):
     """A shape, a type and a name."""
+
+    value_type = None  # weir.core.tensor, which stands above, says Tensor
 
     def __init__(self, shape, dtype=None, name=None):
         self._shape, self._dtype, self._name = TensorShape(shape), dtypes.as_dtype(dtype or "float32"), name
@@ -41,11 +44,47 @@ class TensorSpec:
         return (self._dtype.is_compatible_with(spec_or_value.dtype)
                 and self._shape.is_compatible_with(spec_or_value.shape))
 
+    _component_specs = property(lambda self: self)
+
+    def _serialize(self):
+        return self._shape, self._dtype, self._name
+
+    def _to_components(self, value):
+        return value
+
+    def _from_components(self, components):
+        return components
+
+    def _to_tensor_list(self, value):
+        return [value]
+
+    @property
+    def _flat_tensor_specs(self):
+        return [self]
+
+    def _from_compatible_tensor_list(self, tensor_list):
+        tensor, = tensor_list
+        tensor.set_shape(self._shape)
+        return tensor
+
+    def most_specific_compatible_type(self, other):
+        if not isinstance(other, TensorSpec) or self._dtype != other._dtype:
+            raise ValueError(f"Types are not compatible: {self!r} vs {other!r}")
+        ours, theirs = self._shape, other._shape
+        if ours.ndims is None or theirs.ndims is None or ours.ndims != theirs.ndims:
+            shape = TensorShape(None)
+        else:
+            shape = TensorShape([a if a == b else None for a, b in zip(ours.as_list(), theirs.as_list())])
+        return TensorSpec(shape, self._dtype, self._name if self._name == other._name else None)
+
     def __eq__(self, other):
-        return isinstance(other, TensorSpec) and (self._shape, self._dtype) == (other._shape, other._dtype)
+        return isinstance(other, TensorSpec) and self._known() == other._known()
 
     def __hash__(self):
-        return hash((self._shape, self._dtype))
+        return hash(self._known())
+
+    def _known(self):
+        return None if self._shape.ndims is None else tuple(self._shape.as_list()), self._dtype, self._name
 
     def __repr__(self):
         return f"TensorSpec(shape={self._shape}, dtype={self._dtype!r}, name={self._name!r})"
@@ -57,6 +96,9 @@ class BoundedTensorSpec(TensorSpec):
     def __init__(self, shape, dtype, minimum, maximum, name=None):
         super().__init__(shape, dtype, name)
         self._minimum, self._maximum = self._bound(minimum, "minimum"), self._bound(maximum, "maximum")
+
+    def _serialize(self):
+        return self._shape, self._dtype, self._minimum, self._maximum, self._name
 
     minimum = property(lambda self: self._minimum)
     maximum = property(lambda self: self._maximum)

@@ -2,11 +2,10 @@
 
 from weir.core import dtypes
 from weir.core.graph import Tensor, convert_to_tensor, name_scope
-from weir.core.op_functions import apply
 from weir.core.tensor_shape import TensorShape
 from weir.core.values import SparseTensorValue, TensorSpec
 from weir.data import nest
-from weir.ops.sparse_ops import SparseTensor
+from weir.ops.sparse_ops import SparseTensor, SparseTensorSpec
 
 
 class _Leaf:
@@ -20,59 +19,6 @@ class _Leaf:
 
     def __hash__(self):
         return hash((type(self), str(self._key())))
-
-
-class SparseTensorSpec(_Leaf):
-    """Of a SparseTensor: the dense shape and the type of its values."""
-
-    def __init__(self, shape=None, dtype=dtypes.float32):
-        self._shape, self._dtype = TensorShape(shape), dtypes.as_dtype(dtype)
-
-    shape = property(lambda self: self._shape)
-    dtype = property(lambda self: self._dtype)
-    value_type = SparseTensor
-
-    def _key(self):
-        return self._dtype, self._shape.as_list() if self._shape.ndims is not None else None
-
-    def is_compatible_with(self, other):
-        return (isinstance(other, (SparseTensor, SparseTensorSpec)) and self._dtype == other.dtype
-                and self._shape.is_compatible_with(other.shape))
-
-    def __repr__(self):
-        return f"SparseTensorSpec({self._shape}, {self._dtype!r})"
-
-    def _flat(self):
-        return dtypes.variant, TensorShape(None)
-
-    def _to_tensor(self, value):
-        value = SparseTensor.from_value(value)
-        return apply("SerializeSparse", (value.indices, value.values, value.dense_shape), {"out_type": dtypes.variant},
-                     None)
-
-    def _to_batched_tensor(self, value):
-        value = SparseTensor.from_value(value)
-        return apply("SerializeManySparse", (value.indices, value.values, value.dense_shape),
-                     {"out_type": dtypes.variant}, None)
-
-    def _from_tensor(self, tensor):
-        indices, values, dense_shape = apply("DeserializeSparse", (tensor,), {"dtype": self._dtype}, None)
-        rank = self._shape.ndims
-        indices.set_shape([None, rank])
-        dense_shape.set_shape([rank])
-        return SparseTensor(indices, values, dense_shape)
-
-    def _batch(self, size):
-        return SparseTensorSpec(TensorShape([size]).concatenate(self._shape), self._dtype)
-
-    def _unbatch(self):
-        return SparseTensorSpec(_without_first(self._shape), self._dtype)
-
-    def _legacy(self):
-        return self._dtype, self._shape, SparseTensor
-
-    def _relaxed(self, other):
-        return SparseTensorSpec(most_specific_shape(self._shape, other._shape), self._dtype)
 
 
 class DatasetSpec(_Leaf):

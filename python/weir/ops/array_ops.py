@@ -15,6 +15,10 @@ _TENSORS = (Tensor, _weir.Variable)  # core/variables.py builds on this module
 _py_range, _py_slice = range, slice  # Python's, before tf.slice
 
 
+_SLICE_TYPE_ERROR = ("Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors "
+                     "are valid indices")
+
+
 def _is_number(value):
     return isinstance(value, int) or (hasattr(value, "__index__") and not hasattr(value, "__len__"))
 
@@ -253,8 +257,7 @@ def _subscript(tensor, key):
     for k in keys:
         for part in (k.start, k.stop, k.step) if isinstance(k, _py_slice) else (k,):
             if isinstance(part, (str, bytes, float, list, dict, bool)):
-                raise TypeError("Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/"
-                                f"tf.int64 tensors are valid indices, got {part!r}"
+                raise TypeError(f"{_SLICE_TYPE_ERROR}, got {part!r}"
                                 + (" (DataType float32 for attr 'Index')" if isinstance(part, float) else ""))
     return _weir.subscript(_graph(), tensor, keys, None)
 

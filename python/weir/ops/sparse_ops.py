@@ -5,7 +5,8 @@ from weir.core import dtypes
 from weir.core.graph import IndexedSlices, Tensor, _session_for, convert_to_tensor, name_scope
 from weir.core.op_functions import apply
 from weir.core.tensor_shape import TensorShape
-from weir.core.values import SparseTensorValue
+from weir.core.type_spec import CompositeTensor, TypeSpec
+from weir.core.values import SparseTensorValue, TensorSpec
 from weir.ops import array_ops
 
 
@@ -36,6 +37,92 @@ class _SparseShape(TensorShape):
         return [(self._tensor, value)]
 
 
+class SparseTensorSpec(TypeSpec):
+    """Of a SparseTensor: the dense shape and the type of its values."""
+
+    def __init__(self, shape=None, dtype=dtypes.float32):
+        self._shape, self._dtype = TensorShape(shape), dtypes.as_dtype(dtype)
+
+    shape = property(lambda self: self._shape)
+    dtype = property(lambda self: self._dtype)
+    value_type = property(lambda self: SparseTensor)
+
+    def _serialize(self):
+        return self._shape, self._dtype
+
+    @property
+    def _component_specs(self):
+        rank = self._shape.ndims
+        return [TensorSpec([None, rank], dtypes.int64), TensorSpec([None], self._dtype), TensorSpec([rank], dtypes.int64)]
+
+    def _to_components(self, value):
+        value = SparseTensor.from_value(value)
+        return [value.indices, value.values, value.dense_shape]
+
+    def _from_components(self, components):
+        if all(isinstance(part, dtypes._numpy().ndarray) for part in components):
+            return SparseTensorValue(*components)
+        return SparseTensor(*components)
+
+    def is_compatible_with(self, other):
+        other = other._type_spec if isinstance(other, SparseTensor) else other
+        return isinstance(other, TypeSpec) and super().is_compatible_with(other)
+
+    # As one tensor, which is what elements of data sets are made of.
+
+    def _flat(self):
+        return dtypes.variant, TensorShape(None)
+
+    @property
+    def _flat_tensor_specs(self):
+        return [TensorSpec(None, dtypes.variant)]
+
+    def _to_tensor(self, value):
+        value = SparseTensor.from_value(value)
+        return apply("SerializeSparse", (value.indices, value.values, value.dense_shape), {"out_type": dtypes.variant},
+                     None)
+
+    def _to_batched_tensor(self, value):
+        value = SparseTensor.from_value(value)
+        return apply("SerializeManySparse", (value.indices, value.values, value.dense_shape),
+                     {"out_type": dtypes.variant}, None)
+
+    def _to_tensor_list(self, value):
+        return [self._to_tensor(value)]
+
+    def _to_batched_tensor_list(self, value):
+        rank = value.get_shape().ndims
+        if rank == 0:
+            raise ValueError("Unbatching a sparse tensor is only supported for rank >= 1")
+        return [self._to_batched_tensor(value)]
+
+    def _from_tensor(self, tensor):
+        indices, values, dense_shape = apply("DeserializeSparse", (tensor,), {"dtype": self._dtype}, None)
+        rank = self._shape.ndims
+        indices.set_shape([None, rank])
+        dense_shape.set_shape([rank])
+        return SparseTensor(indices, values, dense_shape)
+
+    def _from_compatible_tensor_list(self, tensor_list):
+        tensor, = tensor_list
+        return self._from_tensor(tensor)
+
+    def _batch(self, size):
+        return SparseTensorSpec(TensorShape([size]).concatenate(self._shape), self._dtype)
+
+    def _unbatch(self):
+        if self._shape.ndims == 0:
+            raise ValueError("Unbatching a tensor is only supported for rank >= 1")
+        return SparseTensorSpec(TensorShape(None) if self._shape.ndims is None else self._shape[1:], self._dtype)
+
+    def _legacy(self):
+        return self._dtype, self._shape, SparseTensor
+
+    def _relaxed(self, other):
+        return self.most_specific_compatible_type(other)
+
+
+@CompositeTensor.register
 class SparseTensor:
     """``indices`` [N, rank] int64, ``values`` [N] and ``dense_shape`` [rank] int64 as one object."""
 
@@ -57,6 +144,7 @@ class SparseTensor:
             raise TypeError(f"Neither a SparseTensor nor SparseTensorValue: {sparse_tensor_value}.")
         return cls(*sparse_tensor_value) if isinstance(sparse_tensor_value, tuple) else sparse_tensor_value
 
+    _type_spec = property(lambda self: SparseTensorSpec(self.get_shape(), self.dtype))
     indices = property(lambda self: self._indices)
     values = property(lambda self: self._values)
     dense_shape = property(lambda self: self._dense_shape)
@@ -187,3 +275,8 @@ def sparse_mask(a, mask_indices, name=None):
     with name_scope(name, "sparse_mask", [a, mask_indices]) as scope:
         indices, kept = array_ops.setdiff1d(a.indices, mask_indices)
         return IndexedSlices(array_ops.gather(a.values, kept, name=scope), indices, a.dense_shape)
+
+
+def is_sparse(x):
+    """Whether it is a SparseTensor, or the value of one."""
+    return isinstance(x, (SparseTensor, SparseTensorValue))

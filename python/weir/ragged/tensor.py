@@ -1,11 +1,11 @@
 """Tensors whose rows have different lengths: the values of all rows one behind the other, and where each row begins."""
 
-from collections import namedtuple
-
 from weir.core import dtypes
 from weir.core.graph import Tensor, _session_for, control_dependencies, convert_to_tensor, name_scope
 from weir.core.op_functions import apply
 from weir.core.tensor_shape import TensorShape
+from weir.core.type_spec import CompositeTensor, TypeSpec
+from weir.core.values import TensorSpec
 from weir.ops import array_ops, check_ops, math_ops, sparse_ops
 
 _MOST_DIMENSIONS = 254
@@ -82,6 +82,7 @@ def _cumulated(lengths):
     return array_ops.concat([array_ops.zeros([1], lengths.dtype), math_ops.cumsum(lengths)], 0)
 
 
+@CompositeTensor.register
 class RaggedTensor:
     """``values``, whose first dimension holds all rows, and ``row_splits``: row i is values[row_splits[i]:row_splits[i + 1]]."""
 
@@ -371,6 +372,10 @@ class RaggedTensor:
             raise ValueError(f"a value of ragged rank {value.ragged_rank} is fed for one of {self.ragged_rank}")
         return [(self.flat_values, value.flat_values), *zip(self.nested_row_splits, value.nested_row_splits)]
 
+    @property
+    def _type_spec(self):
+        return RaggedTensorSpec(self.shape, self.dtype, self.ragged_rank, self.row_splits.dtype)
+
     def __repr__(self):
         return f"tf.RaggedTensor(values={self._values}, row_splits={self._row_splits})"
 
@@ -381,18 +386,52 @@ class RaggedTensor:
         raise TypeError("RaggedTensor objects are only iterable when eager execution is enabled.")
 
 
-class RaggedTensorSpec(namedtuple("RaggedTensorSpec", ["shape", "dtype", "ragged_rank", "row_splits_dtype"])):
+class RaggedTensorSpec(TypeSpec):
     """What is known of a ragged tensor."""
 
-    __slots__ = ()
-
-    def __new__(cls, shape=None, dtype=dtypes.float32, ragged_rank=None, row_splits_dtype=dtypes.int64):
-        shape = TensorShape(shape)
+    def __init__(self, shape=None, dtype=dtypes.float32, ragged_rank=None, row_splits_dtype=dtypes.int64):
+        self._shape = TensorShape(shape)
         if ragged_rank is None:
-            if shape.ndims is None:
+            if self._shape.ndims is None:
                 raise ValueError("Must specify ragged_rank or a shape with a known rank.")
-            ragged_rank = shape.ndims - 1
-        return super().__new__(cls, shape, dtypes.as_dtype(dtype), ragged_rank, dtypes.as_dtype(row_splits_dtype))
+            ragged_rank = self._shape.ndims - 1
+        elif self._shape.ndims is not None and ragged_rank >= self._shape.ndims:
+            raise ValueError("ragged_rank must be less than rank.")
+        self._dtype, self._row_splits_dtype = dtypes.as_dtype(dtype), dtypes.as_dtype(row_splits_dtype)
+        self._ragged_rank = ragged_rank
+
+    shape = property(lambda self: self._shape)
+    dtype = property(lambda self: self._dtype)
+    ragged_rank = property(lambda self: self._ragged_rank)
+    row_splits_dtype = property(lambda self: self._row_splits_dtype)
+
+    @property
+    def value_type(self):
+        return RaggedTensor if self._ragged_rank > 0 else Tensor
+
+    def _serialize(self):
+        return self._shape, self._dtype, self._ragged_rank, self._row_splits_dtype
+
+    @property
+    def _component_specs(self):
+        if self._ragged_rank == 0:
+            return [TensorSpec(self._shape, self._dtype)]
+        flat = TensorShape([None]).concatenate(self._shape[self._ragged_rank + 1:])
+        outer = None if self._shape.ndims is None or self._shape[0].value is None else self._shape[0].value + 1
+        return [TensorSpec(flat, self._dtype), TensorSpec([outer], self._row_splits_dtype),
+                *[TensorSpec([None], self._row_splits_dtype) for _ in range(self._ragged_rank - 1)]]
+
+    def _to_components(self, value):
+        if isinstance(value, (RaggedTensor, RaggedTensorValue)):
+            return [value.flat_values, *value.nested_row_splits]
+        return [value]
+
+    def _from_components(self, components):
+        result, *splits = components
+        arrays = all(isinstance(part, dtypes._numpy().ndarray) for part in components)
+        for part in reversed(splits):
+            result = RaggedTensorValue(result, part) if arrays else RaggedTensor.from_row_splits(result, part, validate=False)
+        return result
 
 
 def row_splits_to_segment_ids(splits, name=None, out_type=None):
