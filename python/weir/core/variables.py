@@ -138,6 +138,11 @@ class Variable(_weir.Variable):
     # What it is.
 
     @property
+    def _shared_name(self):
+        """The name without the number of an output: what checkpoints and slots go by."""
+        return self.name.partition(":")[0]
+
+    @property
     def name(self):
         return self._handle.name if not self._is_resource else self._node_name + ":0"
 

@@ -8,10 +8,12 @@ import contextlib
 import functools
 import gc
 import unittest
+from collections import OrderedDict
 
 from weir.core import stack
 from weir.core.graph import import_graph_def
 from weir.core.tensor import Tensor
+from weir.inner.combinations import combine
 from weir.inner.ops import get_collection_proto_type
 from weir.ops import array_ops
 from weir.protos import GraphDef
@@ -119,7 +121,7 @@ enable_control_flow_v2 = enable_all_control_flow_v2 = with_control_flow_v2 = run
     disable_control_flow_v2 = disable_all_xla = disable_xla = enable_output_all_intermediates = disable_tfrt = \
     run_without_tensor_float_32 = no_xla_auto_jit = xla_allow_fallback = disable_cudnn_autotune = \
     enable_tf_xla_constant_folding = assert_no_new_tensors = assert_no_new_pyobjects_executing_eagerly = \
-    build_as_function_and_v1_graph = enable_v2_tensorshape = with_c_api = with_c_shapes = _identity_decorator
+    build_as_function_and_v1_graph = also_run_as_tf_function = enable_v2_tensorshape = with_c_api = with_c_shapes = _identity_decorator
 
 
 def assert_no_garbage_created(function):
@@ -220,3 +222,35 @@ def NHWCToNCHW(input_tensor):
 def NCHWToNHWC(input_tensor):
     rank = input_tensor.shape.ndims if hasattr(input_tensor, "shape") else len(input_tensor)
     return _permuted(input_tensor, [0, *range(2, rank), 1])
+
+
+def NHWCToNCHW_VECT_C(input_shape_or_tensor):
+    """A tensor, or the list of its sizes, with the channels in front, four of them together at the end."""
+    if not isinstance(input_shape_or_tensor, Tensor):
+        batch, height, width, channels = input_shape_or_tensor
+        return [batch, channels // 4, height, width, 4]
+    batch, height, width, channels = input_shape_or_tensor.shape.as_list()
+    split = array_ops.reshape(input_shape_or_tensor, [batch, height, width, channels // 4, 4])
+    return array_ops.transpose(split, [0, 3, 1, 2, 4])
+
+
+def NCHW_VECT_CToNHWC(input_shape_or_tensor):
+    if not isinstance(input_shape_or_tensor, Tensor):
+        batch, groups, height, width, four = input_shape_or_tensor
+        return [batch, height, width, groups * four]
+    batch, groups, height, width, four = input_shape_or_tensor.shape.as_list()
+    moved = array_ops.transpose(input_shape_or_tensor, [0, 2, 3, 1, 4])
+    return array_ops.reshape(moved, [batch, height, width, groups * four])
+
+
+def generate_combinations_with_testcase_name(**kwargs):
+    """Every choice of one value for each name, with a name for the test: what named_parameters takes."""
+    return [_with_name(choice) for choice in combine(**kwargs)]
+
+
+def _with_name(choice):
+    def letters(value):
+        return "".join(filter(str.isalnum, str(value)))
+
+    name = "".join(f"_{letters(key)}_{letters(value)}" for key, value in choice.items())
+    return OrderedDict([*choice.items(), ("testcase_name", f"_test{name}")])
