@@ -10,15 +10,24 @@ from weir.contrib.framework.variables import model_variable
 from weir.contrib.layers.embedding_ops import safe_embedding_lookup_sparse
 from weir.contrib.layers.layers import _inner_flatten
 from weir.core.op_functions import apply
+from weir.feature_column import base as columns_base
 from weir.feature_column.base import _sparse_input
 
 SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY = 956888297470
 
 
-class _FeatureColumn:
+class _FeatureColumn(columns_base.FeatureColumn):
     """A column: ``_transform(get)`` is its tensor, where ``get(key)`` gives a feature or another column's tensor."""
 
+    __lt__, __gt__ = tuple.__lt__, tuple.__gt__
     key = property(lambda self: str(self))
+
+    def _transform_feature(self, inputs):  # as a column of tf.feature_column
+        return self._transform(inputs.get)
+
+    def _to_dnn_input_layer(self, transformed_input_tensor, weight_collections=None, trainable=True, output_rank=2):
+        return self._deep(transformed_input_tensor, weight_collections, trainable, output_rank)
+
     _parse_example_spec = property(lambda self: self.config)
 
     def _deep(self, tensor, collections_, trainable, rank):
@@ -58,6 +67,23 @@ class _Transformer:
         return self._tensors[key]
 
 
+class _Dense(columns_base.DenseColumn):
+    """A column of this module that tf.feature_column's models take for numbers."""
+
+    def _get_dense_tensor(self, inputs, weight_collections=None, trainable=None):
+        return self._deep(inputs.get(self), weight_collections, trainable is None or trainable, 2)
+
+
+class _Categorical(columns_base.CategoricalColumn):
+    """A column of this module that tf.feature_column's models take for classes."""
+
+    _num_buckets = property(lambda self: self.length)
+
+    def _get_sparse_tensors(self, inputs, weight_collections=None, trainable=None):
+        tensor = inputs.get(self)
+        return self.IdWeightPair(self.id_tensor(tensor), self.weight_tensor(tensor))
+
+
 def _of_rank(tensor, rank, name):
     own = tensor.get_shape().ndims
     if own is not None:
@@ -73,10 +99,10 @@ def _of_rank(tensor, rank, name):
 
 
 _SparseIdLookupConfig = collections.namedtuple("_SparseIdLookupConfig", [
-    "vocabulary_file", "keys", "num_oov_buckets", "vocab_size", "default_value"])
+    "vocabulary_file", "keys", "num_oov_buckets", "vocab_size", "default_value"], defaults=(None, None, 0, None, -1))
 
 
-class _SparseColumn(_FeatureColumn, collections.namedtuple("_SparseColumn", [
+class _SparseColumn(_FeatureColumn, _Categorical, collections.namedtuple("_SparseColumn", [
         "column_name", "is_integerized", "bucket_size", "lookup_config", "combiner", "dtype"])):
     def __new__(cls, column_name, is_integerized=False, bucket_size=None, lookup_config=None, combiner="sum",
                 dtype=tf.string):
@@ -159,7 +185,7 @@ class _SparseColumnVocabulary(_SparseColumn):
             default_value=config.default_value, name=self.name + "_lookup").lookup(tensor)
 
 
-class _WeightedSparseColumn(_FeatureColumn, collections.namedtuple("_WeightedSparseColumn", [
+class _WeightedSparseColumn(_FeatureColumn, _Categorical, collections.namedtuple("_WeightedSparseColumn", [
         "sparse_id_column", "weight_column_name", "dtype"])):
     name = property(lambda self: f"{self.sparse_id_column.name}_weighted_by_{self.weight_column_name}")
     length = property(lambda self: self.sparse_id_column.length)
@@ -188,8 +214,9 @@ class _WeightedSparseColumn(_FeatureColumn, collections.namedtuple("_WeightedSpa
         return self.sparse_id_column.is_compatible(getattr(other, "sparse_id_column", other))
 
 
-class _OneHotColumn(_FeatureColumn, collections.namedtuple("_OneHotColumn", ["sparse_id_column"])):
+class _OneHotColumn(_FeatureColumn, _Dense, collections.namedtuple("_OneHotColumn", ["sparse_id_column"])):
     name = property(lambda self: f"{self.sparse_id_column.name}_one_hot")
+    _variable_shape = property(lambda self: tf.TensorShape([self.length]))
     length = property(lambda self: self.sparse_id_column.length)
     config = property(lambda self: self.sparse_id_column.config)
 
@@ -208,7 +235,7 @@ class _OneHotColumn(_FeatureColumn, collections.namedtuple("_OneHotColumn", ["sp
         return tf.reduce_sum(tf.one_hot(dense, depth=self.length, on_value=1.0, off_value=0.0), axis=[rank - 1])
 
 
-class _EmbeddingColumn(_FeatureColumn, collections.namedtuple("_EmbeddingColumn", [
+class _EmbeddingColumn(_FeatureColumn, _Dense, collections.namedtuple("_EmbeddingColumn", [
         "sparse_id_column", "dimension", "combiner", "initializer", "ckpt_to_load_from", "tensor_name_in_ckpt",
         "shared_embedding_name", "shared_vocab_size", "max_norm", "trainable"])):
     def __new__(cls, sparse_id_column, dimension, combiner="mean", initializer=None, ckpt_to_load_from=None,
@@ -227,6 +254,7 @@ class _EmbeddingColumn(_FeatureColumn, collections.namedtuple("_EmbeddingColumn"
     key = property(lambda self: self._key_without("initializer"))
     config = property(lambda self: self.sparse_id_column.config)
     length = property(lambda self: self.shared_vocab_size or self.sparse_id_column.length)
+    _variable_shape = property(lambda self: tf.TensorShape([self.dimension]))
 
     @property
     def name(self):
@@ -265,11 +293,12 @@ class _EmbeddingColumn(_FeatureColumn, collections.namedtuple("_EmbeddingColumn"
                                             combiner=self.combiner, name=self.name + "weights", max_norm=self.max_norm)
 
 
-class _RealValuedColumn(_FeatureColumn, collections.namedtuple("_RealValuedColumn", [
+class _RealValuedColumn(_FeatureColumn, _Dense, collections.namedtuple("_RealValuedColumn", [
         "column_name", "dimension", "default_value", "dtype", "normalizer"])):
     name = property(lambda self: self.column_name)
     key = property(lambda self: self._key_without("normalizer"))
     normalizer_fn = property(lambda self: self.normalizer)
+    _variable_shape = property(lambda self: tf.TensorShape([self.dimension]))
     config = property(lambda self: {self.column_name: tf.FixedLenFeature(
         [self.dimension], self.dtype, None if self.default_value is None else list(self.default_value))})
 
@@ -284,7 +313,45 @@ class _RealValuedColumn(_FeatureColumn, collections.namedtuple("_RealValuedColum
         return tensor
 
 
-class _BucketizedColumn(_FeatureColumn, collections.namedtuple("_BucketizedColumn", ["source_column", "boundaries"])):
+class _RealValuedVarLenColumn(_FeatureColumn, collections.namedtuple("_RealValuedVarLenColumn", [
+        "column_name", "default_value", "dtype", "normalizer", "is_sparse"])):
+    """As many numbers as each example has."""
+
+    name = property(lambda self: self.column_name)
+    key = property(lambda self: self._key_without("normalizer"))
+    normalizer_fn = property(lambda self: self.normalizer)
+
+    @property
+    def config(self):
+        if self.is_sparse:
+            return {self.column_name: tf.VarLenFeature(self.dtype)}
+        return {self.column_name: tf.FixedLenSequenceFeature([], self.dtype, allow_missing=True,
+                                                             default_value=self.default_value)}
+
+    def _transform(self, get):
+        tensor = tf.convert_to_tensor_or_sparse_tensor(get(self.name))
+        if self.normalizer is None:
+            return tensor
+        if isinstance(tensor, tf.SparseTensor):
+            return tf.SparseTensor(tensor.indices, self.normalizer(tensor.values), tensor.dense_shape)
+        return self.normalizer(tensor)
+
+    def _deep(self, tensor, collections_, trainable, rank):
+        return _of_rank(tf.cast(tensor, tf.float32), rank, self.name)
+
+    def _dense(self, tensor):
+        return tensor
+
+    def _to_dense_tensor(self, input_tensor):
+        """Numbers that are missing are the default."""
+        if not self.is_sparse:
+            return input_tensor
+        if self.default_value is None:
+            raise ValueError(f"Set is_sparse to False if you want a dense Tensor for column: {self.name}")
+        return tf.sparse_tensor_to_dense(input_tensor, default_value=self.default_value)
+
+
+class _BucketizedColumn(_FeatureColumn, _Dense, _Categorical, collections.namedtuple("_BucketizedColumn", ["source_column", "boundaries"])):
     def __new__(cls, source_column, boundaries):
         if not isinstance(source_column, _RealValuedColumn):
             raise TypeError(f"source_column must be an instance of _RealValuedColumn. source_column: {source_column}")
@@ -296,6 +363,15 @@ class _BucketizedColumn(_FeatureColumn, collections.namedtuple("_BucketizedColum
 
     name = property(lambda self: f"{self.source_column.name}_bucketized")
     length = property(lambda self: len(self.boundaries) + 1)
+    _variable_shape = property(lambda self: tf.TensorShape([self.length * self.source_column.dimension]))
+    _num_buckets = property(lambda self: self.length * self.source_column.dimension)
+
+    def id_tensor(self, tensor):
+        return self.to_sparse_tensor(tensor)
+
+    def weight_tensor(self, tensor):
+        return None
+
     config = property(lambda self: self.source_column.config)
 
     def _transform(self, get):
@@ -319,7 +395,7 @@ class _BucketizedColumn(_FeatureColumn, collections.namedtuple("_BucketizedColum
         return self.to_sparse_tensor(tensor), None, self.length * self.source_column.dimension, "sum"
 
 
-class _CrossedColumn(_FeatureColumn, collections.namedtuple("_CrossedColumn", [
+class _CrossedColumn(_FeatureColumn, _Categorical, collections.namedtuple("_CrossedColumn", [
         "columns", "hash_bucket_size", "hash_key", "combiner", "ckpt_to_load_from", "tensor_name_in_ckpt"])):
     def __new__(cls, columns, hash_bucket_size, hash_key, combiner="sum", ckpt_to_load_from=None,
                 tensor_name_in_ckpt=None):
@@ -467,6 +543,25 @@ def real_valued_column(column_name, dimension=1, default_value=None, dtype=tf.fl
             raise ValueError("The length of default_value must be equal to dimension. "
                              f"default_value: {default_value}, dimension: {dimension}, column_name: {column_name}")
     return _RealValuedColumn(column_name, dimension, default_value, dtype, normalizer)
+
+
+def _real_valued_var_len_column(column_name, default_value=None, dtype=tf.float32, normalizer=None, is_sparse=False):
+    """A column of as many numbers as each example has; not sparse, they are filled up with the default value."""
+    dtype = tf.as_dtype(dtype)
+    if not (dtype.is_integer or dtype.is_floating):
+        raise TypeError(f"dtype must be convertible to float. dtype: {dtype}, column_name: {column_name}")
+    if default_value is None and not is_sparse:
+        raise ValueError("default_value must be provided when is_sparse=False to parse a padded dense tensor. "
+                         f"column_name: {column_name}")
+    if isinstance(default_value, (list, tuple)):
+        raise ValueError(f"Only scalar default value. default_value: {default_value}, column_name: {column_name}")
+    if default_value is not None and not (isinstance(default_value, int) or dtype.is_floating
+                                          and isinstance(default_value, float)):
+        raise TypeError(f"default_value must be compatible with dtype. default_value: {default_value}, dtype: {dtype}, "
+                        f"column_name: {column_name}")
+    if default_value is not None and dtype.is_floating:
+        default_value = float(default_value)
+    return _RealValuedVarLenColumn(column_name, default_value, dtype, normalizer, is_sparse)
 
 
 def bucketized_column(source_column, boundaries):
