@@ -80,7 +80,7 @@ void train_model(const Options& o) {
   examples::Cifar10Training training(o.training, examples::tower_devices(o.training.towers, o.cpus));
   if (training.step() > 0) say(fmt::format("goes on after step {}", training.step()));
   double trained = 0;  // seconds
-  while (training.step() < o.steps) {
+  while (training.step() < o.steps && !training.should_stop()) {
     const auto begin = std::chrono::steady_clock::now();
     const int64_t step = training.step();
     const float loss = training.run_step();

@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
     if (!rest.empty()) throw examples::FlagError("no argument is taken: " + rest[0]);
     examples::MnistTraining training(options);
     examples::Progress progress(training.step(), steps, training.batch_size());
-    while (training.step() < steps) {
+    while (training.step() < steps && !training.should_stop()) {
       const float loss = training.run_step();
       progress.step_done(training.step(), loss);
     }

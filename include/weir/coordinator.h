@@ -35,6 +35,8 @@ class WEIR_API Coordinator {
   void request_stop() { request_stop(nullptr); }
   void request_stop(std::exception_ptr error);
   bool should_stop() const;
+  // Throws the error that was kept, if there is one, as join() does in the end.
+  void rethrow() const;
   // Stopped when a stop is requested; for RunOptions::stop, which ends runs that wait.
   std::stop_token token() const;
   // Waits for a stop: for so long at most, and no longer than until `interrupt` is stopped. Says whether it was

@@ -66,6 +66,15 @@ bool Coordinator::should_stop() const {
   return impl_->source.stop_requested();
 }
 
+void Coordinator::rethrow() const {
+  std::exception_ptr error;
+  {
+    std::lock_guard lock(impl_->mutex);
+    error = impl_->error;
+  }
+  if (error) std::rethrow_exception(error);
+}
+
 std::stop_token Coordinator::token() const {
   std::lock_guard lock(impl_->mutex);
   return impl_->source.get_token();

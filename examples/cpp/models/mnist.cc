@@ -66,7 +66,7 @@ double MnistTraining::test_accuracy() {
     const int64_t n = std::min(kBatch, count - at);
     auto images = test.images.data<float>().subspan(static_cast<size_t>(at * 784), static_cast<size_t>(n * 784));
     auto labels = test.labels.data<int64_t>().subspan(static_cast<size_t>(at), static_cast<size_t>(n));
-    Tensor accuracy = session_->run(
+    Tensor accuracy = session_->session().run(
         accuracy_,
         {{images_, Tensor::from(images, {n, 784})}, {labels_, Tensor::from(labels, {n})}, {keep_prob_, 1.0f}});
     correct += static_cast<double>(accuracy.scalar<float>()) * static_cast<double>(n);

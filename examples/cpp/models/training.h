@@ -3,7 +3,6 @@
 #include <weir/weir.h>
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,8 +31,10 @@ class Training {
   int64_t batch_size() const { return options_.batch_size * options_.towers; }
 
   // Trains with the next batch and gives the loss. Every so many steps it writes a summary, and a checkpoint. Throws
-  // what a run throws, and Aborted when the loss is no number any more.
+  // what a run throws, and InvalidArgument when the loss is no number any more.
   float run_step();
+  // Whether SIGTERM came: whoever ends now has the last step saved.
+  bool should_stop() { return session_->should_stop(); }
   // Writes a checkpoint, unless this step has one, and gives its path; "" when nothing is to be written.
   std::string save();
   // The share of the test pictures that the model knows.
@@ -56,13 +57,11 @@ class Training {
 
   const TrainingOptions options_;
   Graph graph_;
-  std::unique_ptr<Session> session_;
+  std::unique_ptr<train::MonitoredTrainingSession> session_;
 
  private:
-  std::optional<Session::Callable> step_call_, summary_call_;
-  std::unique_ptr<train::Saver> saver_;
-  std::unique_ptr<summary::FileWriter> events_;
-  std::vector<Tensor> feeds_, results_;
+  Parts parts_;
+  std::vector<Feed> feeds_;
   int64_t step_ = 0;
   int64_t saved_step_ = -1;
 };
