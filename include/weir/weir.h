@@ -1,6 +1,7 @@
 #pragma once
 
 // Everything a program needs.
+#include "weir/bijectors.h"
 #include "weir/checkpoint.h"
 #include "weir/clip.h"
 #include "weir/collectives.h"
@@ -14,6 +15,7 @@
 #include "weir/device.h"
 #include "weir/device_setter.h"
 #include "weir/distributed_optimizers.h"
+#include "weir/distributions.h"
 #include "weir/edit_graph.h"
 #include "weir/embedding.h"
 #include "weir/error.h"
