@@ -1,4 +1,4 @@
-// Sessions: nested fetches, feeds of Python values, interrupts.
+// Sessions: runs, callables and runs in pieces, with interrupts.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
@@ -8,220 +8,13 @@
 #include <thread>
 
 #include "base/fork.h"
-#include "convert.h"
-#include "graph/bodies.h"
 #include "interrupt.h"
+#include "run_arguments.h"
 #include "weir/partial_run.h"
 #include "weir/queue_runner.h"
 
 namespace weir::python {
 namespace {
-
-// Counts a level of nested containers; throws RecursionError when there are too many, as in a list that holds itself.
-struct Level {
-  Level() {
-    if (Py_EnterRecursiveCall(" in the fetches of a run")) throw nb::python_error();
-  }
-  ~Level() { Py_LeaveRecursiveCall(); }
-  Level(const Level&) = delete;
-  Level& operator=(const Level&) = delete;
-};
-
-// The fetches of one run, flattened; build() gives the values in the same structure.
-class Fetches {
- public:
-  Fetches(GraphObject& graph, nb::handle fetches, nb::handle session)
-      : graph_(graph), structure_(fetches), session_(session) {
-    visit(fetches);
-  }
-
-  std::vector<Output> outputs;
-  std::vector<Operation> targets;
-
-  nb::object build(std::vector<Tensor>& values) {
-    values_ = &values;
-    next_ = next_foreign_ = 0;
-    return build(structure_);
-  }
-
-  // For the garbage collector.
-  int traverse(visitproc visitor, void* arg) const {
-    for (const Foreign& foreign : foreign_) {
-      for (PyObject* object : {foreign.tensors.ptr(), foreign.assemble.ptr()}) {
-        if (const int stopped = visitor(object, arg)) return stopped;
-      }
-    }
-    return 0;
-  }
-
- private:
-  struct Foreign {
-    nb::object tensors, assemble;
-  };
-
-  void check_graph(const Graph& graph, nb::handle object) const {
-    if (&graph == static_cast<Graph*>(&graph_)) return;
-    raise(PyExc_ValueError, "Fetch argument " + text_of(object) + " cannot be interpreted as a Tensor. (" +
-                                text_of(object) + " is not an element of this graph.)");
-  }
-
-  // The flow of an array stays in the session. As in TensorFlow, who fetches it gets the number 0, once it is there.
-  static bool is_flow(const Output& output) { return output.dtype() == DType::Variant; }
-
-  // The handle of a tensor that the session keeps.
-  static bool is_stored(const Output& output) {
-    return output.dtype() == DType::String && output.op().type() == "GetSessionHandle";
-  }
-
-  // Tensors of a loop have one value in every iteration.
-  static void check_fetchable(const Node& node) {
-    if (node.body && enclosing_loop(node)) {
-      raise(PyExc_ValueError, "Operation '" + node.name + "' has been marked as not fetchable.");
-    }
-  }
-
-  // An operation or a tensor by name.
-  nb::object by_name(nb::handle object) const {
-    const std::string name = to_name(object);
-    const bool is_tensor = name.find(':') != std::string::npos;
-    try {
-      return is_tensor ? wrap(graph_.output(name)) : wrap(graph_.operation(name));
-    } catch (const Error& error) {
-      const std::string reason =
-          is_tensor ? error.message() : "The name '" + name + "' refers to an Operation not in the graph.";
-      raise(PyExc_ValueError, "Fetch argument '" + name + "' cannot be interpreted as a Tensor. (" + reason + ")");
-    }
-  }
-
-  void visit(nb::handle object) {
-    Level level;
-    if (const Output* output = tensor_of(object)) {
-      check_graph(output->graph(), object);
-      check_fetchable(*output->node());
-      if (is_flow(*output)) {
-        targets.push_back(output->op());
-      } else {
-        outputs.push_back(*output);
-      }
-    } else if (const Operation* operation = operation_of(object)) {
-      check_graph(operation->graph(), object);
-      check_fetchable(*operation->node());
-      targets.push_back(*operation);
-    } else if (const Variable* variable = variable_of(object)) {
-      check_graph(variable->graph(), object);
-      outputs.push_back(variable->value());
-    } else if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr())) {
-      for (nb::handle item : object) visit(item);
-    } else if (PyDict_Check(object.ptr())) {
-      for (auto [key, value] : nb::borrow<nb::dict>(object)) visit(value);
-    } else if (PyUnicode_Check(object.ptr()) || PyBytes_Check(object.ptr())) {
-      foreign_.push_back({nb::make_tuple(by_name(object)), nb::none()});
-      visit(foreign_.back().tensors[0]);
-    } else {
-      nb::object expanded = object.is_none() ? nb::none() : package().expand_fetch(object);
-      if (expanded.is_none()) {
-        raise(PyExc_TypeError, "Fetch argument " + text_of(object) + " has invalid type " +
-                                   text_of(nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())))) +
-                                   ", must be a string or Tensor. (Can not convert a " +
-                                   Py_TYPE(object.ptr())->tp_name + " into a Tensor or Operation.)");
-      }
-      foreign_.push_back({nb::borrow(expanded[0]), nb::borrow(expanded[1])});
-      for (nb::handle tensor : nb::list(foreign_.back().tensors)) visit(tensor);
-    }
-  }
-
-  // Functions of the program that the run called may have changed the containers meanwhile.
-  template <class T>
-  static T& next_of(std::vector<T>& list, size_t& next) {
-    if (next >= list.size()) raise(PyExc_RuntimeError, "the fetches were changed during the run");
-    return list[next++];
-  }
-
-  nb::object build(nb::handle object) {
-    Level level;
-    if (const Output* output = tensor_of(object); output && is_flow(*output)) return to_numpy(Tensor(0.f));
-    if (const Output* output = tensor_of(object); output && is_stored(*output)) {
-      nb::object handle = to_numpy(std::move(next_of(*values_, next_)));
-      return package().tensor_handle(handle, from_dtype(output->op().input(0).dtype()), session_);
-    }
-    if (tensor_of(object) || variable_of(object)) return to_numpy(std::move(next_of(*values_, next_)));
-    if (operation_of(object)) return nb::none();
-    if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr())) {
-      nb::list items;
-      for (nb::handle item : object) items.append(build(item));
-      if (PyList_Check(object.ptr())) return items;
-      if (nb::hasattr(object, "_fields")) {
-        return nb::borrow<nb::object>(reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())))(*items);
-      }
-      return nb::tuple(items);
-    }
-    if (PyDict_Check(object.ptr())) {
-      nb::object result = PyDict_CheckExact(object.ptr())
-                              ? nb::object(nb::dict())
-                              : nb::borrow<nb::object>(reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())))();
-      for (auto [key, value] : nb::borrow<nb::dict>(object)) result[key] = build(value);
-      return result;
-    }
-    const Foreign& foreign = next_of(foreign_, next_foreign_);
-    if (foreign.assemble.is_none()) return build(foreign.tensors[0]);
-    nb::list values;
-    for (nb::handle tensor : nb::list(foreign.tensors)) values.append(build(tensor));
-    return foreign.assemble(values);
-  }
-
-  GraphObject& graph_;
-  nb::handle structure_, session_;
-  std::vector<Foreign> foreign_;
-  std::vector<Tensor>* values_ = nullptr;
-  size_t next_ = 0, next_foreign_ = 0;
-};
-
-Feed make_feed(const Output& output, nb::handle value) {
-  if (tensor_of(value) || variable_of(value)) {
-    raise(PyExc_TypeError,
-          "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python scalars, strings, "
-          "lists, numpy ndarrays, or TensorHandles. For reference, the tensor object was " +
-              text_of(value) + " which was passed to the feed with key " + output.name() + ".");
-  }
-  if (output.node()->body) raise(PyExc_ValueError, "Tensor " + output.name() + " may not be fed.");
-  Tensor tensor = to_feed(value, output.dtype());
-  if (!output.shape().compatible(tensor.shape())) {
-    raise(PyExc_ValueError, "Cannot feed value of shape " + text_of(from_shape(tensor.shape())) + " for Tensor '" +
-                                output.name() + "', which has shape '" + text_of(from_shape(output.shape())) + "'");
-  }
-  return {output, std::move(tensor)};
-}
-
-const Output& feed_target(GraphObject& graph, nb::handle key, Output& by_name) {
-  if (const Output* output = tensor_of(key)) return *output;
-  if (const Variable* variable = variable_of(key)) return by_name = variable->value();
-  if (PyUnicode_Check(key.ptr())) {
-    try {
-      return by_name = graph.output(to_name(key));
-    } catch (const Error& error) {
-      raise(PyExc_TypeError, "Cannot interpret feed_dict key as Tensor: " + error.message());
-    }
-  }
-  raise(PyExc_TypeError, "Cannot interpret feed_dict key as Tensor: Can not convert a " +
-                             std::string(Py_TYPE(key.ptr())->tp_name) + " into a Tensor.");
-}
-
-void add_feed(std::vector<Feed>& feeds, GraphObject& graph, nb::handle key, nb::handle value) {
-  if (!tensor_of(key) && !variable_of(key) && !PyUnicode_Check(key.ptr())) {
-    nb::object parts = package().expand_feed(key, value);
-    if (!parts.is_none()) {
-      for (nb::handle part : nb::list(parts)) add_feed(feeds, graph, part[0], part[1]);
-      return;
-    }
-  }
-  Output by_name;
-  const Output& output = feed_target(graph, key, by_name);
-  if (&output.graph() != static_cast<Graph*>(&graph)) {
-    raise(PyExc_TypeError,
-          "Cannot interpret feed_dict key as Tensor: Tensor " + text_of(key) + " is not an element of this graph.");
-  }
-  feeds.push_back(make_feed(output, value));
-}
 
 struct SessionObject {
   SessionObject(nb::pointer_and_handle<GraphObject> g, const SessionOptions& options) : graph(g.h.ptr()) {
@@ -357,18 +150,6 @@ GraphObject& runnable_graph(SessionObject& self) {
     raise(PyExc_RuntimeError, "The Session graph is empty.  Add operations to the graph before calling run().");
   }
   return graph;
-}
-
-std::vector<Feed> to_feeds(GraphObject& graph, nb::handle feed_dict) {
-  std::vector<Feed> feeds;
-  if (feed_dict.is_none()) return feeds;
-  if (PyDict_CheckExact(feed_dict.ptr())) {
-    for (auto [key, value] : nb::borrow<nb::dict>(feed_dict)) add_feed(feeds, graph, key, value);
-  } else {
-    if (!nb::hasattr(feed_dict, "items")) raise(PyExc_TypeError, "feed_dict must be a dictionary");
-    for (nb::handle item : nb::list(feed_dict.attr("items")())) add_feed(feeds, graph, item[0], item[1]);
-  }
-  return feeds;
 }
 
 nb::object run(SessionObject& self, nb::handle fetches, nb::handle feed_dict, nb::handle options,
