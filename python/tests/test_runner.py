@@ -68,11 +68,14 @@ def test_interrupts_end_as_pythons(weir):
 
 def test_usage(weir):
     assert weir({}, "--version").stdout.startswith("weir ")
-    assert "usage: weir run" in weir({}, "--help").stdout
+    assert "usage: weir run" in weir({}, "run", "--help").stdout
+    commands = weir({}, "--help")
+    assert commands.returncode == 0 and "checkpoint" in commands.stdout and "server" in commands.stdout
     assert weir({}).returncode == 2
     assert weir({}, "--nothing", "p.py").returncode == 2
     missing = weir({}, "missing.py")
     assert missing.returncode == 2 and "can't open file 'missing.py'" in missing.stderr
+    assert "'weir --help' lists them" in weir({}, "serve").stderr
 
 
 PYTHON2 = """

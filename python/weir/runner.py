@@ -28,11 +28,7 @@ options:
   --version         print the version
   --help            print this
 
-Networks of the tutorials: weir train mnist, weir train cifar10.
-Several processes on this machine: weir launch -n 4 program.py, weir launch --ps 1 --workers 2 program.py.
-Files: weir checkpoint FILE, weir records FILE, weir graph FILE -o PAGE; where a graph's time goes: weir profile FILE.
-Where a name of TensorFlow is defined: weir where tf.nn.conv2d.
-`weir checkpoint --help` and so on tell more.
+`weir --help` lists the other commands: training, looking into files, servers.
 """
 
 
@@ -53,6 +49,8 @@ def main(argv=None):
     args = list(sys.argv[1:] if argv is None else argv)
     if args[:1] == ["run"] and not os.path.isfile("run"):
         del args[0]
+    elif not args or args[0] in ("--help", "-h"):
+        return _weir.run_command(args)
     elif args[:1] == ["where"] and not os.path.isfile("where"):
         return names.at("weir.names.where:main")(args[1:])
     elif args and not os.path.isfile(args[0]) and args[0] in _weir.command_names():
@@ -125,7 +123,9 @@ def _run_file(path, args, options):
         with open(file, "rb") as source:
             data = source.read()
     except OSError as error:
-        sys.stderr.write(f"weir: can't open file {path!r}: {error.strerror}\n")
+        is_word = isinstance(error, FileNotFoundError) and path.isidentifier()
+        hint = "; nor is it a command: 'weir --help' lists them" if is_word else ""
+        sys.stderr.write(f"weir: can't open file {path!r}: {error.strerror}{hint}\n")
         return 2
 
     finder = _prepare(folder, [path] + args, options)

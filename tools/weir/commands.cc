@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 
 #include "command.h"
 #include "weir/error.h"
@@ -17,7 +18,8 @@ void print_help() {
   fmt::print(
       "Runs TensorFlow programs, trains their networks, and looks into the files of Weir and TensorFlow.\n\n"
       "  weir COMMAND ...         runs a command\n"
-      "  weir COMMAND --help      tells more about it\n\n");
+      "  weir COMMAND --help      tells more about it\n"
+      "  weir program.py ...      the same as weir run program.py ...\n\n");
   for (const Command* command : kCommands) fmt::print("  {:<12} {}\n", command->name, command->summary);
 }
 
@@ -33,6 +35,7 @@ int run_command(std::span<const std::string> arguments) {
     return arguments.empty() ? 2 : 0;
   }
   const auto found = std::ranges::find(kCommands, arguments[0], &Command::name);
+  if (found == std::end(kCommands) && std::filesystem::is_regular_file(arguments[0])) return kRun.run(arguments);
   if (found == std::end(kCommands)) {
     fmt::print(stderr, "weir: '{}' is no command; 'weir --help' lists them\n", arguments[0]);
     return 2;
