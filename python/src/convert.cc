@@ -171,7 +171,9 @@ Tensor python_to_tensor(nb::handle value, DType want) {
     // What numpy says of lists that are no arrays; anything else (Ctrl-C, no memory) is not about the value.
     if (!PyErr_ExceptionMatches(PyExc_ValueError) && !PyErr_ExceptionMatches(PyExc_TypeError)) throw nb::python_error();
     PyErr_Clear();
-    raise(PyExc_ValueError, "Argument must be a dense tensor: " + text_of(value));
+    // In the words of TensorFlow: numpy's where a type is wanted, its own where it is to be found.
+    raise(PyExc_ValueError, (want == DType::Invalid ? "Argument must be a dense tensor: "
+                                                    : "setting an array element with a sequence: ") + text_of(value));
   }
   nb::object array = nb::steal(made);
   auto* a = reinterpret_cast<PyArrayObject*>(array.ptr());
@@ -203,8 +205,8 @@ Tensor python_to_tensor(nb::handle value, DType want) {
   } else if (natural != DType::Invalid && !compatible(natural, want) && PyArray_SIZE(a) > 0) {
     raise(PyExc_TypeError, "Expected " + std::string(dtype_name(want)) + ", got " + text_of(value) + " of type '" +
                                kind_of(natural) + "' instead.");
-  } else if (is_integer(want) && natural == DType::Int64 && want != DType::Int64) {
-    // A number that does not fit is an error, not a remainder.
+  } else if (want == DType::Int32 && natural == DType::Int64) {
+    // A number that does not fit is an error, not a remainder, which it becomes in smaller types, as in TensorFlow.
     nb::object narrow =
         checked(PyArray_FROMANY(array.ptr(), numpy_number(want), 0, 0, NPY_ARRAY_CARRAY | NPY_ARRAY_FORCECAST));
     nb::object back = checked(PyArray_FROMANY(narrow.ptr(), NPY_INT64, 0, 0, NPY_ARRAY_CARRAY | NPY_ARRAY_FORCECAST));
@@ -272,6 +274,10 @@ Tensor to_tensor(nb::handle value, DType want, bool borrow) {
   if (PyArray_CheckScalar(value.ptr())) {
     nb::object array = checked(PyArray_FROMANY(value.ptr(), NPY_NOTYPE, 0, 0, NPY_ARRAY_CARRAY));
     return array_to_tensor(reinterpret_cast<PyArrayObject*>(array.ptr()), want, true);
+  }
+  if (want != DType::Invalid && want != DType::Int32 && want != DType::Int64 &&
+      (nb::hasattr(value, "_dims") || nb::hasattr(value, "_dimension"))) {
+    raise(PyExc_TypeError, "Cannot convert a TensorShape or Dimension to dtype " + std::string(dtype_name(want)));
   }
   nb::object simple = simplify(value);
   if (PyArray_Check(simple.ptr())) return array_to_tensor(reinterpret_cast<PyArrayObject*>(simple.ptr()), want, true);
@@ -343,7 +349,7 @@ nb::object to_numpy(Tensor&& tensor, bool scalars_as_arrays) {
     }
     return to_numpy(std::move(floats), scalars_as_arrays);
   }
-  const int number = numpy_number(tensor.dtype());
+  const int number = stored_number(tensor.dtype());
   if (number < 0) raise(PyExc_TypeError, "a tensor of " + std::string(dtype_name(tensor.dtype())) + " has no value");
   if (rank == 0 && !scalars_as_arrays) {
     nb::object descr = checked(reinterpret_cast<PyObject*>(PyArray_DescrFromType(number)));

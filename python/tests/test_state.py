@@ -180,4 +180,5 @@ def test_a_slice_of_a_variable_is_assigned(sess):
     sess.run([x.initializer, y.initializer])
     assert sess.run(x[1].assign([5.0, 6.0])).tolist() == [[1, 2], [5, 6]]
     assert sess.run(tf.assign(y[1:], [7.0, 8.0])).tolist() == [1, 7, 8]
-    assert not hasattr(tf.constant([1.0])[0], "assign")
+    with pytest.raises(ValueError, match="only supported for variables"):
+        tf.constant([1.0])[0].assign(2.0)

@@ -58,3 +58,93 @@ def test_an_operation_on_several_variables_leaves_the_device_scope_around_as_it_
         tf.raw_ops.ApplyAdam(var=a, m=b, v=c, beta1_power=0.9, beta2_power=0.9, lr=0.1, beta1=0.9, beta2=0.99,
                              epsilon=1e-8, grad=[1.0])
         assert tf.constant(1.0).device == "/device:CPU:0"
+
+
+def test_a_handle_can_be_run_so_that_its_queue_is_checked():
+    with tf.Graph().as_default(), tf.Session() as session:
+        first = tf.FIFOQueue(10, tf.float32, shared_name="q")
+        other = tf.FIFOQueue(15, tf.float32, shared_name="q")
+        assert session.run(first.queue_ref).dtype == "uint8"
+        with pytest.raises(tf.errors.InvalidArgumentError, match="capacity"):
+            session.run(other.queue_ref)
+
+
+def test_a_queue_that_names_no_seeds_is_any_queue_of_its_name():
+    with tf.Graph().as_default(), tf.Session() as session:
+        q = tf.RandomShuffleQueue(1, 0, tf.float32, [()], shared_name="q", seed=98765432)
+        session.run(q.enqueue(1.0))
+        assert session.run(tf.RandomShuffleQueue(1, 0, tf.float32, [()], shared_name="q").size()) == 1
+
+
+def test_what_depends_on_values_fails_in_the_run():
+    with tf.Graph().as_default(), tf.Session() as session:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="num_classes should be positive"):
+            session.run(tf.multinomial(tf.zeros([5, 0]), 7))
+        with pytest.raises(tf.errors.InvalidArgumentError, match="batch_dim == seq_dim"):
+            session.run(tf.reverse_sequence(tf.zeros([2, 2]), [1, 2], seq_dim=0))
+        with pytest.raises(tf.errors.InvalidArgumentError, match="scientific and shortest"):
+            session.run(tf.as_string([1], scientific=True))
+        rank = tf.placeholder(tf.int32)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Rank must be a scalar"):
+            session.run(tf.assert_rank([1, 2], rank), {rank: [1, 2]})
+
+
+def test_a_temporary_variable_begins_with_zeros_and_is_destroyed_by_its_name():
+    with tf.Graph().as_default(), tf.Session() as session:
+        v = tf.raw_ops.TemporaryVariable(shape=[2], dtype=tf.float32, var_name="v")
+        assert session.run(tf.identity(v)).tolist() == [0.0, 0.0]
+        with pytest.raises(tf.errors.NotFoundError):
+            session.run(tf.raw_ops.DestroyTemporaryVariable(ref=v, var_name="w"))
+
+
+def test_an_empty_slice_takes_any_value():
+    with tf.Graph().as_default(), tf.Session() as session:
+        v = tf.Variable([1.0, 2.0])
+        session.run(tf.global_variables_initializer())
+        assert session.run(v[2:].assign(tf.zeros([1]))).tolist() == [1.0, 2.0]
+        with pytest.raises(ValueError, match="only supported for variables"):
+            tf.constant([1.0, 2.0])[:1].assign([3.0])
+
+
+def test_conversions_are_as_strict_as_tensorflows():
+    with tf.Graph().as_default(), tf.Session() as session:
+        for value in (tf.TensorShape([1, 2]), tf.TensorShape([1, 2])[0]):
+            with pytest.raises(TypeError):
+                tf.convert_to_tensor(value, dtype=tf.float32)
+            assert tf.convert_to_tensor(value, dtype=tf.int64).dtype == tf.int64
+        with pytest.raises(ValueError, match="setting an array element with a sequence"):
+            tf.constant([[1, 2], [3]], dtype=tf.int32)
+        with pytest.raises(TypeError, match="unsupported operand type"):
+            tf.Dimension(4) / 2
+        assert session.run(tf.constant([-1, 255], tf.uint8)).tolist() == [255, 255]
+        assert tf.random_shuffle([1], seed=2**100 + 5).op.get_attr("seed2") == (2**100 + 5) % (2**31 - 1)
+
+
+def test_default_sessions_are_left_in_the_order_of_their_nesting():
+    with tf.Graph().as_default():
+        outer, inner = tf.Session().as_default(), tf.Session().as_default()
+        with outer:
+            inner.__enter__()
+            with pytest.raises(AssertionError, match="Nesting violated"):
+                outer.__exit__(None, None, None)
+            inner.__exit__(None, None, None)
+
+
+def test_functions_see_a_tensor_whenever_it_is_computed():
+    from weir.inner import subscribe
+
+    seen = []
+    with tf.Graph().as_default(), tf.Session() as session:
+        a = tf.constant(2.0)
+        b = tf.square(a)
+        a = subscribe.subscribe(a, lambda t: tf.py_func(lambda value: seen.append(float(value)) or value, [t], [t.dtype]))
+        assert session.run(b) == 4.0 and seen == [2.0]
+
+
+def test_checks_that_are_removed_are_waited_for_no_more():
+    with tf.Graph().as_default() as graph:
+        x = tf.constant(1.0, name="x")
+        with tf.control_dependencies([tf.check_numerics(x, "bad", name="check")]):
+            tf.negative(tf.identity(x, name="same"), name="y")
+    kept = tf.graph_util.remove_training_nodes(graph.as_graph_def())
+    assert [(node.name, list(node.input)) for node in kept.node] == [("x", []), ("y", ["x"])]

@@ -118,12 +118,17 @@ def _readable(sess, node):
 def remove_training_nodes(input_graph, protected_nodes=None):
     """The GraphDef without Identity and CheckNumerics nodes, which matter to training only."""
     protected = set(protected_nodes or ())
-    controls = {_source(name) for node in input_graph.node for name in node.input if name.startswith("^")}
     types = {node.name: node.op for node in input_graph.node}
-    skipped = {}
+    checks = {name for name, op in types.items() if op == "CheckNumerics" and name not in protected}
+
+    def inputs(node):  # nobody waits for a check that is gone
+        return [name for name in node.input if not (name.startswith("^") and name[1:] in checks)]
+
+    controls = {_source(name) for node in input_graph.node for name in inputs(node) if name.startswith("^")}
+    skipped = {node.name: node.input[0] for node in input_graph.node if node.name in checks}
     for node in input_graph.node:
-        removable = node.op in ("Identity", "CheckNumerics") and node.name not in protected and node.name not in controls
-        if removable and len(node.input) == 1 and types.get(_source(node.input[0])) not in ("Switch", "Enter"):
+        removable = node.op == "Identity" and node.name not in protected and node.name not in controls
+        if removable and len(inputs(node)) == 1 and types.get(_source(node.input[0])) not in ("Switch", "Enter"):
             skipped[node.name] = node.input[0]
 
     def through(name):
@@ -137,9 +142,10 @@ def remove_training_nodes(input_graph, protected_nodes=None):
             copy = result.node.add()
             copy.CopyFrom(node)
             del copy.input[:]
-            copy.input.extend(through(name) for name in node.input)
-    result.library.CopyFrom(input_graph.library)
-    result.versions.CopyFrom(input_graph.versions)
+            copy.input.extend(through(name) for name in inputs(node))
+    for part in ("library", "versions"):
+        if input_graph.HasField(part):
+            getattr(result, part).CopyFrom(getattr(input_graph, part))
     return result
 
 

@@ -1,6 +1,7 @@
 """tf.summary: what TensorBoard shows."""
 
 from weir import _weir, names as _names, protos as _protos
+from weir.core.graph import convert_to_tensor as _convert_to_tensor
 from weir.core.stack import get_default_graph as _graph
 
 
@@ -17,6 +18,8 @@ def image(name, tensor, max_outputs=3, collections=None, family=None):
 
 
 def audio(name, tensor, sample_rate, max_outputs=3, collections=None, family=None):
+    if not isinstance(tensor, _weir.Tensor):
+        tensor = _convert_to_tensor(tensor, "float32")  # arrays are doubles as a rule
     return _weir.audio_summary(_graph(), name, tensor, sample_rate, max_outputs, collections, family)
 
 

@@ -31,7 +31,19 @@ std::string name_of(const PlanRequest& request) {
   return first ? "the plan for '" + *first + "'" : "a plan";
 }
 
-Error no_value(size_t fetch) { return invalid_argument("fetch {} is a handle; it has no value", fetch); }
+// The value of a fetch. A handle has none: bytes stand for it that tell what it is of, so that a run can ask for it.
+Tensor result_of(const Value& v, size_t fetch) {
+  if (v.dtype == DType::Resource && v.resource) {
+    const std::string text = v.resource->describe();
+    Tensor bytes(DType::UInt8, Shape{static_cast<int64_t>(text.size())});
+    std::copy(text.begin(), text.end(), bytes.mutable_data<uint8_t>());
+    return bytes;
+  }
+  if (!v.owner || !v.shape || v.dtype == DType::Resource) {
+    throw invalid_argument("fetch {} is a handle; it has no value", fetch);
+  }
+  return share(v);
+}
 
 }  // namespace
 
@@ -269,9 +281,7 @@ void Plan::run(const Fit& fit, std::span<const Tensor* const> feed_values, std::
     execute(*frame, control, nullptr);
   }
   for (size_t i = 0; i < fetch_slots_.size(); ++i) {
-    const Value& v = frame->slots[static_cast<size_t>(fetch_slots_[i])];
-    if (!v.owner || !v.shape || v.dtype == DType::Resource) throw no_value(i);
-    results[i] = share(v);
+    results[i] = result_of(frame->slots[static_cast<size_t>(fetch_slots_[i])], i);
   }
 }
 
@@ -294,9 +304,7 @@ void Plan::run_dataflow(std::span<const Tensor* const> feed_values, std::span<Te
   }
   dataflow_->run(feeds, values, control, tracer);
   for (size_t i = 0; i < results.size(); ++i) {
-    const Value& v = values[i];
-    if (!v.owner || !v.shape || v.dtype == DType::Resource) throw no_value(i);
-    results[i] = share(v);
+    results[i] = result_of(values[i], i);
   }
 }
 

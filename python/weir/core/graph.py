@@ -87,6 +87,15 @@ class Graph(_weir.Graph):
         return _Entered(lambda: _weir.GradientOverride(self, op_type_map))
 
     @contextlib.contextmanager
+    def _original_op(self, op):
+        """``with`` it, new operations say that they were made for another."""
+        known = set(self.get_operations())
+        yield
+        for made in self.get_operations():
+            if made not in known:
+                made._original_op = op
+
+    @contextlib.contextmanager
     def _attr_scope(self, attr_map):
         """``with`` it, new nodes get attributes, AttrValue messages by name; None, or a function of the node's definition
         that gives None, is none."""
@@ -499,8 +508,14 @@ def set_random_seed(seed):
     stack.get_default_graph().seed = seed
 
 
+def _truncated(seed):
+    """A seed of any size as TensorFlow uses it."""
+    return seed if seed is None else int(seed) % (2**31 - 1)
+
+
 def get_seed(op_seed):
     graph = stack.get_default_graph()
+    op_seed = _truncated(op_seed)
     if graph.seed is None and op_seed is None:
         return None, None
     return graph._next_seeds(op_seed)

@@ -81,7 +81,7 @@ class BaseSession(_weir.Session):
         self._close()
 
     def as_default(self):
-        return stack.Pushed("sessions", self)
+        return stack.Pushed("sessions", self, nested=True)
 
     def make_callable(self, fetches, feed_list=None, accept_options=False):
         """A function of the fed values that runs ``fetches``: quicker than run(), which looks the plan up."""

@@ -43,10 +43,10 @@ def get_default_session():
 
 
 class Pushed:
-    """``with Pushed(stack, item) as item``. May be entered and left by hand, in any order (InteractiveSession)."""
+    """``with Pushed(stack, item) as item``. May be entered and left by hand; in any order unless it is ``nested``."""
 
-    def __init__(self, stack_name, item):
-        self._stack_name, self._item = stack_name, item
+    def __init__(self, stack_name, item, nested=False):
+        self._stack_name, self._item, self._nested = stack_name, item, nested
 
     def __enter__(self):
         getattr(_stacks, self._stack_name).append(self._item)
@@ -54,8 +54,25 @@ class Pushed:
 
     def __exit__(self, *exc):
         stack = getattr(_stacks, self._stack_name)
+        if self._nested and stack and stack[-1] is not self._item:
+            raise AssertionError(f"Nesting violated for default stack of {type(self._item)} objects")
         for i in range(len(stack) - 1, -1, -1):
             if stack[i] is self._item:
                 del stack[i]
                 break
         return False
+
+
+class _DefaultSessions:
+    """The stack of default sessions, by the name that TensorFlow's own tests have for it."""
+
+    @staticmethod
+    def get_default():
+        return get_default_session()
+
+    @staticmethod
+    def reset():
+        _stacks.sessions.clear()
+
+
+_default_session_stack = _DefaultSessions()

@@ -4,6 +4,14 @@ from weir.core.stack import get_default_graph
 from weir.core.variable_scope import AUTO_REUSE, variable_scope
 
 
+def _skip_common_stack_elements(stacktrace, base_case):
+    """The end of a stack trace, from where it differs from another."""
+    for i, (line, other) in enumerate(zip(stacktrace, base_case)):
+        if line != other:
+            return stacktrace[i:]
+    return stacktrace[-1:]
+
+
 class Template:
     def __init__(self, name, func, create_scope_now=False, unique_name=None, custom_getter=None):
         if not name:

@@ -34,6 +34,15 @@ class Tensor(_weir.Tensor):
     __hash__ = object.__hash__
     OVERLOADABLE_OPERATORS = set()
 
+    def __getattr__(self, name):
+        if name == "assign" and self.op.type == "StridedSlice":
+            return self._refuse_assignment
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    @staticmethod
+    def _refuse_assignment(value, name=None):
+        raise ValueError("Sliced assignment is only supported for variables")
+
     @property
     def shape(self):
         return TensorShape(self._shape_tuple())

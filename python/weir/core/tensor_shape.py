@@ -103,7 +103,10 @@ class Dimension:
     def __floordiv__(self, other):
         return self._with(other, lambda a, b: a // b)
 
-    __truediv__ = __div__ = __floordiv__
+    __div__ = __floordiv__
+
+    def __truediv__(self, other):
+        raise TypeError(f"unsupported operand type(s) for /: 'Dimension' and '{type(other).__name__}', please use // instead")
 
     def __rfloordiv__(self, other):
         return self._with(other, lambda a, b: b // a)

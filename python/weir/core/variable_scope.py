@@ -503,13 +503,13 @@ def _get_partitioned(graph, name, shape, dtype, initializer, partitioner, option
                                                        _initializer_function(initializer), *options, partitions)
     known = graph._partitioned_variables.get(name)
     if known is None:
-        known = graph._partitioned_variables[name] = PartitionedVariable(name, shape, dtype, parts, list(partitions))
-        axis, begin = known._partition_axes()[0], 0
+        axis, begin = next((axis for axis, count in enumerate(partitions) if count > 1), 0), 0
         for part in parts:
             sizes, offset = part.shape.as_list(), [0] * shape.ndims
             offset[axis] = begin
             begin += sizes[axis]
             part._set_save_slice_info(Variable.SaveSliceInfo(name, shape.as_list(), offset, sizes))
+        known = graph._partitioned_variables[name] = PartitionedVariable(name, shape, dtype, parts, list(partitions))
     return known
 
 

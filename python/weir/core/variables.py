@@ -287,6 +287,18 @@ class PartitionedVariable:
     """The parts of one large variable. Where a tensor is expected it is their concatenation."""
 
     def __init__(self, name, shape, dtype, variable_list, partitions):
+        if not isinstance(variable_list, (list, tuple)):
+            raise TypeError(f"variable_list is not a list or tuple: {variable_list}")
+        if not isinstance(partitions, (list, tuple)):
+            raise TypeError(f"partitions is not a list or tuple: {partitions}")
+        if not variable_list:
+            raise ValueError("variable_list may not be empty")
+        if not all(partition >= 1 for partition in partitions):
+            raise ValueError(f"partition values must be positive: {partitions}")
+        slices = [variable._get_save_slice_info() for variable in variable_list]
+        if None in slices:
+            raise ValueError(f"All variables must have a save_slice_info available: {variable_list[slices.index(None)]}")
+        variable_list = sorted(variable_list, key=lambda variable: variable._get_save_slice_info().var_offset)
         self._name, self._shape, self._dtype = name, TensorShape(shape), dtype
         self._variable_list, self._partitions, self._joined = variable_list, partitions, None
 

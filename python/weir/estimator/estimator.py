@@ -525,9 +525,10 @@ def _checked_hooks(hooks):
 
 
 def _update_and_values(metrics):
-    """(an operation that updates all metrics, their values by name)"""
-    values = {name: value for name, (value, _) in sorted(metrics.items())}
-    updates = [update for _, (_, update) in sorted(metrics.items())]
+    """(an operation that updates all metrics, their values by name). A metric that is a tensor alone is its last value."""
+    pairs = {name: metric if isinstance(metric, (list, tuple)) else (metric, None) for name, metric in metrics.items()}
+    values = {name: value for name, (value, _) in sorted(pairs.items())}
+    updates = [update for _, (_, update) in sorted(pairs.items()) if update is not None]
     return (tf.group(*updates) if updates else None), values
 
 

@@ -217,6 +217,8 @@ def _size(size):
     """A list of whole numbers, or a tensor."""
     if isinstance(size, (list, tuple)) and any(isinstance(length, float) for length in size):
         raise ValueError("'size' must be a 1-D int32 Tensor")
+    if isinstance(size, (list, tuple)) and None in size:
+        raise ValueError("'size' must be a 1-D int32 Tensor")
     return size
 
 

@@ -99,6 +99,11 @@ def _check_rank(x, ranks, holds_static, condition, words, data, summarize, messa
                              f"shape {x.shape}")
         if data is None:
             data = [message, f"Tensor {x.name} must have rank {words}", *ranks, "Received shape: ", array_ops.shape(x)]
+        scalars = [control_flow_ops.Assert(math_ops.equal(array_ops.rank(rank), 0), ["Rank must be a scalar"])
+                   for rank in ranks if rank.shape.ndims is None]
+        if scalars:
+            with control_dependencies(scalars):
+                ranks = [array_ops.reshape(rank, []) for rank in ranks]
         return control_flow_ops.Assert(condition(array_ops.rank(x), ranks), data, summarize=summarize)
 
 

@@ -28,6 +28,8 @@ class Defun:
         self._func_name = kwargs.pop("func_name", None)
         self._grad_func = kwargs.pop("grad_func", None)
         self._python_grad_func = kwargs.pop("python_grad_func", None)
+        if self._grad_func is not None and self._python_grad_func is not None:
+            raise ValueError("Gradient defined twice for function: grad_func and python_grad_func")
         self._out_names = kwargs.pop("out_names", None)
         self._attrs = kwargs
 

@@ -2,7 +2,7 @@
 
 from weir import _weir
 from weir.core import dtypes
-from weir.core.graph import convert_to_tensor, get_seed, name_scope
+from weir.core.graph import _truncated, convert_to_tensor, get_seed, name_scope
 from weir.core.op_functions import apply
 from weir.core.stack import get_default_graph as _graph
 from weir.ops import array_ops, math_ops
@@ -12,15 +12,15 @@ def random_uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None
     dtype = dtypes.as_dtype(dtype)
     if maxval is None and dtype.is_integer:
         raise ValueError(f"Must specify maxval for integer dtype {dtype!r}")
-    return _weir.random_uniform(_graph(), shape, minval, maxval, dtype, seed, name)
+    return _weir.random_uniform(_graph(), shape, minval, maxval, dtype, _truncated(seed), name)
 
 
 def random_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
-    return _weir.random_normal(_graph(), shape, mean, stddev, dtypes.as_dtype(dtype), seed, name)
+    return _weir.random_normal(_graph(), shape, mean, stddev, dtypes.as_dtype(dtype), _truncated(seed), name)
 
 
 def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=None, name=None):
-    return _weir.truncated_normal(_graph(), shape, mean, stddev, dtypes.as_dtype(dtype), seed, name)
+    return _weir.truncated_normal(_graph(), shape, mean, stddev, dtypes.as_dtype(dtype), _truncated(seed), name)
 
 
 def parameterized_truncated_normal(shape, means=0.0, stddevs=1.0, minvals=-2.0, maxvals=2.0, dtype=dtypes.float32,
@@ -39,7 +39,7 @@ def random_shuffle(value, seed=None, name=None):
 
 
 def multinomial(logits, num_samples, seed=None, name=None, output_dtype=None):
-    return _weir.multinomial(_graph(), logits, num_samples, seed, output_dtype or dtypes.int64, name)
+    return _weir.multinomial(_graph(), logits, num_samples, _truncated(seed), output_dtype or dtypes.int64, name)
 
 
 categorical = multinomial
@@ -47,7 +47,7 @@ categorical = multinomial
 
 def random_crop(value, size, seed=None, name=None):
     """A piece of ``size`` from a random place of ``value``."""
-    return _weir.image_random_crop(_graph(), value, size, seed, name)
+    return _weir.image_random_crop(_graph(), value, size, _truncated(seed), name)
 
 
 def random_gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=None):

@@ -36,7 +36,6 @@ void infer(InferContext& c) {
   c.set_output(0, x);
   if (!x.has_rank()) return;
   const State at = axes(c.attrs(), x.rank());
-  if (at.batch == at.seq) throw invalid_argument("batch_dim == seq_dim == {}", at.seq);
   (void)Shape{x[at.batch]}.merged(c.input(1));
   // Here too, because a result without elements is never computed.
   const auto lengths = c.value_as_ints(1);
@@ -44,7 +43,12 @@ void infer(InferContext& c) {
   for (size_t i = 0; i < lengths->size(); ++i) check_length(static_cast<int64_t>(i), (*lengths)[i], x[at.seq]);
 }
 
-State prepare(PrepareContext& c) { return axes(c.node().attrs(), c.input(0).rank()); }
+State prepare(PrepareContext& c) {
+  const State at = axes(c.node().attrs(), c.input(0).rank());
+  // A graph may be built with it, as TensorFlow's may.
+  if (at.batch == at.seq) throw invalid_argument("batch_dim == seq_dim == {}", at.seq);
+  return at;
+}
 
 void cpu(KernelContext& c) {
   const int batch = c.state<State>().batch, seq = c.state<State>().seq;

@@ -39,6 +39,10 @@ void infer(InferContext& c) {
           to.rank() - static_cast<int>(indices[-1]), to.str(), updates.str(), expected.str());
     }
   }
+  auto some = [](const Shape& shape) { return shape.is_known() && shape.elements() > 0; };
+  if (to.is_known() && to.elements() == 0 && some(indices) && some(updates)) {
+    throw invalid_argument("Indices and updates specified for empty output shape");
+  }
   c.set_output(0, to);
 }
 

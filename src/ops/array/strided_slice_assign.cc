@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "base/errors.h"
 #include "graph/grad_context.h"
 #include "graph/infer_context.h"
@@ -11,6 +13,9 @@ namespace {
 
 SliceEntries entries(const Tensor& t) { return {t.valid() ? t.raw() : nullptr, t.dtype() == DType::Int32}; }
 
+// Nothing is written into such a slice, whatever the value is.
+bool is_empty(const Shape& shape) { return std::ranges::find(shape.dims(), 0) != shape.dims().end(); }
+
 // What has been found of the slice of a shape must take the value, which may be a scalar.
 void check(InferContext& c, const Shape& into) {
   for (int i : {1, 2, 3}) c.require_rank(i, 1);
@@ -22,7 +27,7 @@ void check(InferContext& c, const Shape& into) {
   if (!into.has_rank() || !begin.valid() || !end.valid() || !strides.valid()) return;
   const StridedSliceSpec spec(into, static_cast<int>(strides.elements()), entries(begin), entries(end),
                               entries(strides), SliceMasks(c.attrs()));
-  if (!spec.result_shape().compatible(c.input(4))) {
+  if (!is_empty(spec.result_shape()) && !spec.result_shape().compatible(c.input(4))) {
     throw invalid_argument("Assign requires shapes to match: the slice has {}, the value {}", spec.result_shape().str(),
                            c.input(4).str());
   }
@@ -45,6 +50,7 @@ void assign_slice(KernelContext& c, const Shape& shape, DType dtype, void* data)
   auto given = [&](int input) { return SliceEntries{c.raw_input(input), c.dtype(input) == DType::Int32}; };
   const StridedSliceSpec spec(shape, static_cast<int>(c.elements(1)), given(1), given(2), given(3),
                               c.state<SliceMasks>());
+  if (is_empty(spec.result_shape())) return;
   if (spec.result_shape() != c.shape(4)) {
     throw invalid_argument("Assign requires shapes to match: the slice has {}, the value {}", spec.result_shape().str(),
                            c.shape(4).str());

@@ -71,7 +71,8 @@ Output matmul(const In& a, const In& b, const MatMulOptions& options, std::strin
     if (!is_complex(dtype)) return in;
     return In(conj(ops::to_output(ops::graph_of({&a, &b}), in, "Const")));
   };
-  if (rank(a) == 2 && rank(b) == 2) {
+  const bool too_few = (rank(a) >= 0 && rank(a) < 2) || (rank(b) >= 0 && rank(b) < 2);
+  if ((rank(a) == 2 && rank(b) == 2) || too_few) {  // MatMul says what is wrong
     // MatMul knows no adjoint: conjugate and transpose.
     return NodeBuilder("MatMul", name, a.where())
         .input(options.adjoint_a ? conjugated(a) : a)

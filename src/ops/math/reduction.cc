@@ -41,9 +41,7 @@ void infer_reduction(InferContext& c) {
     if (axis < -x.rank() || axis >= x.rank()) {
       throw invalid_argument("Invalid reduction dimension {} for input with {} dimension(s)", axis, x.rank());
     }
-    size_t d = static_cast<size_t>(axis < 0 ? axis + x.rank() : axis);
-    if (reduced[d]) throw invalid_argument("Invalid reduction arguments: Axes contains duplicate dimension: {}", axis);
-    reduced[d] = true;
+    reduced[static_cast<size_t>(axis < 0 ? axis + x.rank() : axis)] = true;  // named twice is named
   }
   Shape shape;
   for (int d = 0; d < x.rank(); ++d) {

@@ -214,7 +214,8 @@ void Queue::require_same(const Options& other) const {
   if (other.min_after_dequeue != options_.min_after_dequeue) {
     throw unlike("min_after_dequeue", options_.min_after_dequeue, other.min_after_dequeue);
   }
-  if (other.seed != options_.seed || other.seed2 != options_.seed2) {
+  // Who names no seeds takes a queue with any.
+  if ((other.seed != 0 || other.seed2 != 0) && (other.seed != options_.seed || other.seed2 != options_.seed2)) {
     throw invalid_argument("Shared queue '{}' has random seeds ({}, {}) but requested seeds are ({}, {}).",
                            options_.name, options_.seed, options_.seed2, other.seed, other.seed2);
   }

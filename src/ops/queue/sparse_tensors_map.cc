@@ -128,7 +128,7 @@ void take(KernelContext& c) {
       throw invalid_argument(
           "Inconsistent rank across SparseTensors: rank prior to SparseTensor[{}] was: {} but rank of SparseTensor[{}] "
           "is: {}",
-          i, parts[0].shape.size(), i, parts.back().shape.size());
+          i, parts[0].shape.size() + 1, i, parts.back().shape.size() + 1);  // with the dimension that is new
     }
     count += parts.back().values.elements();
   }

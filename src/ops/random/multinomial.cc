@@ -17,11 +17,12 @@ void infer(InferContext& c) {
   std::optional<int64_t> samples = scalar_argument(c, 1);
   if (samples && *samples < 0) throw invalid_argument("num_samples should be non-negative, got {}", *samples);
   const Shape& logits = c.input(0);
-  if (logits.has_rank() && logits[1] == 0) throw invalid_argument("num_classes should be positive, got 0");
   c.set_output(0, Shape{logits.has_rank() ? logits[0] : kUnknown, samples.value_or(kUnknown)});
 }
 
 GeneratorRef prepare(PrepareContext& c) {
+  // A graph may be built with it, as TensorFlow's may.
+  if (c.input(0)[1] == 0) throw invalid_argument("num_classes should be positive, got 0");
   c.set_scratch(static_cast<size_t>(c.input(0)[1]) * sizeof(double));
   return prepare_generator(c);
 }

@@ -19,13 +19,27 @@ State prepare(PrepareContext& c) {
                                        c.attr<Shape>("shape"))};
 }
 
-void make(KernelContext& c) { c.set_resource(0, c.state<State>().variable.get()); }
+// Begins with zeros: whoever reads it before it is written gets no error.
+void make(KernelContext& c) {
+  VariableState& variable = *c.state<State>().variable;
+  if (!variable.initialized()) variable.assign(Tensor::zeros(variable.dtype(), variable.shape()));
+  c.set_resource(0, &variable);
+}
 
 void infer(InferContext& c) { c.set_output(0, c.attr<Shape>("shape")); }
+
+struct Name {
+  std::string name;
+};
+
+Name prepare_destroy(PrepareContext& c) { return {c.attr<std::string>("var_name")}; }
 
 // Its last value; the next run begins without one.
 void destroy(KernelContext& c) {
   VariableState& variable = c.variable(0);
+  if (const std::string& name = c.state<Name>().name; name != variable.name()) {
+    throw not_found("there is no temporary variable '{}'; this one is '{}'", name, variable.name());
+  }
   c.set_output(0, variable.read());
   variable.clear();
 }
@@ -50,7 +64,7 @@ OpDef destroy_temporary_variable_op() {
           .attrs = "T:type; var_name:string",
           .infer = infer::unchanged,
           .gradient = not_differentiable,
-          .cpu = {.select = kernel_any<destroy>, .gives_outputs = true}};
+          .cpu = {.select = kernel_any<destroy>, .prepare = prepared<prepare_destroy>, .gives_outputs = true}};
 }
 
 }  // namespace weir::ops

@@ -38,6 +38,13 @@ struct State {
 
 State prepare(PrepareContext& c) {
   const int64_t width = c.attr<int64_t>("width"), precision = c.attr<int64_t>("precision");
+  const DType type = c.attr<DType>("T");
+  if (!is_floating(type) && !is_complex(type)) {
+    if (c.attr<bool>("scientific") || c.attr<bool>("shortest")) {
+      throw invalid_argument("scientific and shortest format not supported for datatype {}", dtype_name(type));
+    }
+    if (precision > -1) throw invalid_argument("precision not supported for datatype {}", dtype_name(type));
+  }
   std::string head = "%" + c.attr<std::string>("fill");
   if (width > -1) head += std::to_string(width);
   if (precision > -1) head += "." + std::to_string(precision);
