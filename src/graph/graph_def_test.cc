@@ -135,6 +135,23 @@ TEST(GraphDef, WritesWhatTheProgramBuilt) {
   EXPECT_EQ(parsed(g.to_graph_def()).DebugString(), expected.DebugString());
 }
 
+TEST(GraphDef, APlaceholderOfAnOldProgramThatSaysScalarMayHaveAnyShape) {
+  auto shape = [](int producer) {
+    proto::GraphDef message;
+    EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(
+        R"(node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } }
+                  attr { key: "shape" value { shape {} } } })",
+        &message));
+    message.mutable_versions()->set_producer(producer);
+    Graph g;
+    g.import_graph_def(message.SerializeAsString());
+    return g.output("x:0").shape();
+  };
+  EXPECT_FALSE(shape(0).has_rank());
+  EXPECT_FALSE(shape(21).has_rank());  // TensorFlow 1.0
+  EXPECT_EQ(shape(22), Shape{});
+}
+
 TEST(GraphDef, ImportsBelowAPrefixThatIsMadeUnique) {
   std::string bytes;
   {

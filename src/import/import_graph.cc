@@ -16,6 +16,8 @@ namespace weir {
 namespace {
 
 constexpr std::string_view kTensorFlowVersion = "1.15.5";  // whose operations and formats these are
+// Programs up to TensorFlow 1.0 write a scalar for a placeholder whose shape is not fully known.
+constexpr int kLastWithoutUnknownShapes = 21;
 
 // What a value that an older program never heard of must be for it to mean nothing.
 bool is_blank(const proto::AttrValue& value) {
@@ -499,6 +501,9 @@ class Importer {
       if (name == "_class") {
         read = placed_colocation(std::move(read), node.function);
         if (std::get<std::vector<std::string>>(read).empty()) return;
+      }
+      if (op.name == "Placeholder" && message_.versions().producer() <= kLastWithoutUnknownShapes) {
+        if (const Shape* shape = std::get_if<Shape>(&read); shape && shape->rank() == 0) read = Shape::unknown();
       }
       attrs.set(name, std::move(read));
     } catch (const Error& e) {
