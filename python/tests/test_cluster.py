@@ -281,3 +281,29 @@ def test_a_server_that_a_program_forgets_goes_on():
         for task in [task for task in _started if task._target == target]:
             task._stop()
             _started.discard(task)
+
+
+def test_iterators_and_random_sequences_are_the_session_s_own_in_all_its_steps(cluster):
+    """What is initialised in a step of one task serves steps that are cut over several, and the other way round."""
+    workers, _ = cluster
+    with tf.device(tf.train.replica_device_setter(2, worker_device="/job:worker/task:0")):
+        v = tf.Variable(tf.zeros([], tf.int64), name="sum_of_elements")
+        data = tf.data.Dataset.range(100).map(lambda x: x * 10)
+        iterator = tf.data.make_initializable_iterator(data)
+        element = iterator.get_next()
+        add = tf.assign_add(v, element)
+        w = tf.Variable(0.0, name="random_sum")
+        number = tf.random_uniform([], seed=3)
+        step = tf.assign(w, number)
+        table = tf.zeros([100]) + number
+    with tf.Session(workers[0].target) as one, tf.Session(workers[0].target) as other:
+        for session in (one, other):
+            session.run([v.initializer, w.initializer, iterator.initializer])
+        assert [int(one.run(element)), int(one.run(add)), int(one.run(add)), int(one.run(element))] == [0, 10, 30, 30]
+        assert int(other.run(element)) == 0  # of its own
+        cut = [one.run(number), one.run(step), one.run(table)[0], one.run(step), one.run(number)]
+        alone = [other.run(number) for _ in range(5)]
+        np.testing.assert_array_equal(cut, alone)
+        one.run(iterator.initializer)
+        tf.cond(tf.constant(True), lambda: element + 1, lambda: element)  # the graph grows
+        assert int(one.run(add)) == 30

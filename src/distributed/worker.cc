@@ -39,7 +39,7 @@ Worker::Worker(WorkerOptions options, std::shared_ptr<Peers> peers)
                                       [this](int64_t step, const std::string& key, const std::stop_token& stop,
                                              StepTable::Done done) { fetch(step, key, stop, std::move(done)); })),
       shared_resources_(make_session(false)->resources) {
-  sessions_[""] = std::make_shared<WorkerSession>(WorkerSession{shared_resources_, false});
+  sessions_[""] = std::make_shared<WorkerSession>(WorkerSession{Resources::of_parts(*shared_resources_), false});
 }
 
 Worker::~Worker() { stop(); }
@@ -73,6 +73,8 @@ std::shared_ptr<Worker::WorkerSession> Worker::make_session(bool isolated) {
 void Worker::create_session(const std::string& handle, bool isolate_state, const Master& master) {
   if (handle.empty()) throw invalid_argument("Session must have a handle.");
   auto session = isolate_state ? make_session(true) : std::make_shared<WorkerSession>(WorkerSession{shared_resources_});
+  // The parts that it registers, of all kinds of steps, are one session's: they share iterators and random sequences.
+  session->resources = Resources::of_parts(*session->resources);
   session->master = master;
   std::vector<std::string> abandoned;
   {

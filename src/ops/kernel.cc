@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "base/errors.h"
+#include "base/nodes_elsewhere.h"
 #include "ops/array/strided_copy.h"
 #include "ops/element_mover.h"
 #include "ops/state/variable_state.h"
@@ -39,14 +40,25 @@ NodeView::NodeView(const Op& op, const AttrMap& attrs, std::string_view name) : 
   if (locking && std::holds_alternative<bool>(*locking)) use_locking_ = std::get<bool>(*locking);
 }
 
-SessionResources& PrepareContext::session_resources() const {
-  if (!resources_) throw error(Code::Internal, "this operation runs in a session only");
-  return *resources_;
+namespace {
+
+SessionResources& require_session(SessionResources* resources) {
+  if (!resources) throw error(Code::Internal, "this operation runs in a session only");
+  return *resources;
 }
-ResourceManager& PrepareContext::resources() const { return *session_resources().named; }
-std::shared_ptr<ResourceManager> PrepareContext::shared_resources() const { return session_resources().named; }
+
+}  // namespace
+
+// Those that keep the state of nodes; the link to them lives as long as the session.
+SessionResources& PrepareContext::session_resources() const {
+  SessionResources& own = require_session(resources_);
+  const auto elsewhere = own.of_nodes.find<NodesElsewhere>({}, NodesElsewhere::kName);
+  return elsewhere ? elsewhere->nodes() : own;
+}
+ResourceManager& PrepareContext::resources() const { return *require_session(resources_).named; }
+std::shared_ptr<ResourceManager> PrepareContext::shared_resources() const { return require_session(resources_).named; }
 std::shared_ptr<FunctionRunner> PrepareContext::functions() const {
-  std::shared_ptr<FunctionRunner> functions = session_resources().functions;
+  std::shared_ptr<FunctionRunner> functions = require_session(resources_).functions;
   if (!functions) throw error(Code::Internal, "this operation runs in a session only");
   return functions;
 }

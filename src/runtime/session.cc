@@ -1,6 +1,7 @@
 #include "weir/session.h"
 
 #include "base/errors.h"
+#include "base/nodes_elsewhere.h"
 #include "devices/device.h"
 #include "graph/bodies.h"
 #include "runtime/partial_steps.h"
@@ -24,6 +25,10 @@ struct Session::Impl {
         options(o),
         devices(o),
         resources{o.resources ? o.resources->manager() : std::make_shared<ResourceManager>()} {
+    if (o.resources && o.resources->nodes()) {
+      resources.of_nodes.find_or_make<NodesElsewhere>(
+          {}, NodesElsewhere::kName, [&] { return make_resource<NodesElsewhere>(o.resources->nodes()); });
+    }
     if (options.log_device_placement) placement_log.emplace(devices);
     plans.emplace(environment(), PlanCache::Limits{}, runs);
     functions = std::make_shared<SessionFunctions>(graph, environment(), closed);
