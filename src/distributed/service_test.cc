@@ -47,6 +47,27 @@ TEST(Service, RunsAStepThatThreeTasksShare) {
   }
 }
 
+TEST(Service, RunsABranchInOneTaskWhateverItsNodesSay) {
+  LocalCluster cluster;
+  Graph graph;
+  auto worker = graph.device("/job:worker/task:0");
+  const Output x = graph.placeholder(float32, Shape{}, "x");
+  const Output p = graph.placeholder(boolean, Shape{}, "p");
+  const Output y = cond(
+      p,
+      [&] {
+        auto device = graph.device("/job:ps/task:0");
+        return x * 2.f;
+      },
+      [&] {
+        auto device = graph.device("/job:worker/task:1/cpu:0");
+        return x * 3.f;
+      });
+  LocalClient client(cluster, graph);
+  EXPECT_EQ(client.run({y.name()}, {}, {{"x:0", Tensor(5.f)}, {"p:0", Tensor(true)}}).at(0).scalar<float>(), 10.f);
+  EXPECT_EQ(client.run({y.name()}, {}, {{"x:0", Tensor(5.f)}, {"p:0", Tensor(false)}}).at(0).scalar<float>(), 15.f);
+}
+
 // Its values come in pieces: two tasks work on them.
 struct InPieces {
   Graph graph;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <unordered_map>
 
 #include "base/errors.h"
@@ -23,7 +24,7 @@ const char* difference(const DeviceSpec& a, const DeviceSpec& b) {
 class Placer {
  public:
   Placer(Ir& ir, const DeviceSet& devices, const PlaceOptions& options)
-      : ir_(ir), devices_(devices), options_(options) {}
+      : ir_(ir), devices_(devices), options_(options), in_cluster_(devices[0].spec().job != "localhost") {}
 
   void run() {
     for (int i = 0; i < ir_.size(); ++i) group_of_.push_back(i);
@@ -92,9 +93,17 @@ class Placer {
   }
 
   const DeviceSpec& spec_of(const Node& node) {
-    auto known = specs_.find(node.device);
-    if (known == specs_.end()) known = specs_.emplace(node.device, DeviceSpec::parse(node.device)).first;
-    return known->second;
+    // A branch or a loop runs in one task of a cluster, whichever its nodes name: what they say of the device holds.
+    const bool any_task = node.body && in_cluster_;
+    auto known = specs_.find({any_task, node.device});
+    if (known != specs_.end()) return known->second;
+    DeviceSpec spec = DeviceSpec::parse(node.device);
+    if (any_task) {
+      spec.job.reset();
+      spec.replica.reset();
+      spec.task.reset();
+    }
+    return specs_.emplace(std::make_pair(any_task, node.device), std::move(spec)).first->second;
   }
 
   struct Asked {
@@ -236,7 +245,8 @@ class Placer {
   std::vector<Asked> asked_;          // of the root of each group
   std::vector<int> chosen_;           // of the root of each group
   std::unordered_map<int, std::vector<int>> members_;
-  std::unordered_map<std::string, DeviceSpec> specs_;
+  const bool in_cluster_;
+  std::map<std::pair<bool, std::string>, DeviceSpec> specs_;  // by what nodes say
 };
 
 }  // namespace
