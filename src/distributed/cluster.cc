@@ -90,14 +90,15 @@ void Peer::explain(Reply& reply, const std::string& doing) const {
 }
 
 Reply Peer::call(const char* method, Message request, const CallOptions& options, const std::string& doing) {
-  Reply reply = channel()->call(kWorkerService + method, std::move(request), options);
+  Reply reply =
+      channel()->call(*method == '/' ? method : kWorkerService + method, std::move(request), options);
   explain(reply, doing);
   return reply;
 }
 
 void Peer::begin(const char* method, Message request, const CallOptions& options, std::string doing,
                  std::function<void(Reply)> done) {
-  channel()->begin(kWorkerService + method, std::move(request), options,
+  channel()->begin(*method == '/' ? method : kWorkerService + method, std::move(request), options,
                    [self = shared_from_this(), doing = std::move(doing), done = std::move(done)](Reply reply) {
                      self->explain(reply, doing);
                      done(std::move(reply));

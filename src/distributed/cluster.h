@@ -49,7 +49,7 @@ class Peer : public std::enable_shared_from_this<Peer> {
   Peer(std::string name, std::string address, std::shared_ptr<Transport> transport, ConnectOptions options);
   const std::string& name() const { return name_; }
   const std::string& address() const { return address_; }
-  // Calls a method of its worker service. What came of it has the task, its address and `doing` in its error.
+  // Calls a method of its worker service, or of another one when it is a whole path. What came of it has the task, its address and `doing` in its error.
   Reply call(const char* method, Message request, const CallOptions& options, const std::string& doing);
   void begin(const char* method, Message request, const CallOptions& options, std::string doing,
              std::function<void(Reply)> done);

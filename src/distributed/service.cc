@@ -62,6 +62,10 @@ void Service::handle(const std::shared_ptr<Incoming>& call) {
       receive_tensor(call);
       return;
     }
+    if (call->method() == kJoinMethod) {
+      join_group(call);
+      return;
+    }
     auto found = methods().find(call->method());
     if (found == methods().end()) throw error(Code::Unimplemented, "there is no method {} here", call->method());
     (this->*found->second)(*call);

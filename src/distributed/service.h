@@ -38,7 +38,9 @@ class Service {
  private:
   using Method = void (Service::*)(Incoming& call);
   static const std::map<std::string, Method, std::less<>>& methods();
+  // These wait, and hold no thread meanwhile.
   void receive_tensor(const std::shared_ptr<Incoming>& call);
+  void join_group(const std::shared_ptr<Incoming>& call);
 
   // MasterService.
   void create_session(Incoming& call);

@@ -32,7 +32,7 @@ void StepTable::put(int64_t step, const std::string& key, Tensor value, bool dea
   std::shared_ptr<Waiter> waiter;
   {
     std::lock_guard lock(mutex_);
-    if (ended_.contains(step)) std::rethrow_exception(over(step));
+    if (auto why = why_ended(step)) std::rethrow_exception(why);
     Step& at = steps_[step];
     if (at.error) std::rethrow_exception(at.error);
     Slot& slot = at.slots[key];
@@ -80,8 +80,8 @@ void StepTable::receive_here(int64_t step, const std::string& key, const std::st
     std::lock_guard lock(mutex_);
     if (waiter->stopped) {
       failed = std::make_exception_ptr(error(Code::Cancelled, "the wait for '{}' was cancelled", key));
-    } else if (ended_.contains(step)) {
-      failed = over(step);
+    } else if (auto why = why_ended(step)) {
+      failed = why;
     } else {
       Step& at = steps_[step];
       if (at.error) {
@@ -126,7 +126,7 @@ void StepTable::cancel(int64_t step, const std::string& key, const Waiter* waite
 
 void StepTable::enter(int64_t step, const void* session) {
   std::lock_guard lock(mutex_);
-  if (ended_.contains(step)) std::rethrow_exception(over(step));
+  if (auto why = why_ended(step)) std::rethrow_exception(why);
   Step& at = steps_[step];
   at.session = session;
   ++at.running;
@@ -159,12 +159,12 @@ void StepTable::abort(int64_t step, std::exception_ptr error) {
   for (const auto& waiter : waiters) waiter->done({}, error);
 }
 
-void StepTable::forget(int64_t step) {
+void StepTable::forget(int64_t step, std::exception_ptr why) {
   std::vector<std::shared_ptr<Waiter>> waiters;
   std::unordered_map<std::string, Slot> dropped;
   {
     std::lock_guard lock(mutex_);
-    remember_ended(step);
+    remember_ended(step, why);
     auto at = steps_.find(step);
     if (at == steps_.end()) return;
     for (auto& [key, slot] : at->second.slots) {
@@ -173,7 +173,7 @@ void StepTable::forget(int64_t step) {
     dropped = std::move(at->second.slots);
     steps_.erase(at);
   }
-  for (const auto& waiter : waiters) waiter->done({}, over(step));
+  for (const auto& waiter : waiters) waiter->done({}, why ? why : over(step));
 }
 
 void StepTable::forget_session(const void* session) {
@@ -187,8 +187,14 @@ void StepTable::forget_session(const void* session) {
   for (const int64_t step : steps) forget(step);
 }
 
-void StepTable::remember_ended(int64_t step) {
-  if (!ended_.insert(step).second) return;
+std::exception_ptr StepTable::why_ended(int64_t step) const {
+  auto found = ended_.find(step);
+  if (found == ended_.end()) return nullptr;
+  return found->second ? found->second : over(step);
+}
+
+void StepTable::remember_ended(int64_t step, std::exception_ptr why) {
+  if (!ended_.emplace(step, std::move(why)).second) return;
   ended_order_.push_back(step);
   if (ended_order_.size() <= kEndedStepsKept) return;
   ended_.erase(ended_order_.front());

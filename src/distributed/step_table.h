@@ -5,7 +5,6 @@
 #include <memory>
 #include <mutex>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "ops/net/rendezvous.h"
 #include "weir/error.h"
@@ -33,8 +32,8 @@ class StepTable final : public ops::Rendezvous {
 
   // The step has failed: every wait of it ends with the error, those to come included.
   void abort(int64_t step, std::exception_ptr error);
-  // The step is over, and what is left of it goes.
-  void forget(int64_t step);
+  // The step is over, and what is left of it goes. `why`: what those that ask for it later are told; null: only that.
+  void forget(int64_t step, std::exception_ptr why = nullptr);
   // The same of all steps of a session: its master may be gone without having said that they are over.
   void forget_session(const void* session);
 
@@ -64,7 +63,8 @@ class StepTable final : public ops::Rendezvous {
   void put(int64_t step, const std::string& key, Tensor value, bool dead);
   void cancel(int64_t step, const std::string& key, const Waiter* waiter);
   // REQUIRE: mutex_ is held.
-  void remember_ended(int64_t step);
+  void remember_ended(int64_t step, std::exception_ptr why);
+  std::exception_ptr why_ended(int64_t step) const;  // null: it has not
   void drop_unused(Steps::iterator step);
 
   const std::string own_task_;
@@ -72,7 +72,8 @@ class StepTable final : public ops::Rendezvous {
   const Fetch fetch_;
   mutable std::mutex mutex_;
   Steps steps_;                        // all guarded by mutex_
-  std::unordered_set<int64_t> ended_;  // the last ones that are over: what comes for them is late
+  // The last ones that are over, and why, if there is more to say: what comes for them is late.
+  std::unordered_map<int64_t, std::exception_ptr> ended_;
   std::deque<int64_t> ended_order_;
 };
 

@@ -38,6 +38,7 @@ Worker::Worker(WorkerOptions options, std::shared_ptr<Peers> peers)
       steps_(make_resource<StepTable>(options_.task, incarnation_,
                                       [this](int64_t step, const std::string& key, const std::stop_token& stop,
                                              StepTable::Done done) { fetch(step, key, stop, std::move(done)); })),
+      collectives_(make_resource<TaskCollectives>(options_.task, incarnation_, *peers_, *steps_)),
       shared_resources_(make_session(false)->resources) {
   sessions_[""] = std::make_shared<WorkerSession>(WorkerSession{Resources::of_parts(*shared_resources_), false});
 }
@@ -67,6 +68,9 @@ std::shared_ptr<Worker::WorkerSession> Worker::make_session(bool isolated) {
   session->resources = std::make_shared<Resources>();
   session->resources->manager()->find_or_make<ops::Rendezvous>(ops::Rendezvous::kContainer, ops::Rendezvous::kName,
                                                                [this] { return ResourcePtr<ops::Rendezvous>(steps_); });
+  session->resources->manager()->find_or_make<ops::Collectives>(
+      ops::Collectives::kContainer, ops::Collectives::kName,
+      [this] { return ResourcePtr<ops::Collectives>(collectives_); });
   return session;
 }
 

@@ -12,6 +12,7 @@
 #include "distributed/lend.h"
 #include "distributed/partial_runs.h"
 #include "distributed/step_table.h"
+#include "distributed/task_collectives.h"
 #include "proto/graph.pb.h"
 #include "weir/session.h"
 
@@ -71,6 +72,7 @@ class Worker {
   std::vector<Tensor> run(const Run& run);
 
   StepTable& steps() { return *steps_; }
+  TaskCollectives& collectives() { return *collectives_; }
   Lender& lender() { return lender_; }
   void cleanup(int64_t step);
   void reset(const std::vector<std::string>& containers);
@@ -104,6 +106,7 @@ class Worker {
   const uint64_t incarnation_;
   const std::shared_ptr<Peers> peers_;
   const ResourcePtr<StepTable> steps_;
+  const ResourcePtr<TaskCollectives> collectives_;
   const std::shared_ptr<Resources> shared_resources_;
   Lender lender_;
   Borrower borrower_;

@@ -119,7 +119,19 @@ void Service::logging(Incoming& call) { call.answer(encode(proto::LoggingRespons
 void Service::tracing(Incoming& call) { call.answer(Message()); }
 void Service::mark_recv_finished(Incoming& call) { call.answer(encode(proto::MarkRecvFinishedResponse())); }
 
-// Waits without a thread: the answer goes when the value comes.
+void Service::join_group(const std::shared_ptr<Incoming>& call) {
+  proto::NodeDef request;
+  decode(call->request(), request);
+  worker_.collectives().join(request, call->stop(), [call](const proto::NodeDef& group, std::exception_ptr failed) {
+    if (!failed) {
+      call->answer(encode(group));
+      return;
+    }
+    const Error e = as_error(failed);
+    call->fail(e.code(), error_text(e));
+  });
+}
+
 void Service::receive_tensor(const std::shared_ptr<Incoming>& call) {
   proto::RecvTensorRequest request;
   decode(call->request(), request);

@@ -264,6 +264,10 @@ bool has_kernel(const PassContext& context, const Ir& ir, const IrNode& node) {
 void place(Ir& ir, const DeviceSet& devices, const PlaceOptions& options) {
   auto named = [](const IrNode& node) { return !node.dead && !node.origin->device.empty(); };
   if (devices.size() > 1 || std::any_of(ir.nodes.begin(), ir.nodes.end(), named)) Placer(ir, devices, options).run();
+  // The members of a group are in the order of their devices.
+  for (IrNode& node : ir.nodes) {
+    if (!node.dead && node.op->name.starts_with("Collective")) node.attrs.set("_device", devices[node.device].name());
+  }
   if (options.log) options.log->print(ir, devices);
 }
 

@@ -1,4 +1,6 @@
 #include "ops/table_rows.h"
 
-#define ROWS(row) row(step_send) row(step_send_dead) row(step_recv)
+#define ROWS(row)                                                                                 \
+  row(step_send) row(step_send_dead) row(step_recv) row(collective_reduce) row(collective_gather) \
+      row(collective_bcast_send) row(collective_bcast_recv)
 WEIR_OP_TABLE(net_ops, ROWS)
