@@ -106,12 +106,20 @@ class Strategy:
         finally:
             _DEFAULT.pop()
 
+    # What strategies for several processes do otherwise.
+
+    def _averaged(self, collected):
+        return _average(collected)
+
+    def _input_context(self):
+        return InputContext(1, 0, self.num_replicas_in_sync)
+
     # For functions.
 
     def _of_replicas(self, function):
         """[what function() gives] for each replica; variables are made by the first."""
         results = []
-        with _Replicas(len(self._devices), _average) as replicas:
+        with _Replicas(len(self._devices), self._averaged) as replicas:
             for i, device in enumerate(self._devices):
                 replicas.begin(i)
                 with tf.variable_scope(tf.get_variable_scope(), reuse=True if i else tf.AUTO_REUSE):
@@ -163,7 +171,7 @@ class Strategy:
         return _ReplicaIterator(tf.data.make_initializable_iterator(dataset), len(self._devices))
 
     def make_input_fn_iterator(self, input_fn, replication_mode=None):
-        return self.make_dataset_iterator(input_fn(InputContext(1, 0, self.num_replicas_in_sync)))
+        return self.make_dataset_iterator(input_fn(self._input_context()))
 
     def experimental_distribute_dataset(self, dataset):
         return dataset
@@ -172,7 +180,7 @@ class Strategy:
 
     def _iterator_of(self, input_fn):
         """(iterator, hooks) of an estimator's input; each replica takes an element of its own."""
-        result = input_fn(InputContext(1, 0, self.num_replicas_in_sync))
+        result = input_fn(self._input_context())
         if isinstance(result, tf.data.Dataset):
             iterator = tf.data.make_initializable_iterator(result)
             return iterator, [_DatasetInitializerHook(iterator)]
@@ -190,6 +198,16 @@ class Strategy:
 
     def _loss_reduction(self):
         return ReduceOp.MEAN
+
+    def _device_fn(self, device_fn):
+        """Where nodes go that no replica places."""
+        return None
+
+    def _session_of(self, config, model_dir):
+        """(master, whether this is the chief, where to save, hooks)."""
+        return config.master, config.is_chief, model_dir, []
+
+    _needs_server = True  # of a task of a cluster
 
     def configure(self, session_config=None, cluster_spec=None, task_type=None, task_id=None):
         """Nothing is to be set."""

@@ -128,7 +128,7 @@ class Estimator:
     def _train_model_distributed(self, input_fn, hooks, saving_listeners):
         """Every replica calls the model function with elements of its own; the strategy joins what they give."""
         strategy = self._train_distribution
-        with tf.Graph().as_default() as graph, strategy.scope():
+        with tf.Graph().as_default() as graph, graph.device(strategy._device_fn(self._device_fn)), strategy.scope():
             tf.set_random_seed(self._config.tf_random_seed)
             iterator, input_hooks = strategy._iterator_of(lambda context: self._call_input_fn(
                 input_fn, ModeKeys.TRAIN, context))
@@ -181,9 +181,14 @@ class Estimator:
                 if config.log_step_count_steps:
                     worker_hooks.append(tf.train.StepCounterHook(every_n_steps=config.log_step_count_steps,
                                                                  output_dir=config.model_dir))
+        master, is_chief, folder = config.master, config.is_chief, self._model_dir
+        if self._train_distribution:
+            master, is_chief, folder, more_hooks = self._train_distribution._session_of(config, self._model_dir)
+            worker_hooks.extend(more_hooks)
+        chief_hooks = (*chief_hooks, *spec.training_chief_hooks) if folder else ()
         with tf.train.MonitoredTrainingSession(
-                master=config.master, is_chief=config.is_chief, checkpoint_dir=self._model_dir, scaffold=spec.scaffold,
-                hooks=worker_hooks, chief_only_hooks=(*chief_hooks, *spec.training_chief_hooks),
+                master=master, is_chief=is_chief, checkpoint_dir=folder, scaffold=spec.scaffold,
+                hooks=worker_hooks, chief_only_hooks=chief_hooks,
                 save_checkpoint_secs=0, save_summaries_steps=summary_steps, config=self._session_config,
                 max_wait_secs=config.session_creation_timeout_secs, log_step_count_steps=count_steps) as session:
             loss, any_step_done = None, False

@@ -119,7 +119,11 @@ class RunConfig:
         chief = TaskType.MASTER if TaskType.MASTER in self._cluster_spec.jobs else TaskType.CHIEF
         if chief == TaskType.MASTER and TaskType.CHIEF in self._cluster_spec.jobs:
             raise ValueError("If `master` node exists in `cluster`, job `chief` is not supported.")
-        self._task_type, self._task_id = _task(self._cluster_spec, task, chief)
+        # A strategy's workers need no chief: the first of them is it.
+        jobs = self._cluster_spec.jobs
+        first_worker = self._train_distribute is not None and chief not in jobs and TaskType.WORKER in jobs
+        chief = TaskType.WORKER if first_worker else chief
+        self._task_type, self._task_id = _task(self._cluster_spec, task, chief, first_worker)
         if self._task_type == TaskType.EVALUATOR:
             if chief == TaskType.MASTER:
                 raise ValueError("If `master` node exists in `cluster`, task_type `evaluator` is not supported.")
@@ -131,9 +135,9 @@ class RunConfig:
             jobs = self._cluster_spec.as_dict()
             self._master = _master(self._cluster_spec, self._task_type, self._task_id, environment)
             self._num_ps_replicas = len(jobs.get(TaskType.PS, []))
-            self._num_worker_replicas = len(jobs.get(TaskType.WORKER, [])) + len(jobs.get(chief, []))
+            self._num_worker_replicas = len(jobs.get(TaskType.WORKER, [])) + (0 if first_worker else len(jobs.get(chief, [])))
             self._global_id_in_cluster = _global_id(self._cluster_spec, self._task_type, self._task_id, chief)
-        self._is_chief = self._task_type == chief
+        self._is_chief = self._task_type == chief and (not first_worker or self._task_id == 0)
 
     def replace(self, **kwargs):
         return RunConfig._replace(copy.deepcopy(self), _REPLACEABLE, **kwargs)
@@ -189,11 +193,11 @@ def _model_dir(environment, model_dir):
     return model_dir or given
 
 
-def _task(cluster, task, chief):
+def _task(cluster, task, chief, several=False):
     """(type, index) of the task that TF_CONFIG says this is."""
     if chief not in cluster.jobs:
         raise ValueError(f'If "cluster" is set in TF_CONFIG, it must have one "{chief}" node.')
-    if len(cluster.job_tasks(chief)) > 1:
+    if len(cluster.job_tasks(chief)) > 1 and not several:
         raise ValueError(f'The "cluster" in TF_CONFIG must have only one "{chief}" node.')
     kind, index = task.get("type"), task.get("index")
     if not kind:

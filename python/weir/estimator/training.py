@@ -254,9 +254,11 @@ class _TrainingExecutor:
 
     def _train_in_cluster(self, saving_listeners=None):
         config = self._estimator.config
-        if json.loads(os.environ.get("TF_CONFIG") or "{}").get("environment") != "google":
+        strategy = self._estimator._train_distribution
+        together = strategy is not None and not strategy._needs_server
+        if json.loads(os.environ.get("TF_CONFIG") or "{}").get("environment") != "google" and not together:
             self._start_server()
-        if config.task_type == TaskType.WORKER:
+        if config.task_type == TaskType.WORKER and not together:
             longest = config.experimental_max_worker_delay_secs
             delay = min(60 if longest is None else int(longest), (config.task_id + 1) * 5)
             if delay > 0:
