@@ -150,6 +150,26 @@ def test_the_wait_for_a_server_can_be_interrupted():
     check_interrupt("tf.constant(1.0) + 1", f"'grpc://localhost:{free_port()}'")
 
 
+def test_sessions_of_forked_processes_run():
+    """8220: a session in a process that multiprocessing had forked hung when the parent had run one before."""
+    program = """
+import multiprocessing
+import weir as tf
+x = tf.placeholder(tf.float32, [300, 300])
+y = tf.reduce_sum(tf.matmul(x, x))
+def work(number):
+    with tf.Session() as session:
+        return float(session.run(y, {x: [[float(number)] * 300] * 300}))
+session = tf.Session()
+before = [float(session.run(y, {x: [[float(i)] * 300] * 300})) for i in range(4)]
+with multiprocessing.get_context("fork").Pool(2) as pool:
+    print(pool.map(work, range(4)) == before == [float(session.run(y, {x: [[float(i)] * 300] * 300})) for i in range(4)])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120,
+                          env=dict(os.environ, PYTHONPATH=PYTHON_PATH))
+    assert done.stdout == "True\n", done.stderr
+
+
 def test_a_worker_that_is_refused_does_not_spin(monkeypatch):
     """45088: a worker whose session failed with Unavailable made new ones in an endless loop, without a pause."""
     pauses, made = [], []
