@@ -62,7 +62,8 @@ ops::CollectiveMember from_node(const proto::NodeDef& node) {
                                         .node = node.name()},
                                .id = attr(node, "id").i(),
                                .incarnation = static_cast<uint64_t>(attr(node, "incarnation").i())};
-  const auto* kind = std::find_if(std::begin(kKinds), std::end(kKinds), [&](const auto& k) { return k.second == node.op(); });
+  const auto* kind =
+      std::find_if(std::begin(kKinds), std::end(kKinds), [&](const auto& k) { return k.second == node.op(); });
   if (kind == std::end(kKinds)) throw invalid_argument("'{}' is no collective operation", node.op());
   member.call.kind = kind->first;
   if (member.call.group_size < 1 || member.call.group_size > kMostMembers) {
@@ -119,7 +120,8 @@ void TaskCollectives::join(const proto::NodeDef& asked, const std::stop_token& s
 
 void TaskCollectives::find_group(const CollectiveCall& call, int64_t id, const std::stop_token& stop,
                                  std::function<void(const Group&, std::exception_ptr)> found) {
-  auto take = [found = std::move(found), size = call.group_size](const proto::NodeDef& round, std::exception_ptr failed) {
+  auto take = [found = std::move(found), size = call.group_size](const proto::NodeDef& round,
+                                                                 std::exception_ptr failed) {
     Group group;
     try {
       if (failed) std::rethrow_exception(failed);
@@ -132,8 +134,9 @@ void TaskCollectives::find_group(const CollectiveCall& call, int64_t id, const s
         group.incarnations.push_back(static_cast<uint64_t>(i));
       }
       const auto members = static_cast<int64_t>(group.devices.size());
-      if (members != size || group.incarnations.size() != group.devices.size() || group.ids.size() != group.devices.size() ||
-          group.rank < 0 || group.rank >= members || group.source >= members) {
+      if (members != size || group.incarnations.size() != group.devices.size() ||
+          group.ids.size() != group.devices.size() || group.rank < 0 || group.rank >= members ||
+          group.source >= members) {
         throw error(Code::Internal, "the leader of a group has answered nonsense");
       }
     } catch (...) {
@@ -160,8 +163,8 @@ void TaskCollectives::find_group(const CollectiveCall& call, int64_t id, const s
                  });
 }
 
-// One member's part in a round: a piece of every member's value goes from each to the next, and is merged with theirs on
-// the way; the merged ones go round once more. What is gathered goes round once. A broadcast goes down a tree.
+// One member's part in a round: a piece of every member's value goes from each to the next, and is merged with theirs
+// on the way; the merged ones go round once more. What is gathered goes round once. A broadcast goes down a tree.
 class TaskCollectives::Ring : public std::enable_shared_from_this<Ring> {
  public:
   Ring(CollectiveCall call, int64_t id, Tensor input, StepTable& steps, std::stop_token stop, Done done)
@@ -201,8 +204,8 @@ class TaskCollectives::Ring : public std::enable_shared_from_this<Ring> {
 
   void fail(const std::exception_ptr& failed) {
     if (ended_.exchange(true)) return;
-    // Members that wait for this one hear of it, also when they were brought together with it after it had given up; and
-    // so do those that wait for them.
+    // Members that wait for this one hear of it, also when they were brought together with it after it had given up;
+    // and so do those that wait for them.
     steps_.forget(id_, std::make_exception_ptr(error(Code::Aborted, "the member of a group at {} has ended: {}",
                                                      call_.device, as_error(failed).message())));
     done_({}, failed);
@@ -216,12 +219,16 @@ class TaskCollectives::Ring : public std::enable_shared_from_this<Ring> {
   Tensor own_piece(int piece) const {
     const int64_t begin = begin_of(piece), end = begin_of(piece + 1);
     Tensor copy(call_.dtype, Shape{end - begin});
-    if (copy.bytes() > 0) std::memcpy(copy.mutable_raw(), static_cast<const char*>(input_.raw()) + static_cast<size_t>(begin) * width(), copy.bytes());
+    if (copy.bytes() > 0)
+      std::memcpy(copy.mutable_raw(), static_cast<const char*>(input_.raw()) + static_cast<size_t>(begin) * width(),
+                  copy.bytes());
     return copy;
   }
   void place(int piece, const Tensor& value) {
     const int64_t begin = call_.kind == Kind::Gather ? call_.shape.elements() * piece : begin_of(piece);
-    if (value.bytes() > 0) std::memcpy(static_cast<char*>(result_.mutable_raw()) + static_cast<size_t>(begin) * width(), value.raw(), value.bytes());
+    if (value.bytes() > 0)
+      std::memcpy(static_cast<char*>(result_.mutable_raw()) + static_cast<size_t>(begin) * width(), value.raw(),
+                  value.bytes());
   }
 
   void merge_next(int step) {
@@ -290,18 +297,19 @@ class TaskCollectives::Ring : public std::enable_shared_from_this<Ring> {
   void receive(const char* pass, int piece, int from, Next next) {
     const bool part = call_.kind == Kind::Reduce;
     const int64_t elements = part ? begin_of(piece + 1) - begin_of(piece) : call_.shape.elements();
-    steps_.receive(group_.ids[static_cast<size_t>(from)], key(pass, piece, from, group_.rank), stop_,
-                   [self = shared_from_this(), elements, next = std::move(next)](Tensor value, std::exception_ptr failed) {
-                     try {
-                       if (failed) std::rethrow_exception(failed);
-                       if (!value.valid() || value.dtype() != self->call_.dtype || value.elements() != elements) {
-                         throw error(Code::Internal, "a value of another kind came from a member of a group");
-                       }
-                       next(std::move(value));
-                     } catch (...) {
-                       self->fail(std::current_exception());
-                     }
-                   });
+    steps_.receive(
+        group_.ids[static_cast<size_t>(from)], key(pass, piece, from, group_.rank), stop_,
+        [self = shared_from_this(), elements, next = std::move(next)](Tensor value, std::exception_ptr failed) {
+          try {
+            if (failed) std::rethrow_exception(failed);
+            if (!value.valid() || value.dtype() != self->call_.dtype || value.elements() != elements) {
+              throw error(Code::Internal, "a value of another kind came from a member of a group");
+            }
+            next(std::move(value));
+          } catch (...) {
+            self->fail(std::current_exception());
+          }
+        });
   }
 
   void finish(Tensor result) {

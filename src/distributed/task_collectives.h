@@ -28,7 +28,8 @@ class TaskCollectives final : public ops::Collectives {
   void join(const proto::NodeDef& asked, const std::stop_token& stop, Answer answer);
 
  private:
-  // The members in their order: their names and lives, and the numbers of their calls, under which they send, as in a step.
+  // The members in their order: their names and lives, and the numbers of their calls, under which they send, as in a
+  // step.
   struct Group {
     std::vector<std::string> devices = {};
     std::vector<uint64_t> incarnations = {};

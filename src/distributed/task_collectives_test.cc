@@ -54,7 +54,8 @@ TEST(TaskCollectives, ReduceValuesOfThreeTasksOfEverySize) {
     for (const char* final_op : {"Id", "Div"}) {
       Graph graph;
       std::vector<std::string> fetches;
-      for (int w = 0; w < 3; ++w) fetches.push_back(member(graph, w, numbers(graph, w, count), {.final_op = final_op}).name());
+      for (int w = 0; w < 3; ++w)
+        fetches.push_back(member(graph, w, numbers(graph, w, count), {.final_op = final_op}).name());
       LocalClient client(cluster, graph);
       for (int step = 0; step < 3; ++step) {
         for (const Tensor& sum : client.run(fetches)) {
@@ -74,12 +75,14 @@ TEST(TaskCollectives, GatherInTheOrderOfTasksAndBroadcastFromAny) {
   Graph graph;
   std::vector<std::string> gathered, sent;
   for (int w = 2; w >= 0; --w) {
-    gathered.push_back(member(graph, w, numbers(graph, w, 2), {.op = "CollectiveGather", .instance_key = 2}, Shape{6}).name());
+    gathered.push_back(
+        member(graph, w, numbers(graph, w, 2), {.op = "CollectiveGather", .instance_key = 2}, Shape{6}).name());
   }
   for (int w = 0; w < 3; ++w) {
     const Output input = w == 1 ? numbers(graph, w, 2) : Output();
-    sent.push_back(member(graph, w, input, {.op = input ? "CollectiveBcastSend" : "CollectiveBcastRecv", .instance_key = 3},
-                          Shape{2}).name());
+    sent.push_back(member(graph, w, input,
+                          {.op = input ? "CollectiveBcastSend" : "CollectiveBcastRecv", .instance_key = 3}, Shape{2})
+                       .name());
   }
   LocalClient client(cluster, graph);
   for (const Tensor& all : client.run(gathered)) EXPECT_EQ(values(all), (std::vector<float>{0, 1, 10, 11, 20, 21}));
@@ -126,7 +129,8 @@ TEST(TaskCollectives, MembersThatContradictEachOtherAreToldSo) {
     });
   }
   threads.clear();
-  for (const std::string& error : errors) EXPECT_NE(error.find("Shape mismatch in the collective instance 1"), std::string::npos) << error;
+  for (const std::string& error : errors)
+    EXPECT_NE(error.find("Shape mismatch in the collective instance 1"), std::string::npos) << error;
 }
 
 // Who was brought together with a member that had just given up is told so, and may try again.

@@ -95,9 +95,10 @@ OpDef collective_reduce_op() {
   return {.name = "CollectiveReduce",
           .inputs = "input:T",
           .outputs = "data:T",
-          .attrs = "T:type{float,half,double,int32,int64}; group_size:int; group_key:int; instance_key:int; "
-                   "merge_op:string{Min,Max,Mul,Add}; final_op:string{Id,Div}; subdiv_offsets:list(int); "
-                   "wait_for:list(int)=[]; communication_hint:string='auto'",
+          .attrs =
+              "T:type{float,half,double,int32,int64}; group_size:int; group_key:int; instance_key:int; "
+              "merge_op:string{Min,Max,Mul,Add}; final_op:string{Id,Div}; subdiv_offsets:list(int); "
+              "wait_for:list(int)=[]; communication_hint:string='auto'",
           .flags = "stateful",
           .host = "input, data",
           .infer = infer_reduce,

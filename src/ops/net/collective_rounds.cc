@@ -245,8 +245,8 @@ void CollectiveRounds::cancel(const Keys& keys, const Entry* entry) {
     auto queue = pending_.find(keys);
     if (queue == pending_.end()) return;  // not there yet, or not any more
     for (Pending& pending : queue->second) {
-      auto found = std::find_if(pending.entries.begin(), pending.entries.end(),
-                                [&](const auto& e) { return e.get() == entry; });
+      auto found =
+          std::find_if(pending.entries.begin(), pending.entries.end(), [&](const auto& e) { return e.get() == entry; });
       if (found == pending.entries.end()) continue;
       ended = std::move(*found);
       pending.entries.erase(found);
@@ -258,8 +258,8 @@ void CollectiveRounds::cancel(const Keys& keys, const Entry* entry) {
   if (!ended) return;
   // The callback's own memory goes with the entry; what is needed afterwards is kept here.
   const Formed formed = std::move(ended->formed);
-  formed(nullptr, std::make_exception_ptr(
-                      error(Code::Cancelled, "the wait for the other members of a group was cancelled")));
+  formed(nullptr,
+         std::make_exception_ptr(error(Code::Cancelled, "the wait for the other members of a group was cancelled")));
 }
 
 Tensor merge(const std::string& merge_op, const Tensor& a, const Tensor& b) {
@@ -278,18 +278,19 @@ void divide(Tensor& value, int64_t by) {
 }
 
 void LocalCollectives::run(const CollectiveCall& call, Tensor input, const std::stop_token& stop, Done done) {
-  rounds_.join({.call = call, .input = std::move(input)}, stop,
-               [done = std::move(done)](const std::shared_ptr<const CollectiveRound>& round, std::exception_ptr failed) {
-                 Tensor result;
-                 if (!failed) {
-                   try {
-                     result = round->result();
-                   } catch (...) {
-                     failed = std::current_exception();
-                   }
-                 }
-                 done(std::move(result), failed);
-               });
+  rounds_.join(
+      {.call = call, .input = std::move(input)}, stop,
+      [done = std::move(done)](const std::shared_ptr<const CollectiveRound>& round, std::exception_ptr failed) {
+        Tensor result;
+        if (!failed) {
+          try {
+            result = round->result();
+          } catch (...) {
+            failed = std::current_exception();
+          }
+        }
+        done(std::move(result), failed);
+      });
 }
 
 }  // namespace weir::ops

@@ -42,8 +42,8 @@ class CollectiveRounds {
   // program may come with others.
   explicit CollectiveRounds(bool fixed) : fixed_(fixed) {}
 
-  // `formed` is called once: with the round when all members have called, or with why there will be none. A member whose
-  // `stop` is requested before has not called.
+  // `formed` is called once: with the round when all members have called, or with why there will be none. A member
+  // whose `stop` is requested before has not called.
   using Formed = std::function<void(std::shared_ptr<const CollectiveRound> round, std::exception_ptr error)>;
   void join(CollectiveMember member, const std::stop_token& stop, Formed formed);
 
@@ -67,7 +67,7 @@ class CollectiveRounds {
 
   const bool fixed_;
   std::mutex mutex_;
-  std::map<Keys, std::deque<Pending>> pending_;      // both guarded by mutex_
+  std::map<Keys, std::deque<Pending>> pending_;  // both guarded by mutex_
   std::map<Keys, std::set<std::string>> devices_of_;
 };
 

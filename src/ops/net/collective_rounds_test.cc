@@ -51,7 +51,8 @@ std::vector<Tensor> reduce(const std::vector<std::vector<T>>& values, Options op
 
 template <class T>
 void expect_all(const std::vector<Tensor>& tensors, const std::vector<T>& expected) {
-  for (const Tensor& tensor : tensors) EXPECT_EQ(std::vector<T>(tensor.data<T>().begin(), tensor.data<T>().end()), expected);
+  for (const Tensor& tensor : tensors)
+    EXPECT_EQ(std::vector<T>(tensor.data<T>().begin(), tensor.data<T>().end()), expected);
 }
 
 TEST(CollectiveReduce, MergesTheValuesOfAllDevices) {
@@ -77,10 +78,10 @@ TEST(CollectiveGather, GivesTheValuesInTheOrderOfDevices) {
 
 TEST(CollectiveBcast, GivesAllWhatOneSends) {
   Graph graph;
-  std::vector<Output> fetches{
-      member(graph, 0, {}, {.op = "CollectiveBcastRecv", .shape = Shape{2}}),
-      member(graph, 1, graph.constant(Tensor(std::vector<float>{1, 2})), {.op = "CollectiveBcastSend", .shape = Shape{2}}),
-      member(graph, 2, {}, {.op = "CollectiveBcastRecv", .shape = Shape{2}})};
+  std::vector<Output> fetches{member(graph, 0, {}, {.op = "CollectiveBcastRecv", .shape = Shape{2}}),
+                              member(graph, 1, graph.constant(Tensor(std::vector<float>{1, 2})),
+                                     {.op = "CollectiveBcastSend", .shape = Shape{2}}),
+                              member(graph, 2, {}, {.op = "CollectiveBcastRecv", .shape = Shape{2}})};
   EXPECT_EQ(fetches[0].shape(), Shape{2});
   expect_all<float>(run(graph, fetches), {1, 2});
 }
@@ -100,10 +101,12 @@ TEST(CollectiveReduce, RefusesMembersThatContradictEachOther) {
     return failure(graph, {member(graph, 0, graph.constant(Tensor(std::vector<float>{1, 2})), {.group_size = 2}),
                            member(graph, 1, graph.constant(Tensor(second)), other)});
   };
-  EXPECT_NE(against({1, 2, 3}, {.group_size = 2}).find("Shape mismatch in the collective instance 1"), std::string::npos);
+  EXPECT_NE(against({1, 2, 3}, {.group_size = 2}).find("Shape mismatch in the collective instance 1"),
+            std::string::npos);
   EXPECT_NE(against({1, 2}, {.group_size = 3}).find("Size mismatch"), std::string::npos);
   EXPECT_NE(against({1, 2}, {.merge_op = "Mul", .group_size = 2}).find("merge_op mismatch"), std::string::npos);
-  EXPECT_NE(against({1, 2}, {.op = "CollectiveGather", .group_size = 2, .shape = Shape{4}}).find("Kind mismatch"), std::string::npos);
+  EXPECT_NE(against({1, 2}, {.op = "CollectiveGather", .group_size = 2, .shape = Shape{4}}).find("Kind mismatch"),
+            std::string::npos);
 }
 
 TEST(CollectiveBcast, RefusesTwoSources) {
