@@ -107,7 +107,13 @@ void broadcast_binary(InferContext& c) { c.set_output(0, Shape::broadcast(c.inpu
 
 void merged(InferContext& c) {
   Shape shape = c.input(0);
-  for (int i = 1; i < c.inputs(); ++i) shape = shape.merged(c.input(i));
+  for (int i = 1; i < c.inputs(); ++i) {
+    if (!shape.compatible(c.input(i))) {
+      throw invalid_argument("all inputs must have the same size and shape; shapes {} and {} differ", shape.str(),
+                             c.input(i).str());
+    }
+    shape = shape.merged(c.input(i));
+  }
   c.set_output(0, std::move(shape));
 }
 

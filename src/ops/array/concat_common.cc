@@ -105,8 +105,9 @@ void infer_concat(InferContext& c, const ConcatInputs& inputs) {
     try {
       to = to.merged(shape);
     } catch (const Error&) {
-      throw invalid_argument("sizes outside of axis {} differ: value {} has shape {}, others {}", axis, i,
-                             c.input(inputs.first + i).str(), to.str());
+      throw invalid_argument("Dimensions of inputs should match: sizes outside of axis {} differ: value {} has shape {}, "
+                             "others {}",
+                             axis, i, c.input(inputs.first + i).str(), to.str());
     }
   }
   to.set_dim(axis, along);

@@ -46,10 +46,9 @@ void infer_reshape(InferContext& c) {
     to.set_dim(last_open, known == 0 ? 0 : elements / known);
   } else if (open == 0 && known != elements) {
     throw invalid_argument(
-        "Cannot reshape a tensor with {} elements, shape {}, to shape {} ({} elements). Input to reshape is a tensor "
-        "with {} "
-        "values, but the requested shape has {}",
-        elements, from.str(), to.str(), known, elements, known);
+        "Cannot reshape a tensor with {} elements to shape {} ({} elements); its shape is {}. Input to reshape is a tensor "
+        "with {} values, but the requested shape has {}",
+        elements, to.str(), known, from.str(), elements, known);
   }
   c.set_output(0, to);
 }

@@ -17,7 +17,7 @@ TEST(Reshape, KeepsElementsAndWorksOutOneSize) {
 TEST(Reshape, RejectsShapesThatDoNotFit) {
   check_op(
       {.op = "Reshape",
-       .bad = {{.inputs = {ramp({2, 3}), {4, 2}}, .message = "Cannot reshape a tensor with 6 elements, shape [2,3]"},
+       .bad = {{.inputs = {ramp({2, 3}), {4, 2}}, .message = "Cannot reshape a tensor with 6 elements to shape [4,2] (8 elements); its shape is [2,3]"},
                {.inputs = {ramp({2, 3}), {-1, 4}}, .message = "does not fill"},
                {.inputs = {ramp({2, 3}), {-1, -1}}, .message = "only one size may be -1"},
                {.inputs = {ramp({2, 3}), {-2, 3}}, .message = "negative"},
