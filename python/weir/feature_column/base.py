@@ -4,10 +4,15 @@ import abc
 import collections
 
 import weir as tf
+from weir import names
 
 
 class FeatureColumn(metaclass=abc.ABCMeta):
-    """A column: how raw features become its tensor."""
+    """A column: how raw features become its tensor.
+
+    A class of columns defines each of its methods by one of two names: with an underscore as until TensorFlow 1.12, or
+    without it as since then, where a ``state_manager`` keeps variables. The other name calls it.
+    """
 
     @property
     @abc.abstractmethod
@@ -24,20 +29,50 @@ class FeatureColumn(metaclass=abc.ABCMeta):
     def _var_scope_name(self):
         return self.name
 
-    @abc.abstractmethod
     def _transform_feature(self, inputs):
         """The column's tensor; ``inputs.get(key)`` gives features and other columns."""
+        return self.transform_feature(inputs, None)
+
+    def transform_feature(self, transformation_cache, state_manager):
+        return self._transform_feature(transformation_cache)
 
     @property
-    @abc.abstractmethod
     def _parse_example_spec(self):
         """What parse_example needs to read the column's features."""
+        return self.parse_example_spec
 
     parse_example_spec = property(lambda self: self._parse_example_spec)
     _is_v2_column = property(lambda self: True)
 
-    def transform_feature(self, transformation_cache, state_manager):
-        return self._transform_feature(transformation_cache)
+    def create_state(self, state_manager):
+        """Makes the column's variables, in a state manager."""
+
+    @property
+    def parents(self):
+        """The columns and the names of features that it is made of."""
+        columns = [getattr(self, field) for field in ("source_column", "categorical_column") if hasattr(self, field)]
+        if hasattr(self, "keys"):
+            columns += list(self.keys)
+        if hasattr(self, "weight_feature_key"):
+            columns.append(self.weight_feature_key)
+        return columns or [self.key]
+
+    def _get_config(self):
+        """The fields as what JSON can hold."""
+        describe = names.at("weir.feature_column.serialization:_described")
+        return {field: describe(value) for field, value in zip(self._fields, self)}
+
+    @classmethod
+    def _from_config(cls, config, custom_objects=None, columns_by_name=None):
+        """The column that ``_get_config`` described."""
+        read = names.at("weir.feature_column.serialization:_field")
+        missing = [field for field in cls._fields if field not in config]
+        if missing:
+            raise ValueError(f"Invalid config for {cls.__name__}: it lacks {missing}")
+        return cls(**{field: read(field, value, custom_objects, columns_by_name) for field, value in config.items()})
+
+    get_config = _get_config
+    from_config = _from_config
 
     def _reset_config(self):
         """Nothing is kept between graphs."""
@@ -47,15 +82,15 @@ class DenseColumn(FeatureColumn):
     """A column that is numbers."""
 
     @property
-    @abc.abstractmethod
     def _variable_shape(self):
         """The shape of an example's numbers."""
+        return self.variable_shape
 
     variable_shape = property(lambda self: self._variable_shape)
 
-    @abc.abstractmethod
     def _get_dense_tensor(self, inputs, weight_collections=None, trainable=None):
         """A tensor [batch, *variable_shape]."""
+        return self.get_dense_tensor(inputs, None)
 
     def get_dense_tensor(self, transformation_cache, state_manager):
         return self._get_dense_tensor(transformation_cache)
@@ -70,15 +105,15 @@ class CategoricalColumn(FeatureColumn):
     IdWeightPair = _IdWeightPair
 
     @property
-    @abc.abstractmethod
     def _num_buckets(self):
         """The number of classes."""
+        return self.num_buckets
 
     num_buckets = property(lambda self: self._num_buckets)
 
-    @abc.abstractmethod
     def _get_sparse_tensors(self, inputs, weight_collections=None, trainable=None):
         """The classes of each example, sparse, with their weights or None."""
+        return self.get_sparse_tensors(inputs, None)
 
     def get_sparse_tensors(self, transformation_cache, state_manager):
         return self._get_sparse_tensors(transformation_cache)
@@ -92,9 +127,12 @@ class SequenceDenseColumn(FeatureColumn):
 
     TensorSequenceLengthPair = _TensorSequenceLengthPair
 
-    @abc.abstractmethod
     def _get_sequence_dense_tensor(self, inputs, weight_collections=None, trainable=None):
         """A tensor [batch, longest, *variable_shape] and the lengths."""
+        return self.get_sequence_dense_tensor(inputs, None)
+
+    def get_sequence_dense_tensor(self, transformation_cache, state_manager):
+        return self._get_sequence_dense_tensor(transformation_cache)
 
 
 class FeatureTransformationCache:
@@ -113,7 +151,7 @@ class FeatureTransformationCache:
         elif not isinstance(key, FeatureColumn):
             raise TypeError(f'"key" must be either a "str" or "_FeatureColumn". Provided: {key}')
         else:
-            tensor = key._transform_feature(self)
+            tensor = key.transform_feature(self, state_manager)
             if tensor is None:
                 raise ValueError(f"Column {key.name} is not supported.")
         self._tensors[key] = tensor

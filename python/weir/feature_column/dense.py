@@ -9,6 +9,8 @@ from weir.feature_column.categorical import SequenceCategoricalColumn, WeightedC
 
 _FIX_DENSE = ("Suggested fix A: If you wish to use input_layer, use a non-sequence categorical_column_with_*. Suggested fix "
               "B: If you wish to create sequence input, use sequence_input_layer instead of input_layer.")
+_FIX_DENSE_V2 = ("Suggested fix A: If you wish to use DenseFeatures, use a non-sequence categorical_column_with_*. Suggested "
+                 "fix B: If you wish to create sequence input, use SequenceFeatures instead of DenseFeatures.")
 _FIX_SEQUENCE = "Suggested fix: Use one of sequence_categorical_column_with_*."
 
 
@@ -24,6 +26,27 @@ class _OfClasses(DenseColumn, SequenceDenseColumn):
                     else "must not be of type _SequenceCategoricalColumn")
             raise ValueError(f"In {self._kind}: {self.name}. categorical_column {what}. {fix} Given (type "
                              f"{type(column)}): {column}")
+
+    def _check_kind_v2(self, sequence):
+        column = self.categorical_column
+        if isinstance(column, SequenceCategoricalColumn) != sequence:
+            what, fix = ("must be of type SequenceCategoricalColumn to use SequenceFeatures", _FIX_SEQUENCE) if sequence \
+                else ("must not be of type SequenceCategoricalColumn", _FIX_DENSE_V2)
+            raise ValueError(f"In {self._kind}: {self.name}. categorical_column {what}. {fix} Given (type "
+                             f"{type(column)}): {column}")
+
+    def get_dense_tensor(self, transformation_cache, state_manager):
+        self._check_kind_v2(False)
+        return self._managed(transformation_cache, state_manager)
+
+    def get_sequence_dense_tensor(self, transformation_cache, state_manager):
+        self._check_kind_v2(True)
+        dense = self._managed(transformation_cache, state_manager)
+        ids = self.categorical_column.get_sparse_tensors(transformation_cache, state_manager).id_tensor
+        return self.TensorSequenceLengthPair(dense, _sequence_length(ids))
+
+    def _managed(self, transformation_cache, state_manager):
+        return self._dense(transformation_cache, None, None)
 
     def _get_dense_tensor(self, inputs, weight_collections=None, trainable=None):
         self._check_kind(False, _FIX_DENSE)
@@ -80,6 +103,17 @@ class EmbeddingColumn(_OfClasses, collections.namedtuple("EmbeddingColumn", (
         ids, weights = self.categorical_column._get_sparse_tensors(inputs)
         return _looked_up(self, self._weights(weight_collections, trainable), ids, weights)
 
+    def create_state(self, state_manager):
+        state_manager.create_variable(
+            self, name="embedding_weights", shape=(self.categorical_column.num_buckets, self.dimension), dtype=tf.float32,
+            trainable=self.trainable, use_resource=True, initializer=self.initializer)
+
+    def _managed(self, transformation_cache, state_manager):
+        if state_manager is None:
+            return self._dense(transformation_cache, None, None)
+        ids, weights = self.categorical_column.get_sparse_tensors(transformation_cache, state_manager)
+        return _looked_up(self, state_manager.get_variable(self, name="embedding_weights"), ids, weights)
+
 
 class SharedEmbeddingColumn(_OfClasses, collections.namedtuple("SharedEmbeddingColumn", (
         "categorical_column", "dimension", "combiner", "initializer", "shared_embedding_collection_name",
@@ -111,6 +145,10 @@ class SharedEmbeddingColumn(_OfClasses, collections.namedtuple("SharedEmbeddingC
                                   collections=weight_collections)
         tf.add_to_collection(collection, weights)
         return weights
+
+    def _managed(self, transformation_cache, state_manager):
+        with tf.variable_scope(None, default_name=self._var_scope_name):
+            return self._dense(transformation_cache, None, None)
 
     def _dense(self, inputs, weight_collections, trainable):
         with tf.name_scope(None, default_name=self.name):

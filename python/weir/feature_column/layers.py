@@ -87,13 +87,6 @@ class InputLayer:
     non_trainable_variables = property(lambda self: self._template.non_trainable_variables)
 
 
-class DenseFeatures(InputLayer):
-    """tf.keras.layers.DenseFeatures, as graphs use it."""
-
-    def __init__(self, feature_columns, trainable=True, name=None, **kwargs):
-        super().__init__(feature_columns, trainable=trainable, name=name or "dense_features", create_scope_now=False)
-
-
 def _weighted_sum(column, cache, units, combiner, collections_, trainable):
     """What a column adds to a linear model."""
     categorical = isinstance(column, CategoricalColumn)
@@ -243,6 +236,9 @@ def sequence_input_layer(features, feature_columns, weight_collections=None, tra
 
 def concatenate_context_input(context_input, sequence_input):
     """Each step of sequences [batch, time, n], followed by what the example says as a whole [batch, m]."""
+    for tensor, what in ((sequence_input, "sequence_input"), (context_input, "context_input")):
+        if tf.convert_to_tensor(tensor).dtype != tf.float32:
+            raise TypeError(f"{what} must have dtype float32 type. Given: {tf.convert_to_tensor(tensor).dtype}")
     checks = [tf.assert_rank(sequence_input, 3, message="sequence_input must have rank 3"),
               tf.assert_rank(context_input, 2, message="context_input must have rank 2")]
     with tf.control_dependencies(checks):

@@ -321,6 +321,7 @@ def safe_embedding_lookup_sparse(embedding_weights, sparse_ids, sparse_weights=N
         steps = math_ops.cumprod(array_ops.slice(sizes, [0], [rank - 1]), exclusive=True, reverse=True)
         row = math_ops.reduce_sum(array_ops.slice(sparse_ids.indices, [0, 0], [-1, rank - 1]) * steps, 1)
         ids, weights = sparse_ids.values, None if sparse_weights is None else sparse_weights.values
+        ids = array_ops.reshape(ids, [-1])  # so that its rank is known
         valid = math_ops.greater_equal(ids, 0)
         if weights is not None and combiner != "sum":
             valid = math_ops.logical_and(valid, math_ops.greater(weights, 0))
