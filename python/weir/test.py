@@ -22,12 +22,11 @@ from weir.ragged.tensor import RaggedTensor, RaggedTensorValue
 _SEED = 87654321  # graphs and generators start from it in each test, as in TensorFlow
 
 _temp_dir = None
-_running = None  # the test that is at work
 
 
 def get_temp_dir():
-    """A folder for the files of the test that runs, or, outside of tests, of all; deleted when the process ends."""
-    return _common_temp_dir() if _running is None else _running.get_temp_dir()
+    """A folder for the files of all tests; deleted when the process ends."""
+    return _common_temp_dir()
 
 
 def _common_temp_dir():
@@ -39,12 +38,18 @@ def _common_temp_dir():
         base = os.environ.get("TEST_TMPDIR")
         _temp_dir = tempfile.mkdtemp(prefix="weir_test_", dir=base)
         atexit.register(shutil.rmtree, _temp_dir, True)
+    os.makedirs(_temp_dir, exist_ok=True)  # tests may clear it away
     return _temp_dir
 
 
 def test_src_dir_path(relative_path):
-    """The path of a file beside the running test program."""
-    return os.path.join(os.path.dirname(os.path.abspath(sys.argv[0])), relative_path)
+    """The path of a file beside the running test program, or else below a folder that the program is in."""
+    folder = beside = os.path.dirname(os.path.abspath(sys.argv[0]))
+    while not os.path.exists(os.path.join(folder, relative_path)):
+        folder, before = os.path.dirname(folder), folder
+        if folder == before:
+            return os.path.join(beside, relative_path)
+    return os.path.join(folder, relative_path)
 
 
 test_src_dir_path.__test__ = False  # the name looks like a test to pytest
@@ -167,14 +172,6 @@ class TestCase(_Assertions, unittest.TestCase):
         self._threads = []
         self._tempdir = None
         self._cached_session = None
-
-    def run(self, result=None):
-        global _running
-        outer, _running = _running, self
-        try:
-            return super().run(result)
-        finally:
-            _running = outer
 
     def setUp(self):
         super().setUp()

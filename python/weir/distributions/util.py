@@ -37,10 +37,13 @@ def fill_triangular(x, upper=False, name=None):
     """A triangular matrix of a vector, in the order of TensorFlow: clockwise, inwards."""
     with tf.name_scope(name, "fill_triangular", values=[x]):
         x = tf.convert_to_tensor(x, name="x")
-        m = x.get_shape()[-1].value
-        n = int(round(np.sqrt(0.25 + 2.0 * m) - 0.5))
-        if n * (n + 1) // 2 != m:
-            raise ValueError(f"Input right-most shape ({m}) does not correspond to a triangular matrix.")
+        m = x.get_shape()[-1].value if x.get_shape().ndims else None
+        if m is None:  # n is the larger root of n (n + 1) / 2 = m
+            n = tf.cast(tf.round(tf.sqrt(0.25 + 2.0 * tf.cast(tf.shape(x)[-1], tf.float64)) - 0.5), tf.int32)
+        else:
+            n = int(round(np.sqrt(0.25 + 2.0 * m) - 0.5))
+            if n * (n + 1) // 2 != m:
+                raise ValueError(f"Input right-most shape ({m}) does not correspond to a triangular matrix.")
         parts = [x, tf.reverse(x[..., n:], axis=[-1])] if upper else [x[..., n:], tf.reverse(x, axis=[-1])]
         joined = tf.concat(parts, axis=-1)
         matrix = tf.reshape(joined, tf.concat([tf.shape(x)[:-1], [n, n]], axis=0))

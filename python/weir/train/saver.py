@@ -7,7 +7,7 @@ from weir import _weir, logging, protos
 from weir.core.defaults import EXTENSION as _OWN, from_extension
 from weir.core.graph import GraphKeys, add_to_collection, get_collection
 from weir.core.stack import get_default_graph
-from weir.core.variables import Variable
+from weir.core.variables import PartitionedVariable, Variable
 from weir.inner import ops as inner_ops
 from weir.train import collection_objects, saveable
 from weir.train.checkpoints import _text
@@ -20,6 +20,8 @@ def _items(var_list):
     if var_list is None:
         return None
     if isinstance(var_list, dict):
+        var_list = {name: list(value) if isinstance(value, PartitionedVariable) else value
+                    for name, value in var_list.items()}
         if _has_parts(var_list):
             return [(name, _saveable(part)) for name, parts in sorted(var_list.items())
                     for part in (parts if isinstance(parts, (list, tuple)) else [parts])]
@@ -29,7 +31,8 @@ def _items(var_list):
             if first != name:
                 raise ValueError(f"The same saveable will be restored with two names: {first} and {name}")
         return [(name, _saveable(value)) for name, value in sorted(var_list.items())]
-    return [("", _saveable(value)) for value in var_list]
+    return [("", _saveable(part)) for value in var_list
+            for part in (value if isinstance(value, PartitionedVariable) else [value])]
 
 
 def _has_parts(var_list):

@@ -84,6 +84,42 @@ def _warm_start_with_vocabulary(parts, info, old_value):
         variable._replace_initializer(state_ops.assign(variable, base * (1 - known) + taken).op)
 
 
+def _parts(var):
+    """The variables that a variable, a list of its parts or a partitioned one is made of."""
+    if isinstance(var, Variable):
+        return [var]
+    if isinstance(var, (list, tuple)):
+        return [part for given in var for part in _parts(given)]
+    if isinstance(var, PartitionedVariable):
+        return list(var)
+    raise TypeError("var MUST be one of the following: a Variable, list of Variable or PartitionedVariable, but is "
+                    f"{type(var)}")
+
+
+def _infer_var_name(var):
+    """What a variable, or the whole that a list has parts of, is called in checkpoints."""
+    return _name(_parts(var)[0])
+
+
+def _get_var_info(var, prev_tensor_name=None):
+    """(the name in the checkpoint, the variable or its parts)"""
+    parts = _parts(var)
+    return prev_tensor_name or _name(parts[0]), parts[0] if len(parts) == 1 else parts
+
+
+def _warm_start_var_with_vocab(var, current_vocab_path, current_vocab_size, prev_ckpt, prev_vocab_path,
+                               previous_vocab_size=-1, current_oov_buckets=0, prev_tensor_name=None, initializer=None,
+                               axis=0):
+    """Lets one variable begin with the values of a checkpoint, word by word."""
+    if not (current_vocab_path and current_vocab_size and prev_ckpt and prev_vocab_path):
+        raise ValueError("Invalid args: Must provide all of [current_vocab_path, current_vocab_size, prev_ckpt, "
+                         "prev_vocab_path}.")
+    parts = _parts(var)
+    info = VocabInfo(current_vocab_path, current_vocab_size, current_oov_buckets, prev_vocab_path, previous_vocab_size,
+                     initializer, axis)
+    _warm_start_with_vocabulary(parts, info, load_checkpoint(prev_ckpt).get_tensor(prev_tensor_name or _name(parts[0])))
+
+
 def warm_start(ckpt_to_initialize_from, vars_to_warm_start=".*", var_name_to_vocab_info=None,
                var_name_to_prev_var_name=None):
     """Makes the initializers of variables take their values from a checkpoint."""
