@@ -509,3 +509,18 @@ def test_programs_can_ask_where_they_build():
     assert not control_flow_util.IsInWhileLoop(result.op)
     with tf.Session() as sess:
         assert sess.run(result) == 9
+
+
+def test_a_branch_that_does_not_fit_the_shapes_is_an_error_only_when_it_is_taken():
+    x = tf.placeholder(tf.float32, [None, None])
+    steps = tf.shape(tf.identity(x) * 2.0)[1]
+    square = tf.cond(tf.equal(steps, 3), lambda: tf.matmul(x, tf.ones([3, 1])), lambda: tf.reduce_sum(x, 1, keepdims=True))
+    forced = tf.cond(tf.equal(steps, 5), lambda: tf.matmul(x, tf.ones([3, 1])), lambda: tf.zeros([1, 1]))
+    gradient = tf.gradients(square, x)[0]
+    with tf.Session() as sess:
+        for columns in (3, 5):
+            values = np.ones([2, columns], np.float32)
+            assert sess.run(square, {x: values}).tolist() == [[columns], [columns]]
+            assert sess.run(gradient, {x: values}).tolist() == values.tolist()
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Matrix size-incompatible"):
+            sess.run(forced, {x: np.ones([2, 5])})

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <exception>
 
 #include "base/errors.h"
 #include "graph/bodies.h"
@@ -46,6 +47,22 @@ std::vector<Inferred> infer_body(const FlowBody& body, std::span<const FeedSpec>
   return results;
 }
 
+// The same of a branch that a run may take or not. What cannot be run with these shapes is no error unless it is taken:
+// `failed`, and nothing is known of the results.
+struct InferredBranch {
+  std::vector<Inferred> results;
+  std::exception_ptr failed;
+
+  InferredBranch(const FlowBody& body, std::span<const FeedSpec> feeds, PassContext& context) {
+    try {
+      results = infer_body(body, feeds, context);
+    } catch (const Error&) {
+      failed = std::current_exception();
+      results.resize(body.results.size());
+    }
+  }
+};
+
 void infer_if(Ir& ir, IrNode& node, PassContext& context) {
   Flow& flow = *node.flow;
   const IrEdge& predicate = node.inputs[0];
@@ -63,10 +80,15 @@ void infer_if(Ir& ir, IrNode& node, PassContext& context) {
     }
     return;
   }
-  std::vector<Inferred> a = infer_body(flow.bodies[0], feeds, context);
-  std::vector<Inferred> b = infer_body(flow.bodies[1], feeds, context);
+  const InferredBranch first(flow.bodies[0], feeds, context), second(flow.bodies[1], feeds, context);
+  if (first.failed && second.failed) std::rethrow_exception(first.failed);
+  const std::vector<Inferred>&a = first.results, &b = second.results;
   for (size_t i = 0; i < a.size(); ++i) {
     if (flow.bodies[0].results[i] && flow.bodies[1].results[i]) {
+      if (first.failed || second.failed) {
+        node.shapes[i] = first.failed ? b[i].shape : a[i].shape;
+        continue;
+      }
       node.shapes[i] = common_shape(a[i].shape, b[i].shape);
       node.elements[i] = Elements::of_either(a[i].elements, b[i].elements);
       continue;

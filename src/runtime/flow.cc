@@ -64,8 +64,13 @@ std::unique_ptr<FlowStep::Plans> FlowStep::make_plans(std::vector<FeedSpec> inpu
     std::vector<Output> fetches = wanted_results(body);
     // The host itself looks at a loop's condition.
     const bool is_condition = flow_.is_loop && b == 0;
-    plans->bodies[b] =
-        plan_.make_body_plan({fetches, body.parameters, inputs, body.targets, body.body, is_condition}, device_);
+    try {
+      plans->bodies[b] =
+          plan_.make_body_plan({fetches, body.parameters, inputs, body.targets, body.body, is_condition}, device_);
+    } catch (const Error&) {
+      if (flow_.is_loop || flow_.selected >= 0) throw;
+      plans->failed[b] = std::current_exception();
+    }
   }
   return plans;
 }
@@ -147,6 +152,7 @@ void FlowStep::run(const StepView& step, Value* slots, const RunControl& control
 void FlowStep::run_branch(Plans& plans, bool predicate, std::span<const Value> values, const StepView& step,
                           Value* slots, const RunControl& control, Tracer* tracer) {
   const int branch = predicate ? 0 : 1;
+  if (plans.failed[branch]) std::rethrow_exception(plans.failed[branch]);
   Plan::Call call(*plans.bodies[branch]);
   call.run(values, control, tracer);
   for (size_t i = 0; i < fetched_[branch].size(); ++i) give(call.result(i), fetched_[branch][i], step, slots);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -25,6 +26,7 @@ class FlowStep {
   struct Plans {
     std::vector<Shape> shapes;
     std::unique_ptr<Plan> bodies[2];
+    std::exception_ptr failed[2];  // of a branch that cannot be run with these shapes, which matters if it is taken
   };
   // The values of a loop's variables, in this iteration and the next.
   struct Iteration;
