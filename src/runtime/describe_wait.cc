@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <thread>
 
 #include "base/errors.h"
 #include "graph/graph_impl.h"
@@ -10,6 +11,8 @@ namespace weir {
 namespace {
 
 constexpr int kMaxNamed = 3;  // of those who could end a wait
+
+const std::thread::id kMainThread = std::this_thread::get_id();  // which loads the library
 
 std::string with_line(const Node& node) {
   std::string text = fmt::format("'{}'", node.name);
@@ -50,5 +53,7 @@ std::string describe_wait(const Node& node, const Resource* resource) {
   if (resource) text += " on " + resource->describe() + counterparts(node);
   return text;
 }
+
+bool is_odd_wait(const Node& node) { return !brings(node) || std::this_thread::get_id() == kMainThread; }
 
 }  // namespace weir

@@ -384,6 +384,7 @@ class Plan::Waits final : public WaitingRun::Work {
     return describe_wait(*step(waiting).origin, resource);
   }
   bool may_warn(int waiting) const override {
+    if (!is_odd_wait(*step(waiting).origin)) return false;
     auto make = [] { return make_resource<Warned>(); };
     return !plan_.environment_.resources.of_nodes.find_or_make<Warned>({}, step(waiting).name, make)
                 ->once.test_and_set();

@@ -8,8 +8,8 @@
 namespace weir {
 namespace {
 
-// A wait that is longer says who is blocked on what.
-constexpr std::chrono::seconds kLongWait{10};
+// How often a long wait is looked at. Two looks that see the same say who is blocked on what.
+constexpr std::chrono::seconds kLookEvery{5};
 
 }  // namespace
 
@@ -17,6 +17,7 @@ WaitingRun::WaitingRun(const WaitingGraph& graph) : graph_(graph) {
   waits_for_.resize(graph.stretches.size());
   ready_.reserve(graph.stretches.size());
   under_way_.resize(graph.after.size());
+  seen_.resize(graph.after.size());
 }
 
 void WaitingRun::reset(Work& work) {
@@ -30,7 +31,9 @@ void WaitingRun::reset(Work& work) {
   }
   stretches_left_ = static_cast<int>(graph_.stretches.size());
   pending_ = 0;
-  warn_at_ = {};
+  look_at_ = {};
+  looks_ = 0;
+  for (std::string& seen : seen_) seen.clear();
   error_ = nullptr;
   late_ = false;
   failed_ = -1;
@@ -84,9 +87,9 @@ void WaitingRun::run_ready(std::unique_lock<std::mutex>& lock, const RunControl&
 
 void WaitingRun::sleep(std::unique_lock<std::mutex>& lock, const RunControl& control) {
   using Clock = std::chrono::steady_clock;
-  if (warn_at_ == Clock::time_point()) warn_at_ = Clock::now() + kLongWait;
+  if (look_at_ == Clock::time_point()) look_at_ = Clock::now() + kLookEvery;
   const bool timed = control.has_deadline() && !error_ && !source_.stop_requested();
-  const Clock::time_point until = timed ? std::min(control.deadline, warn_at_) : warn_at_;
+  const Clock::time_point until = timed ? std::min(control.deadline, look_at_) : look_at_;
   if (changed_.wait_until(lock, until) == std::cv_status::no_timeout) return;
   if (timed && Clock::now() >= control.deadline) {
     // TensorFlow's words first, for programs that look for them.
@@ -97,19 +100,28 @@ void WaitingRun::sleep(std::unique_lock<std::mutex>& lock, const RunControl& con
     lock.unlock();
     fail(-1, std::make_exception_ptr(std::move(late)), /*late=*/true);
     lock.lock();
-  } else if (Clock::now() >= warn_at_) {
-    warn();
-    warn_at_ = Clock::time_point::max();
+  } else if (Clock::now() >= look_at_) {
+    look();
+    look_at_ += kLookEvery;
   }
 }
 
-void WaitingRun::warn() const {
+void WaitingRun::look() {
+  ++looks_;
   for (size_t w = 0; w < under_way_.size(); ++w) {
+    if (!under_way_[w]) {
+      seen_[w].clear();
+      continue;
+    }
     const int waiting = static_cast<int>(w);
-    if (!under_way_[w] || !work_->may_warn(waiting)) continue;
-    const std::string line =
-        fmt::format("weir: a run has waited for {} seconds: {}\n", kLongWait.count(), work_->describe(waiting));
-    std::fwrite(line.data(), 1, line.size(), stderr);
+    std::string sight = work_->describe(waiting);
+    if (sight != seen_[w]) {
+      seen_[w] = std::move(sight);  // something goes on: a queue that fills, say
+    } else if (work_->may_warn(waiting)) {
+      const std::string line =
+          fmt::format("weir: a run has waited for {} seconds: {}\n", (looks_ * kLookEvery).count(), sight);
+      std::fwrite(line.data(), 1, line.size(), stderr);
+    }
   }
 }
 

@@ -40,7 +40,7 @@ class WaitingRun final : public Completion::Receiver {
     [[noreturn]] virtual void blame(int waiting, std::exception_ptr error) = 0;
     // The step and what it waits for, for messages.
     virtual std::string describe(int waiting) const = 0;
-    // Whether nobody has been told yet that this step waits long.
+    // Whether a long wait of this step is worth telling, and nobody has been told yet.
     virtual bool may_warn(int waiting) const = 0;
 
    protected:
@@ -67,7 +67,7 @@ class WaitingRun final : public Completion::Receiver {
   void stop();
   void release(const std::vector<int>& stretches);  // REQUIRES: mutex_ is held
   std::string pending_steps() const;                // REQUIRES: mutex_ is held
-  void warn() const;                                // REQUIRES: mutex_ is held
+  void look();                                      // REQUIRES: mutex_ is held
 
   const WaitingGraph& graph_;
   std::stop_source source_;  // a new one only after a run that was stopped
@@ -80,7 +80,9 @@ class WaitingRun final : public Completion::Receiver {
   std::vector<int> ready_;       // stretches
   std::vector<bool> under_way_;  // waiting steps
   int stretches_left_ = 0, pending_ = 0;
-  std::chrono::steady_clock::time_point warn_at_ = {};
+  std::chrono::steady_clock::time_point look_at_ = {};
+  int looks_ = 0;
+  std::vector<std::string> seen_;  // of each waiting step: what the last look saw
   std::exception_ptr error_;
   bool late_ = false;  // it is that of the deadline
   int failed_ = -1;    // the waiting step whose error it is
