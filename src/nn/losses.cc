@@ -87,7 +87,8 @@ Output sparse_softmax_cross_entropy_with_logits(const In& labels, const In& logi
           label_shape.rank(), logit_shape.rank());
     }
     Shape rows(logit_shape.dims().first(static_cast<size_t>(logit_shape.rank() - 1)));
-    if (!rows.compatible(label_shape)) {
+    // As in TensorFlow not before all sizes are known: [batch, time] and [time, batch] give the same rows.
+    if (rows.is_known() && label_shape.is_known() && rows != label_shape) {
       throw invalid_argument(
           "Shape mismatch: the shape of labels (received {}) should equal the shape of logits except for the last "
           "dimension (received {})",
