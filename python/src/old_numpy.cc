@@ -1,5 +1,5 @@
 // What numpy took away from arrays and programs of TensorFlow's time use: float(array) and "%f" % array of one element
-// (until 2.4), the truth of an array without elements, `if array:` (until 2.2), and lists of slices as indices.
+// (until 2.4), such arrays of integers as sizes and positions, file.read(array) (until 1.12), the truth of an array without elements, `if array:` (until 2.2), and lists of slices as indices.
 #define NPY_NO_DEPRECATED_API NPY_1_19_API_VERSION
 #include <numpy/arrayobject.h>
 
@@ -10,7 +10,7 @@
 namespace weir::python {
 namespace {
 
-unaryfunc numpys_int, numpys_float;
+unaryfunc numpys_int, numpys_float, numpys_index;
 inquiry numpys_bool;
 
 template <PyObject* (*kConvert)(PyObject*)>
@@ -26,6 +26,11 @@ PyObject* number_of(PyObject* self, unaryfunc numpys) {
 PyObject* int_of(PyObject* self) { return number_of<PyNumber_Long>(self, numpys_int); }
 PyObject* float_of(PyObject* self) { return number_of<PyNumber_Float>(self, numpys_float); }
 
+PyObject* index_of(PyObject* self) {
+  const bool whole = PyArray_ISINTEGER(reinterpret_cast<PyArrayObject*>(self));
+  return whole ? number_of<PyNumber_Index>(self, numpys_index) : numpys_index(self);
+}
+
 int truth_of(PyObject* self) {
   return PyArray_SIZE(reinterpret_cast<PyArrayObject*>(self)) == 0 ? 0 : numpys_bool(self);
 }
@@ -35,6 +40,7 @@ void replace_in(nb::handle type) {
   PyNumberMethods* methods = reinterpret_cast<PyTypeObject*>(type.ptr())->tp_as_number;
   if (methods->nb_int == numpys_int) methods->nb_int = int_of;
   if (methods->nb_float == numpys_float) methods->nb_float = float_of;
+  if (methods->nb_index == numpys_index) methods->nb_index = index_of;
   if (methods->nb_bool == numpys_bool) methods->nb_bool = truth_of;
   for (nb::handle derived : nb::list(type.attr("__subclasses__")())) replace_in(derived);
 }
@@ -84,6 +90,7 @@ void arrays_have_old_values() {
   if (_import_array() < 0) throw nb::python_error();
   numpys_int = PyArray_Type.tp_as_number->nb_int;
   numpys_float = PyArray_Type.tp_as_number->nb_float;
+  numpys_index = PyArray_Type.tp_as_number->nb_index;
   numpys_bool = PyArray_Type.tp_as_number->nb_bool;
   replace_in(reinterpret_cast<PyObject*>(&PyArray_Type));
 }
