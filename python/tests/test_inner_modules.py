@@ -1,5 +1,7 @@
 """The inner modules that TensorFlow's own tests import are there, and its tests' decorators do what they say."""
 
+import inspect
+import pickle
 import subprocess
 import sys
 import types
@@ -165,3 +167,10 @@ def test_signatures_are_seen_with_their_defaults_and_through_wrappers():
     assert spec.args == ["condition", "x", "y", "name"] and spec.defaults == (None,) * 3
     assert tf_inspect.getfullargspec(weir.equal).defaults == (None,)
     assert weir.equal.__qualname__ == "equal"
+
+
+def test_the_dictionary_of_a_module_holds_all_of_its_names():
+    cells = [value for value in weir.contrib.rnn.__dict__.values() if inspect.isclass(value)]
+    assert weir.contrib.rnn.GRUCell in cells
+    assert vars(weir.nn)["relu"] is weir.nn.relu and "AdamOptimizer" in weir.train.__dict__
+    assert pickle.loads(pickle.dumps(weir.nn)) is weir.nn

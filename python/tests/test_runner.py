@@ -609,3 +609,34 @@ def test_the_environment_for_development_has_what_the_package_needs():
     needed = re.search(r"^dependencies = \[(.*)\]", (root / "pyproject.toml").read_text(), re.MULTILINE)[1]
     names = set(re.findall(r'"([A-Za-z0-9_-]+)', needed))
     assert names <= set(re.findall(r"^[A-Za-z0-9_-]+", (root / "python/requirements.txt").read_text(), re.MULTILINE))
+
+
+def test_a_package_that_imports_siblings_by_name_is_python2(weir):
+    files = {"p.py": "from models.net import half\nprint(half(7))", "models/__init__.py": "",
+             "models/net.py": "from parts import number\ndef half(x):\n    return x / number",
+             "models/parts.py": "number = 2"}
+    assert weir(files, "p.py").stdout == "3\n"
+
+
+def test_what_a_python2_module_imports_is_python2(weir):
+    files = {"p.py": "import first", "first.py": "import second\nprint second.half(7)", "second.py": "def half(x):\n    return x / 2"}
+    assert weir(files, "p.py").stdout == "3\n"
+
+
+def test_a_tensor_is_true_beside_names_that_1_0_dropped(weir):
+    program = """
+        from __future__ import print_function
+        import tensorflow as tf
+        for grad in (tf.mul(2.0, 3.0), None):
+            print("yes" if grad else "no")
+    """
+    assert weir({"p.py": program}, "p.py").stdout == "yes\nno\n"
+
+
+def test_arrays_of_one_element_are_sizes(weir):
+    program = """
+        import io, numpy as np
+        size = np.frombuffer(b"\\0\\0\\0\\2", np.dtype(np.uint32).newbyteorder(">"))
+        print(io.BytesIO(b"abc").read(size), np.arange(4).reshape(size, size).shape, np.zeros(np.array([3])).shape)
+    """
+    assert weir({"p.py": program}, "p.py").stdout == "b'ab' (2, 2) (3,)\n"

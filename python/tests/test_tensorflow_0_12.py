@@ -148,3 +148,16 @@ def test_checks_that_are_removed_are_waited_for_no_more():
             tf.negative(tf.identity(x, name="same"), name="y")
     kept = tf.graph_util.remove_training_nodes(graph.as_graph_def())
     assert [(node.name, list(node.input)) for node in kept.node] == [("x", []), ("y", ["x"])]
+
+
+def test_all_variables_of_0_x_include_the_counters_of_epochs():
+    name = tf.train.string_input_producer(["a", "b"], num_epochs=2, shuffle=False).dequeue()
+    with tf.Session() as sess:
+        sess.run(tf.initialize_all_variables())
+        coordinator = tf.train.Coordinator()
+        threads = tf.train.start_queue_runners(sess, coordinator)
+        assert [sess.run(name) for _ in range(4)] == [b"a", b"b", b"a", b"b"]
+        with pytest.raises(tf.errors.OutOfRangeError):
+            sess.run(name)
+        coordinator.request_stop()
+        coordinator.join(threads)

@@ -3,6 +3,8 @@
 import os
 import sys
 
+from weir import notebook_magics
+
 
 class DisplayObject:
     """Something that a browser would show."""
@@ -34,8 +36,6 @@ _KINDS = (
 
 def fill(module):
     """IPython, IPython.display and IPython.core.display."""
-    from weir import notebook_magics
-
     module.__path__ = []
     module.get_ipython = notebook_magics.get_ipython
     module.embed = lambda *args, **options: None

@@ -6,6 +6,8 @@ import subprocess
 import sys
 import warnings
 
+from weir import python2_runtime
+
 _ASSIGNED = re.compile(r"^(\s*[\w.,\s\[\]'\"]+=\s*)([!%])(?![=])(.*)$")
 _ASKED = re.compile(r"^\s*(\?{1,2}[\w.*%]+|[\w.*%\[\]'\"]+\?{1,2})\s*;?\s*$")
 _OPTIONS = re.compile(r"^(?:-\w+\s*(?:\d+)?\s+)+")
@@ -135,9 +137,7 @@ class _Shell:
         elif name == "pwd":
             return os.getcwd()
         elif name == "run":
-            from weir.python2_runtime import NAMES
-
-            NAMES["execfile"](line.split()[0], self.names)
+            python2_runtime.NAMES["execfile"](line.split()[0], self.names)
         elif name in ("ls", "mkdir", "rm", "cp", "mv", "cat", "pip", "conda", "rmdir"):
             self.system(f"{name} {line}")
         elif name not in _WITHOUT_EFFECT:

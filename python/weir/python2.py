@@ -11,7 +11,10 @@ import ast
 import builtins
 import contextlib
 import functools
+import importlib.util
 import operator
+import os
+import sys
 import warnings
 
 from weir import old_generators, python2_runtime
@@ -86,6 +89,16 @@ def converts(text):
     return True
 
 
+def is_only_python2(data, filename, package):
+    """Whether a module could not even be imported by Python 3; so that no program that imports it is Python 3."""
+    try:
+        with _old_warnings():
+            tree = compile(data, filename, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+    except (SyntaxError, ValueError):
+        return True
+    return bool(package) and _imports_siblings(tree, filename)
+
+
 def future_flags(names):
     """The compiler's flags for names imported from __future__."""
     return functools.reduce(operator.or_, (getattr(__future__, name).compiler_flag for name in names), 0)
@@ -106,7 +119,9 @@ def _parse_any(data, filename, mode, package):
         tree = compile(data, filename, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
     except (SyntaxError, ValueError) as reason:  # ValueError: null bytes
         error, tree = reason, None
-    if tree is not None and mode != "python2" and not _says_python2(data) and not is_python2(tree):
+    if tree is not None and mode != "python2" and not (
+        _says_python2(data) or is_python2(tree) or (package and _imports_siblings(tree, filename))
+    ):
         return (_with_old_truth(tree) if _is_before_1_0(tree) else tree), False
     text = _decode(data)
     if error is not None and "\t" in text:  # Python 3 may have met another error before the mixed tabs
@@ -142,6 +157,29 @@ def _is_before_1_0(tree):
 def _with_old_truth(tree):
     builtins.__dict__.update(python2_runtime.HELPERS)
     return _Truth().visit(tree)
+
+
+def _imports_siblings(tree, filename):
+    """Whether a module of a package imports the one beside it as Python 2 did: by its name alone, which nothing else has."""
+    folder = os.path.dirname(filename)
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names.update(alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names.add(node.module.partition(".")[0])
+    for name in names:
+        path = os.path.join(folder, name)
+        if (os.path.isfile(path + ".py") or os.path.isfile(os.path.join(path, "__init__.py"))) and not _exists(name):
+            return True
+    return False
+
+
+def _exists(module):
+    try:
+        return module in sys.modules or importlib.util.find_spec(module) is not None
+    except (ImportError, ValueError):
+        return False
 
 
 def _says_python2(data):
@@ -452,3 +490,22 @@ class _Meanings(_Truth):
 
 def _keyword(call, name):
     return any(keyword.arg == name for keyword in call.keywords)
+
+
+def _execfile(filename, global_names=None, local_names=None):
+    if global_names is None:
+        frame = sys._getframe(1)
+        global_names, local_names = frame.f_globals, frame.f_locals
+    with builtins.open(filename, "rb") as file:
+        # What a Python 2 program executes is Python 2, even if it would compile as Python 3.
+        code, _ = compile_source(file.read(), filename, "python2")
+    exec(code, global_names, global_names if local_names is None else local_names)
+
+
+def _exec(source):
+    """What exec gets: text is Python 2 too."""
+    return compile_source(source.encode(), "<string>", "python2")[0] if isinstance(source, str) else source
+
+
+python2_runtime.HELPERS["_weir_exec_"] = _exec
+python2_runtime.NAMES["execfile"] = _execfile

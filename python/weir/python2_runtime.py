@@ -167,25 +167,6 @@ def _input(prompt=""):
     return eval(builtins.input(prompt), frame.f_globals, frame.f_locals)
 
 
-def _execfile(filename, global_names=None, local_names=None):
-    from weir import python2
-
-    if global_names is None:
-        frame = sys._getframe(1)
-        global_names, local_names = frame.f_globals, frame.f_locals
-    with builtins.open(filename, "rb") as file:
-        # What a Python 2 program executes is Python 2, even if it would compile as Python 3.
-        code, _ = python2.compile_source(file.read(), filename, "python2")
-    exec(code, global_names, global_names if local_names is None else local_names)
-
-
-def _exec(source):
-    """What exec gets: text is Python 2 too."""
-    from weir import python2
-
-    return python2.compile_source(source.encode(), "<string>", "python2")[0] if isinstance(source, str) else source
-
-
 def _apply(function, args=(), options=None):
     return function(*args, **(options or {}))
 
@@ -205,7 +186,6 @@ HELPERS = {
     "_weir_sorted_": _sorted,
     "_weir_sort_": _sort,
     "_weir_decode_": _decode_text,
-    "_weir_exec_": _exec,
 }
 # Builtins of Python 2. Not among Python's builtins, where libraries would take them for a sign of Python 2.
 NAMES = {
@@ -213,7 +193,6 @@ NAMES = {
     "basestring": str,
     "buffer": memoryview,
     "cmp": _cmp,
-    "execfile": _execfile,
     "file": _open,
     "input": _input,
     "intern": sys.intern,

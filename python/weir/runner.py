@@ -291,7 +291,11 @@ class _ConvertingLoader(SourceFileLoader):
     def _compile(self, fullname):
         # A package is its own parent, any other module lives in one.
         package = fullname if self.is_package(fullname) else fullname.rpartition(".")[0]
-        return python2.compile_source(self.get_data(self.path), self.path, self._finder.mode, package)
+        data = self.get_data(self.path)
+        code, converted = python2.compile_source(data, self.path, self._finder.mode, package)
+        if converted and self._finder.mode == "auto" and python2.is_only_python2(data, self.path, package):
+            self._finder.mode = "python2"  # what else the program imports
+        return code, converted
 
     def exec_module(self, module):
         code, converted = self._compile(module.__name__)

@@ -1,6 +1,7 @@
 """Variables and their collections."""
 
 import contextlib
+import re
 
 from weir import _weir, names, protos
 from weir.core import dtypes, stack
@@ -391,7 +392,13 @@ def local_variables_initializer():
     return variables_initializer(local_variables())
 
 
-initialize_all_variables = global_variables_initializer
+def initialize_all_variables():
+    """global_variables_initializer() of 0.x. Until 0.7 the counters of epochs were among these, and programs of that time
+    initialize nothing else; so they are here, too."""
+    counters = [v for v in local_variables() if re.search(r"(^|/)limit_epochs(_\d+)?/epochs$", v.op.name)]
+    return variables_initializer(global_variables() + counters)
+
+
 initialize_local_variables = local_variables_initializer
 
 

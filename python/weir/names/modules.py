@@ -121,9 +121,40 @@ def present_names_of(module):
     return {name for name in names_of(module) if (rows[name] if name in rows else not is_absent(member(module, name)))}
 
 
+_raw_dict = ModuleType.__dict__["__dict__"].__get__
+
+
+class _Listed(ModuleType):
+    """A module whose names are looked up late. Programs that go through `tf.contrib.rnn.__dict__` find them all there."""
+
+    @property
+    def __dict__(self):
+        names = _raw_dict(self)
+        public = names.get("__weir_public__")
+        if public is not None and not names.setdefault("__weir_is_listed__", False):
+            names["__weir_is_listed__"] = True
+            for name in sorted(present_names_of(public)):
+                if name not in names:
+                    try:
+                        names[name] = member(public, name)
+                    except (ImportError, AttributeError):
+                        pass  # a part that needs something that is not installed
+        return names
+
+    def __dir__(self):
+        return _raw_dict(self)["__dir__"]()
+
+    def __reduce__(self):
+        return importlib.import_module, (self.__name__,)
+
+
 def namespace(module_name):
     """The ``__getattr__`` and ``__dir__`` of a module of Weir that has a file."""
     public = table.public_name(module_name)
+    module = sys.modules[module_name]
+    if type(module) is ModuleType:
+        module.__weir_public__ = public
+        module.__class__ = _Listed
 
     def get(name):
         if name == "__all__":
@@ -137,7 +168,7 @@ def namespace(module_name):
                 raise  # it is there, and what it is defined by failed
             full = f"{public}.{name}"
             raise AttributeError(f"module {module_name!r} has no attribute {name!r}{advice(full)}") from None
-        sys.modules[module_name].__dict__[name] = value
+        setattr(sys.modules[module_name], name, value)
         return value
 
     def names():
@@ -146,7 +177,7 @@ def namespace(module_name):
     return get, names
 
 
-class Namespace(ModuleType):
+class Namespace(_Listed):
     """A module without a file."""
 
     def __init__(self, name, public):
@@ -167,7 +198,7 @@ class Namespace(ModuleType):
         return member(self.__weir_public__, name)
 
     def __dir__(self):
-        return sorted(names_of(self.__weir_public__) | set(self.__dict__))
+        return sorted(names_of(self.__weir_public__) | set(_raw_dict(self)))
 
 
 class _Messages(Namespace):

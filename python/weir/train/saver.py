@@ -93,6 +93,8 @@ class Saver:
         elif items is not None and not items and not self._options["allow_empty"]:
             raise ValueError("No variables to save")
         others = [] if items is not None else graph.get_collection(GraphKeys.SAVEABLE_OBJECTS)
+        if items is None:
+            self._var_list = graph.get_collection("variables") + others  # programs list what is saved
         if others or _has_parts(self._var_list) or any(isinstance(item, SaveableObject) for _, item in items or ()):
             self._build_with_saveables(graph, items, others)
         else:
