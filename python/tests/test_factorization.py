@@ -84,3 +84,14 @@ def test_the_estimator_clusters_and_predicts(tmp_path):
     assert (indices == ((POINTS[:, None] - _MEANS[None]) ** 2).sum(2).argmin(1)).all()
     assert kmeans.score(input_fn) <= before
     assert next(kmeans.transform(input_fn)).shape == (3,)
+
+
+def test_clusters_of_arrays_are_fitted_predicted_and_measured():
+    points = np.array([[0.0, 0.0], [0.0, 1.0], [10.0, 0.0], [10.0, 1.0]], np.float32)
+    kmeans = tf.contrib.factorization.KMeansClustering(2, use_mini_batch=False, random_seed=1)
+    assert kmeans.fit(x=points, steps=None, relative_tolerance=1e-4) is kmeans
+    centers = kmeans.clusters()
+    np.testing.assert_allclose(sorted(centers.tolist()), [[0.0, 0.5], [10.0, 0.5]], atol=1e-5)
+    found = centers[kmeans.predict(points, batch_size=3)]
+    np.testing.assert_allclose(found, [[0.0, 0.5]] * 2 + [[10.0, 0.5]] * 2, atol=1e-5)
+    assert abs(kmeans.score(points) - 1.0) < 1e-4 and kmeans.transform(points).shape == (4, 2)

@@ -95,3 +95,21 @@ def test_training_nodes_go_and_the_graph_stays_valid():
         tf.multiply(tf.identity(tf.check_numerics(x, "bad")), 2.0, name="y")
     small = optimize_for_inference_lib.optimize_for_inference(graph.as_graph_def(), ["x"], ["y"], 1)
     assert sorted(node.name for node in small.node) == ["x", "y", "y/y"]
+
+
+@pytest.mark.parametrize("padded, resized", [(True, True), (True, False), (False, True)])
+def test_convolutions_take_in_what_enlarges_and_pads_their_input(padded, resized):
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        x = tf.constant(np.arange(12.0, dtype=np.float32).reshape(1, 2, 3, 2), name="x")
+        if resized:
+            x = tf.image.resize_bilinear(x, [12, 4])
+        if padded:
+            x = tf.pad(x, [[0, 0], [1, 1], [2, 2], [0, 0]], mode="REFLECT")
+        weights = tf.constant(np.arange(8.0, dtype=np.float32).reshape(1, 2, 2, 2))
+        tf.nn.conv2d(x, weights, [1, 1, 1, 1], padding="VALID", name="y")
+        expected = session.run("y:0")
+    fused = optimize_for_inference_lib.fuse_resize_and_conv(graph.as_graph_def(), ["y"])
+    assert not {"Conv2D", "MirrorPad", "ResizeBilinear"} & {node.op for node in fused.node}
+    with tf.Graph().as_default(), tf.Session() as session:
+        y, = tf.import_graph_def(fused, return_elements=["y:0"])
+        np.testing.assert_allclose(session.run(y), expected, rtol=1e-5)

@@ -218,7 +218,12 @@ TEST(LockedUpdates, OfManyThreadsAreNeverLost) {
 TEST(TemporaryVariable, BelongsToOneRun) {
   Graph g;
   Output x = g.placeholder(float32, {2});
-  Output ref = NodeBuilder("TemporaryVariable").graph(g).attr("shape", Shape{2}).attr("dtype", float32).output();
+  Output ref = NodeBuilder("TemporaryVariable")
+                   .graph(g)
+                   .attr("shape", Shape{2})
+                   .attr("dtype", float32)
+                   .attr("var_name", std::string("t"))
+                   .output();
   Output set = NodeBuilder("Assign").input(ref).input(x).output();
   Output twice = NodeBuilder("AssignAdd").input(set).input(x).output();
   Output last = NodeBuilder("DestroyTemporaryVariable").input(twice).attr("var_name", std::string("t")).output();

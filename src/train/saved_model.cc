@@ -196,7 +196,9 @@ struct SavedModelBuilder::Impl {
     }
     if (!source_of.empty()) io::create_directories(in_folder(folder, "assets"));
     for (const auto& [name, source] : source_of) {
-      io::write_file_durably(in_folder(folder, "assets/" + name), io::read_file(source));
+      // A file that several graphs name is copied once, for the first of them.
+      const std::string path = in_folder(folder, "assets/" + name);
+      if (!fs::exists(path)) io::write_file_durably(path, io::read_file(source));
     }
   }
 

@@ -2,6 +2,8 @@
 
 import time
 
+import numpy as np
+
 import weir as tf
 from weir import names as _names
 from weir.estimator.estimator import Estimator as _Estimator
@@ -245,6 +247,7 @@ class KMeansClustering(_Estimator):
                  mini_batch_steps_per_iteration=1, kmeans_plus_plus_num_retries=2, relative_tolerance=None, config=None,
                  feature_columns=None):
         _check(initial_clusters, distance_metric, (RANDOM_INIT, KMEANS_PLUS_PLUS_INIT))
+        self._tolerance = relative_tolerance
 
         def model_fn(features, mode, config):
             graph = KMeans(_points(features, feature_columns), num_clusters, initial_clusters, distance_metric,
@@ -255,8 +258,8 @@ class KMeansClustering(_Estimator):
             with tf.control_dependencies([train, tf.assign_add(tf.train.get_global_step(), 1)]):
                 train = tf.identity(loss)
             hooks = [_ChooseCenters(choose, initialized, config.is_chief)]
-            if relative_tolerance is not None:
-                hooks.append(_StopWhenStill(loss, relative_tolerance))
+            if self._tolerance is not None:
+                hooks.append(_StopWhenStill(loss, self._tolerance))
             output = tf.estimator.export.PredictOutput
             return tf.estimator.EstimatorSpec(
                 mode=mode, loss=loss, train_op=train, training_hooks=hooks,
@@ -268,23 +271,64 @@ class KMeansClustering(_Estimator):
         super().__init__(model_fn=model_fn, model_dir=model_dir, config=config)
 
     def _predicted(self, input_fn, key):
-        for result in self.predict(input_fn=input_fn, predict_keys=[key]):
+        for result in super().predict(input_fn=input_fn, predict_keys=[key]):
             yield result[key]
 
     def predict_cluster_index(self, input_fn):
         """The center of each point."""
         return self._predicted(input_fn, self.CLUSTER_INDEX)
 
-    def transform(self, input_fn):
+    def transform(self, input_fn=None, x=None, batch_size=None):
         """The distances of each point from all centers."""
+        input_fn, points = _input_or_points(input_fn, x)
+        if points is not None:
+            return np.array(list(self._predicted(_input_of(points, batch_size), self.ALL_DISTANCES)))
         return self._predicted(input_fn, self.ALL_DISTANCES)
 
-    def score(self, input_fn):
-        """The sum of the distances of the first batch."""
-        return self.evaluate(input_fn=input_fn, steps=1)[self.SCORE]
+    def score(self, input_fn=None, x=None, batch_size=None):
+        """The sum of the distances of the first batch, or of points that are given."""
+        input_fn, points = _input_or_points(input_fn, x)
+        return self.evaluate(input_fn=input_fn or _input_of(points), steps=1)[self.SCORE]
 
     def cluster_centers(self):
         return self.get_variable_value(_CENTERS)
+
+    # Before TensorFlow 1.3, with arrays of points.
+
+    def fit(self, x=None, y=None, input_fn=None, steps=None, batch_size=None, monitors=None, max_steps=None,
+            relative_tolerance=None):
+        """Trains on points, in batches, or on what ``input_fn`` gives, until the loss stands still."""
+        if relative_tolerance is not None:
+            self._tolerance = relative_tolerance
+        hooks = _names.at("weir.contrib.learn.monitors:replace_monitors_with_hooks")(monitors, self)
+        return self.train(input_fn or _input_of(x, batch_size, None), hooks=hooks, steps=steps, max_steps=max_steps)
+
+    def predict(self, input_fn=None, *args, x=None, batch_size=None, **kwargs):
+        """The predictions of ``input_fn``; of points that are given the centers, an array of indices."""
+        input_fn, points = _input_or_points(input_fn, x)
+        if points is not None:
+            return np.array(list(self._predicted(_input_of(points, batch_size), self.CLUSTER_INDEX)))
+        return super().predict(input_fn, *args, **kwargs)
+
+    def clusters(self):
+        return self.cluster_centers()
+
+
+def _input_or_points(input_fn, x):
+    return (None, x if x is not None else input_fn) if x is not None or not callable(input_fn) else (input_fn, None)
+
+
+def _input_of(points, batch_size=None, epochs=1):
+    """An input function of points: in order once, or shuffled for as long as is asked."""
+    points = np.asarray(points, np.float32)
+    if batch_size is None or batch_size >= len(points):
+        return lambda: tf.data.Dataset.from_tensors(points).repeat(epochs)
+
+    def input_fn():
+        data = tf.data.Dataset.from_tensor_slices(points)
+        return (data.shuffle(len(points)) if epochs is None else data).repeat(epochs).batch(batch_size)
+
+    return input_fn
 
 
 def _points(features, feature_columns):

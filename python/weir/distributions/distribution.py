@@ -28,6 +28,19 @@ FULLY_REPARAMETERIZED = ReparameterizationType("FULLY_REPARAMETERIZED")
 NOT_REPARAMETERIZED = ReparameterizationType("NOT_REPARAMETERIZED")
 
 
+class _ByEitherName(dict):
+    """Parameters by their names of today, which can be asked for by those of before TensorFlow 1.0."""
+
+    def __init__(self, old_names, items):
+        super().__init__(items)
+        self._old_names = old_names
+
+    def __missing__(self, name):
+        if name not in self._old_names:
+            raise KeyError(name)
+        return self[self._old_names[name]]
+
+
 class Distribution:
     """Values of one distribution have the event shape; a batch of distributions with different parameters is one object.
 
@@ -127,13 +140,13 @@ class Distribution:
     @classmethod
     def param_shapes(cls, sample_shape, name="DistributionParamShapes"):
         with tf.name_scope(name, values=[sample_shape]):
-            return cls._param_shapes(sample_shape)
+            return _ByEitherName(cls._old_names, cls._param_shapes(sample_shape))
 
     @classmethod
     def param_static_shapes(cls, sample_shape):
         shape = tf.TensorShape(sample_shape).as_list()
-        return {key: tf.TensorShape(tf.contrib.util.constant_value(value))
-                for key, value in cls.param_shapes(shape).items()}
+        return _ByEitherName(cls._old_names, {key: tf.TensorShape(tf.contrib.util.constant_value(value))
+                                              for key, value in cls.param_shapes(shape).items()})
 
     _shaped_parameters = ()  # those of which a batch has one number for each of its distributions
 

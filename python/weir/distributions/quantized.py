@@ -10,6 +10,8 @@ from weir.distributions.distribution import NOT_REPARAMETERIZED, Distribution, _
 class QuantizedDistribution(Distribution):
     """Y = ceil(X), with everything below ``low`` counted as low and everything above ``high`` as high."""
 
+    _old_names = {"lower_cutoff": "low", "upper_cutoff": "high"}
+
     def __init__(self, distribution, low=None, high=None, validate_args=False, name="QuantizedDistribution"):
         parameters = _given(locals())
         self._distribution = distribution

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from weir import graph_util, logging
-from weir.core import tensor_util
+from weir.core import dtypes, tensor_util
 from weir.graph_util import _source
 from weir.tools import strip_unused_lib
 
@@ -124,3 +124,58 @@ def _folded(norm, nodes, uses):
     add.input.extend([product.name, bias.name])
     gone = {weights.name, product.name, *(parameter.name for parameter in parameters if uses.get(parameter.name) == 1)}
     return gone, [new_weights, new_product, bias, add]
+
+
+def fuse_resize_and_conv(input_graph_def, output_node_names):
+    """The GraphDef whose convolutions enlarge (ResizeBilinear) and pad (MirrorPad) their input themselves, which keeps the
+    large picture out of memory. Nodes that nobody reads any more are gone."""
+    ensure_graph_is_valid(input_graph_def)
+    nodes = {node.name: node for node in input_graph_def.node}
+    uses = dict.fromkeys(nodes, 0)
+    for name in [_source(name) for node in input_graph_def.node for name in node.input] + list(output_node_names):
+        uses[name] += 1
+    result = type(input_graph_def)()
+    fused = {}
+    for conv in input_graph_def.node:
+        if conv.op != "Conv2D":
+            continue
+        before = nodes[_source(conv.input[0])]
+        pad = before if before.op == "MirrorPad" else None
+        resize = nodes[_source(pad.input[0])] if pad is not None else before
+        resize = resize if resize.op == "ResizeBilinear" else None
+        if pad is None and resize is None:
+            continue
+        fused[conv.name] = _fused(conv, pad, resize)
+        for gone in (pad, resize):
+            if gone is not None:
+                uses[gone.name] -= 1
+    for node in input_graph_def.node:
+        if node.name not in fused and uses[node.name] > 0:
+            result.node.add().CopyFrom(node)
+    for made in fused.values():
+        result.node.extend(made)
+    result.library.CopyFrom(input_graph_def.library)
+    result.versions.CopyFrom(input_graph_def.versions)
+    return result
+
+
+def _fused(conv, pad, resize):
+    """The nodes that stand for a convolution and what came before it."""
+    made = []
+    node = type(conv)(op="FusedPadConv2D" if resize is None else "FusedResizeAndPadConv2D", name=conv.name)
+    if pad is None:
+        made.append(type(conv)(op="Const", name=conv.name + "_dummy_paddings"))
+        made[0].attr["dtype"].type = dtypes.int32.as_datatype_enum
+        made[0].attr["value"].tensor.CopyFrom(tensor_util.make_tensor_proto(np.zeros((4, 2), np.int32)))
+        node.attr["mode"].s = b"REFLECT"
+    else:
+        node.attr["mode"].CopyFrom(pad.attr["mode"])
+    paddings = made[0].name if pad is None else pad.input[1]
+    if resize is None:
+        node.input.extend([pad.input[0], paddings, conv.input[1]])
+    else:
+        node.input.extend([resize.input[0], resize.input[1], paddings, conv.input[1]])
+        node.attr["resize_align_corners"].CopyFrom(resize.attr["align_corners"])
+    for name in ("T", "strides", "padding"):
+        node.attr[name].CopyFrom(conv.attr[name])
+    return [*made, node]

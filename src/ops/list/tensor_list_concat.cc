@@ -40,7 +40,7 @@ void join(KernelContext& c, const TensorList& list, const Shape& wanted, std::sp
   if (!leading.empty() && static_cast<int64_t>(leading.size()) != length) {
     throw invalid_argument("{} leading_dims are given for a list of {} elements", leading.size(), length);
   }
-  int64_t written = 0;
+  int64_t written = 0, first = 0;
   Shape row = element.has_rank() ? Shape(element.dims().subspan(1)) : Shape::unknown();
   for (int64_t i = 0; i < length; ++i) {
     const Tensor* tensor = list.at(i);
@@ -54,10 +54,13 @@ void join(KernelContext& c, const TensorList& list, const Shape& wanted, std::sp
     }
     const Shape here(tensor.shape().dims().subspan(1));
     if (!here.compatible(row)) {
-      throw invalid_argument("Tried to concat tensors with unequal shapes of rows: {} and {}", row.str(), here.str());
+      throw invalid_argument(
+          "TensorArray has inconsistent shapes.  Index {} has (excepting dimension 0) shape: {} but index {} has (excepting "
+          "dimension 0) shape: {}",
+          first, row.str(), i, here.str());
     }
+    if (written++ == 0) first = i;
     row = here;
-    ++written;
   });
   const int64_t unwritten_rows = element.has_rank() ? element[0] : kUnknown;
   if (!row.is_known() || (written < length && leading.empty() && unwritten_rows == kUnknown)) {

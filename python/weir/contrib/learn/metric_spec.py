@@ -76,6 +76,8 @@ def _metric_ops(metrics, features, labels, predictions):
             own = labels[name[1]] if isinstance(labels, dict) and name[1] in labels else label
             result[name[0]] = metric(predictions[name[1]], own)
         else:
+            if isinstance(predictions, dict) and len(predictions) == 1:
+                predictions, = predictions.values()
             if isinstance(predictions, dict):
                 raise ValueError("Metrics passed provide only name, no prediction, but predictions are dict. "
                                  f"Metrics: {metrics}, Labels: {label}.")
