@@ -1,6 +1,7 @@
 """Names of tensorflow.python.ops.variables and resource_variable_ops that are not public: the two kinds of variables."""
 
 from weir.core import dtypes
+from weir.core.graph import GraphKeys, get_collection
 from weir.core.op_functions import apply
 from weir.core.tensor_shape import TensorShape
 from weir.core.variables import Variable
@@ -41,3 +42,8 @@ variable_op_v2 = variable_op
 def create_variable_op(resource, value, name=None):
     """Gives a handle its first value, as TensorFlow 0.12 spelt it."""
     return apply("AssignVariableOp", (resource, value), {}, name)
+
+
+def _all_saveable_objects(scope=None):
+    """What a Saver of everything saves."""
+    return get_collection(GraphKeys.GLOBAL_VARIABLES, scope) + get_collection(GraphKeys.SAVEABLE_OBJECTS, scope)

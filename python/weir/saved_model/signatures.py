@@ -1,6 +1,6 @@
 """What goes into a graph and comes out of it, as SignatureDef messages."""
 
-from weir import protos
+from weir import errors, protos
 from weir.core import dtypes
 from weir.core.graph import Tensor
 from weir.core.stack import get_default_graph
@@ -90,15 +90,23 @@ def classification_signature_def(examples, classes, scores):
                                constants.CLASSIFY_METHOD_NAME)
 
 
+_NO_TENSOR = 20  # DT_RESOURCE, which stands for an operation
+
+
 def op_signature_def(op, key):
     """A signature of one output, the name of an operation."""
-    return build_signature_def(outputs={key: protos.TensorInfo(name=op.name)})
+    info = build_tensor_info(op) if hasattr(op, "dtype") else protos.TensorInfo(name=op.name, dtype=_NO_TENSOR)
+    return build_signature_def(outputs={key: info})
 
 
 def load_op_from_signature_def(signature_def, key, import_scope=None):
     """The operation that such a signature names, in the default graph."""
     name = signature_def.outputs[key].name
-    return get_default_graph().as_graph_element(f"{import_scope}/{name}" if import_scope else name)
+    try:
+        return get_default_graph().as_graph_element(f"{import_scope}/{name}" if import_scope else name)
+    except KeyError as error:
+        raise errors.NotFoundError(None, None, f'The {key} could not be found in the graph. Please make sure the SavedModel '
+                                   f"was created by the internal _SavedModelBuilder: {error}") from None
 
 
 def _supervised_signature_def(method_name, inputs, loss, predictions, metrics):

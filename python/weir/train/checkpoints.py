@@ -1,6 +1,7 @@
 """Finding and reading checkpoints."""
 
 import os
+import re
 
 from weir import _weir, protos
 from weir.core.stack import get_default_graph
@@ -96,6 +97,11 @@ def _own_part(value, variable):
     if info is None or list(value.shape) != list(info.full_shape):
         return value
     return value[tuple(slice(begin, begin + size) for begin, size in zip(info.var_offset, info.var_shape))]
+
+
+def meta_graph_filename(checkpoint_filename, meta_graph_suffix="meta"):
+    """The file of the graph beside a checkpoint, whose name may be that of its parts."""
+    return re.sub(r"-[\d\?]+-of-\d+$", "", checkpoint_filename) + "." + meta_graph_suffix
 
 
 def latest_checkpoint(checkpoint_dir, latest_filename=None):
