@@ -108,3 +108,15 @@ def test_documents_become_numbers(tmp_path):
     byte_processor = learn.preprocessing.ByteProcessor(4)
     rows = list(byte_processor.transform(["hé", "abcdef"]))
     assert rows[0].tolist() == [104, 195, 169, 0] and list(byte_processor.reverse(rows)) == ["hé", "abcd"]
+
+
+def test_a_model_that_does_not_count_its_steps_is_trained_for_as_many_runs(tmp_path):
+    runs = []
+
+    def model_fn(features, labels):
+        w = tf.Variable(0.0, name="w")
+        return features, tf.abs(w - 9.0), tf.py_func(lambda: runs.append(1) or 0.0, [], tf.float64)
+
+    model = tf.contrib.learn.Estimator(model_fn=model_fn, model_dir=str(tmp_path))
+    model.fit(input_fn=lambda: (tf.constant([1.0]), tf.constant([1.0])), steps=3)
+    assert len(runs) == 3

@@ -89,7 +89,7 @@ class BaseEstimator(Evaluable, Trainable):
         hooks = [tf.train.FeedFnHook(feed_fn)] if feed_fn else []
         hooks += _monitors.replace_monitors_with_hooks(monitors, self)
         if steps is not None or max_steps is not None:
-            hooks.append(tf.train.StopAtStepHook(steps, max_steps))
+            hooks.append(_StopAtStep(steps, max_steps))
         loss = self._train_model(input_fn, hooks)
         logging.info("Loss for final step: %s.", loss)
         return self
@@ -169,6 +169,8 @@ class BaseEstimator(Evaluable, Trainable):
             step = tf.train.create_global_step(graph)
             hooks = list(hooks or [])
             features, labels = _features_and_labels(input_fn, hooks)
+            if self._labels_like is None:
+                self._labels_like = labels
             spec = self._get_eval_ops(features, labels, metrics)
             update, values = _update_and_values({key: value for key, value in spec.eval_metric_ops.items()})
             if feed_fn:
@@ -225,6 +227,26 @@ class BaseEstimator(Evaluable, Trainable):
                         yield {key: value[i] for key, value in values.items()}
                 if constant:
                     return
+
+
+class _StopAtStep(tf.train.StopAtStepHook):
+    """Ends also the training of a model that does not count its steps, which would never end: after as many runs."""
+
+    def __init__(self, num_steps, last_step):
+        super().__init__(num_steps, last_step)
+        self._runs = 0
+
+    def after_create_session(self, session, coord):
+        super().after_create_session(session, coord)
+        self._first_step = session.run(self._global_step_tensor)
+        self._runs_wanted = self._last_step - self._first_step
+
+    def after_run(self, run_context, run_values):
+        super().after_run(run_context, run_values)
+        self._runs += 1
+        if self._runs >= self._runs_wanted and run_context.session.run(self._global_step_tensor) == self._first_step:
+            logging.warning("The global step was not increased in %d runs: training ends.", self._runs)
+            run_context.request_stop()
 
 
 def _features_and_labels(input_fn, hooks):
