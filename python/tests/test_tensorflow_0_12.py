@@ -161,3 +161,13 @@ def test_all_variables_of_0_x_include_the_counters_of_epochs():
             sess.run(name)
         coordinator.request_stop()
         coordinator.join(threads)
+
+
+def test_what_no_graph_could_hold_is_refused():
+    import numpy as np
+
+    with tf.Graph().as_default():
+        with pytest.raises(ValueError, match="larger than 2GB"):
+            tf.constant(np.broadcast_to(np.float32(0), (512, 1024, 1024)))
+        with pytest.raises(TypeError, match="Expected qint8"):
+            tf.make_tensor_proto([3], dtype=tf.qint8)

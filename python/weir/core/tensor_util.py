@@ -50,6 +50,8 @@ def make_tensor_proto(values, dtype=None, shape=None, verify_shape=False, allow_
     numpy = dtypes._numpy()
     if dtype is not None:
         dtype = dtypes.as_dtype(dtype)
+        if dtype.is_quantized and not hasattr(values, "dtype"):
+            raise TypeError(f"Expected {dtype.name}, got {values!r} of type '{type(values).__name__}' instead.")
     text = dtype == dtypes.as_dtype("string")
     array = numpy.asarray(values, dtype=object if text else None if dtype is None else dtype.as_numpy_dtype)
     if array.dtype.kind in "US":

@@ -40,6 +40,8 @@ def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):
     if isinstance(value, _TENSORS) or isinstance(value, (list, tuple)) and any(
             isinstance(item, _TENSORS) for item in value):
         raise TypeError("List of Tensors when single Tensor expected")
+    if getattr(value, "nbytes", 0) >= 2**31:  # which no GraphDef could hold
+        raise ValueError("Cannot create a tensor proto whose content is larger than 2GB.")
     dtype = None if dtype is None else dtypes.as_dtype(dtype)
     shape = None if shape is None else TensorShape(shape)
     if verify_shape and shape is not None:

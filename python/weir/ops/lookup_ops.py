@@ -43,7 +43,7 @@ class _Table(LookupInterface):
         self._table_name = self._resource_handle.op.name.split("/")[-1]
 
     resource_handle = property(lambda self: self._resource_handle)
-    table_ref = property(lambda self: self._resource_handle)
+    table_ref = _table_ref = property(lambda self: self._resource_handle)
     default_value = property(lambda self: self._default_value)
 
     def _scope(self, name, what, values=()):
