@@ -9,7 +9,9 @@
 #include "graph/functions.h"
 #include "graph/graph_def.h"
 #include "graph/node.h"
+#include "import/later_releases.h"
 #include "import/plan.h"
+#include "import/rollback.h"
 #include "tensor/tensor_proto.h"
 
 namespace weir {
@@ -18,84 +20,6 @@ namespace {
 constexpr std::string_view kTensorFlowVersion = "1.15.5";  // whose operations and formats these are
 // Programs up to TensorFlow 1.0 write a scalar for a placeholder whose shape is not fully known.
 constexpr int kLastWithoutUnknownShapes = 21;
-
-// What a value that an older program never heard of must be for it to mean nothing.
-bool is_blank(const proto::AttrValue& value) {
-  switch (value.value_case()) {
-    case proto::AttrValue::kI:
-      return value.i() == 0;
-    case proto::AttrValue::kF:
-      return value.f() == 0;
-    case proto::AttrValue::kB:
-      return !value.b();
-    case proto::AttrValue::kS:
-      return value.s().empty();
-    case proto::AttrValue::kType:
-      return value.type() == proto::DT_INT32;  // of sizes and indices, as before there was a choice
-    case proto::AttrValue::kList:
-      return value.list().ByteSizeLong() == 0;
-    default:
-      return false;
-  }
-}
-
-// Attributes that came later and tell a kernel nothing that changes its result.
-bool is_hint(const Op& op, std::string_view name) {
-  if (name == "debug_name" || name == "grad_a" || name == "grad_b") return true;
-  return name == "validate_shape" && op.role != Role::Variable &&
-         op.effect == Effect::Writes;  // of assignments: it is done anyway
-}
-
-// Puts the graph back as it was unless the import is committed.
-class Rollback {
- public:
-  explicit Rollback(Graph::Impl& impl)
-      : impl_(impl),
-        nodes_(impl.storage.nodes.size()),
-        bodies_(impl.storage.bodies.size()),
-        listed_(impl.storage.listed),
-        names_(impl.names.in_use),
-        library_(impl.storage.function_library),
-        control_(std::exchange(impl.scopes.control, {})),
-        colocate_(std::exchange(impl.scopes.colocate, {})),
-        beside_(std::exchange(impl.scopes.beside, {})) {}
-  ~Rollback() {
-    // Scopes of the program do not reach into what is imported.
-    impl_.scopes.control = std::move(control_);
-    impl_.scopes.colocate = std::move(colocate_);
-    impl_.scopes.beside = std::move(beside_);
-    if (committed_) return;
-    std::lock_guard lock(impl_.storage.mutex);
-    for (size_t i = nodes_; i < impl_.storage.nodes.size(); ++i) {
-      const Node& node = *impl_.storage.nodes[i];
-      if (!Body::function_around(node.body)) impl_.storage.by_name.erase(node.name);
-    }
-    impl_.storage.listed = listed_;
-    for (const auto& body : impl_.storage.bodies) {
-      std::erase_if(body->nodes, [&](const Node* node) { return static_cast<size_t>(node->id) >= nodes_; });
-    }
-    for (size_t i = bodies_; i < impl_.storage.bodies.size(); ++i)
-      impl_.storage.body_by_name.erase(impl_.storage.bodies[i]->name);
-    impl_.storage.bodies.resize(bodies_);
-    impl_.storage.nodes.resize(nodes_);
-    impl_.names.in_use = std::move(names_);
-    impl_.storage.function_library = std::move(library_);
-  }
-  Rollback(const Rollback&) = delete;
-  Rollback& operator=(const Rollback&) = delete;
-  void commit() { committed_ = true; }
-
- private:
-  Graph::Impl& impl_;
-  size_t nodes_, bodies_;
-  int64_t listed_;
-  std::unordered_map<std::string, int> names_;
-  std::string library_;
-  std::vector<ControlScope> control_;
-  std::vector<Node*> colocate_;
-  std::string beside_;
-  bool committed_ = false;
-};
 
 // Calls `visit` with the name of every function that a function's nodes name.
 template <class Visit>
@@ -107,38 +31,6 @@ void for_each_callee(const proto::FunctionDef& function, const Visit& visit) {
       for (const proto::NameAttrList& func : value.list().func()) visit(func.name());
     }
   }
-}
-
-// Operations that came after TensorFlow 1.15: one that means nothing here, since a variable's value is copied when it
-// must be, and one that promises not to have effects.
-bool is_copy_advice(const proto::NodeDef& node) { return node.op() == "DisableCopyOnRead"; }
-bool is_pure_case(const proto::NodeDef& node) { return node.op() == "StatelessCase"; }
-bool is_later(const proto::NodeDef& node) { return is_copy_advice(node) || is_pure_case(node); }
-
-void make_earlier(proto::NodeDef& node) {
-  if (is_pure_case(node)) node.set_op("Case");
-  if (!is_copy_advice(node)) return;
-  node.set_op("NoOp");
-  node.clear_attr();
-  auto& inputs = *node.mutable_input();
-  inputs.erase(
-      std::remove_if(inputs.begin(), inputs.end(), [](const std::string& name) { return !name.starts_with('^'); }),
-      inputs.end());
-}
-
-// The message as TensorFlow 1.15 would have written it; null when that is how it came.
-std::unique_ptr<proto::GraphDef> without_later_operations(const proto::GraphDef& message) {
-  bool any = std::any_of(message.node().begin(), message.node().end(), is_later);
-  for (const auto& function : message.library().function()) {
-    any = any || std::any_of(function.node_def().begin(), function.node_def().end(), is_later);
-  }
-  if (!any) return nullptr;
-  auto copy = std::make_unique<proto::GraphDef>(message);
-  for (proto::NodeDef& node : *copy->mutable_node()) make_earlier(node);
-  for (auto& function : *copy->mutable_library()->mutable_function()) {
-    for (proto::NodeDef& node : *function.mutable_node_def()) make_earlier(node);
-  }
-  return copy;
 }
 
 class Importer {
