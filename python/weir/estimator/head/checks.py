@@ -34,7 +34,7 @@ def checked_labels(labels, logits, dimension):
                                  "your label.")
             expected = tf.concat([logits_shape[:-1], [dimension]], axis=0)
             check = tf.assert_equal(expected, labels_shape, message=message,
-                                    data=["expected_labels_shape: ", expected, "labels_shape: ", labels_shape])
+                                    data=[message, "expected_labels_shape: ", expected, "labels_shape: ", labels_shape])
             with tf.control_dependencies([check]):
                 return tf.identity(labels, name=scope)
 
@@ -55,7 +55,7 @@ def weights_of(features, weight_column, logits, allow_per_logit_weights=False):
         weights = weight_column._get_dense_tensor(FeatureTransformationCache(features))
         weights = tf.to_float(weights, name="weights")
         weights_shape, logits_shape = tf.shape(weights, name="weights_shape"), tf.shape(logits, name="logits_shape")
-        data = ["logits_shape: ", logits_shape, "weights_shape: ", weights_shape]
+        data = [message, "logits_shape: ", logits_shape, "weights_shape: ", weights_shape]
         rank, logits_rank = weights.shape.ndims, logits.shape.ndims
         if rank is not None and logits_rank is not None and rank == logits_rank - 1:
             with tf.control_dependencies([tf.assert_equal(logits_shape[:-1], weights_shape, message=message, data=data)]):
@@ -64,7 +64,7 @@ def weights_of(features, weight_column, logits, allow_per_logit_weights=False):
         if allow_per_logit_weights:
             fits = tf.reduce_any([tf.reduce_all(tf.equal(logits_shape, weights_shape)),
                                   tf.reduce_all(tf.equal(one_each, weights_shape))])
-            check = tf.Assert(fits, data=[message, *data])
+            check = tf.Assert(fits, data=data)
         else:
             check = tf.assert_equal(one_each, weights_shape, message=message, data=data)
         with tf.control_dependencies([check]):
@@ -77,13 +77,13 @@ def checked_logits(logits, dimension):
     with tf.name_scope(None, "logits", (logits,)) as scope:
         logits = tf.to_float(logits)
         shape = tf.shape(logits)
-        with tf.control_dependencies([tf.assert_rank_at_least(logits, 2, data=[shape], message=message)]):
+        with tf.control_dependencies([tf.assert_rank_at_least(logits, 2, data=[message, shape], message=message)]):
             last = logits.shape[-1].value if logits.shape.ndims is not None else None
             if last is not None:
                 if isinstance(dimension, int) and last != dimension:
                     raise ValueError(f"{message}, got {logits.shape}.")
                 return logits
-            check = tf.assert_equal(dimension, shape[-1], data=[shape], message=message)
+            check = tf.assert_equal(dimension, shape[-1], data=[message, shape], message=message)
             with tf.control_dependencies([check]):
                 return tf.identity(logits, name=scope)
 

@@ -11,7 +11,7 @@ _SERVING = "serving_default"
 
 def _checked_vocabulary(vocabulary):
     if vocabulary is not None and not isinstance(vocabulary, (list, tuple)):
-        raise ValueError(f"label_vocabulary should be a list or a tuple. Given type: {type(vocabulary)}")
+        raise ValueError(f"label_vocabulary must be a list or tuple. Given type: {type(vocabulary)}; it should be a list or a tuple")
     return vocabulary
 
 
@@ -103,10 +103,11 @@ def _spread(weights, values):
     return tf.to_float(weights) * tf.ones_like(values)
 
 
-def _auc(labels, predictions, weights, curve, name):
+def _auc(labels, predictions, weights, curve, name, summation="trapezoidal"):
     with tf.name_scope(name, "auc", (predictions, labels, weights)) as scope:
         predictions = tf.to_float(predictions)
-        return tf.metrics.auc(labels, predictions, weights=_spread(weights, predictions), curve=curve, name=scope)
+        return tf.metrics.auc(labels, predictions, weights=_spread(weights, predictions), curve=curve, name=scope,
+                              summation_method=summation)
 
 
 def _squeezed(metric):
@@ -132,12 +133,14 @@ def _checked_thresholds(thresholds):
     thresholds = tuple(thresholds or ())
     for threshold in thresholds:
         if not 0.0 < threshold < 1.0:
-            raise ValueError(f"thresholds not in (0, 1): {thresholds}.")
+            raise ValueError(f"thresholds must be in (0, 1) range. Given: {threshold}; thresholds not in (0, 1): {thresholds}.")
     return thresholds
 
 
 class BinaryClassHead(Head):
     """One of two classes, by one logit."""
+
+    _pr_summation = "careful_interpolation"  # "trapezoidal" in the heads that functions make
 
     def __init__(self, weight_column=None, thresholds=None, label_vocabulary=None,
                  loss_reduction="weighted_sum_over_batch_size", loss_fn=None, name=None):
@@ -183,7 +186,7 @@ class BinaryClassHead(Head):
                 MetricKeys.PREDICTION_MEAN: _mean(logistic, weights, MetricKeys.PREDICTION_MEAN),
                 MetricKeys.LABEL_MEAN: labels_mean, MetricKeys.ACCURACY_BASELINE: baseline,
                 MetricKeys.AUC: _auc(labels, logistic, weights, "ROC", MetricKeys.AUC),
-                MetricKeys.AUC_PR: _auc(labels, logistic, weights, "PR", MetricKeys.AUC_PR)}
+                MetricKeys.AUC_PR: _auc(labels, logistic, weights, "PR", MetricKeys.AUC_PR, self._pr_summation)}
             metrics = {self._key(key): value for key, value in metrics.items()}
             self._with_regularization(metrics, regularization_loss)
             return _threshold_metrics(self, metrics, labels, logistic, weights, self._thresholds)
@@ -191,6 +194,8 @@ class BinaryClassHead(Head):
 
 class MultiLabelHead(Head):
     """Any number of the classes at once."""
+
+    _pr_summation = "careful_interpolation"
 
     def __init__(self, n_classes, weight_column=None, thresholds=None, label_vocabulary=None,
                  loss_reduction="weighted_sum_over_batch_size", loss_fn=None, classes_for_class_based_metrics=None,
@@ -203,6 +208,11 @@ class MultiLabelHead(Head):
         self._n_classes, self._label_vocabulary = n_classes, label_vocabulary
         self._thresholds = _checked_thresholds(thresholds)
         self._classes_of_metrics = tuple(classes_for_class_based_metrics or ())
+        for of in self._classes_of_metrics:
+            if isinstance(of, int) and not 0 <= of < n_classes:
+                raise ValueError(f"All classes_for_class_based_metrics must be in range [0, {n_classes - 1}]. Given: {of}")
+            if not isinstance(of, int) and of not in (label_vocabulary or ()):
+                raise ValueError(f"{of!r} is not in list")
 
     logits_dimension = property(lambda self: self._n_classes)
 
@@ -227,7 +237,7 @@ class MultiLabelHead(Head):
 
     def _losses(self, features, logits, labels):
         labels = checks.checked_range(self._indicators(logits, labels), 2,
-                                      message="labels must be an integer tensor of 0 and 1")
+                                      message="labels must be an integer indicator Tensor with values in [0, 1]")
         if self._loss_fn:
             return checks.called_loss_fn(self._loss_fn, labels, logits, features), labels
         losses = tf.losses.sigmoid_cross_entropy(labels, logits, reduction=tf.losses.Reduction.NONE)
@@ -238,7 +248,7 @@ class MultiLabelHead(Head):
             metrics = {
                 self._key(MetricKeys.LOSS_MEAN): tf.metrics.mean(losses, weights=weights, name=MetricKeys.LOSS_MEAN),
                 self._key(MetricKeys.AUC): _auc(labels, read, weights, "ROC", MetricKeys.AUC),
-                self._key(MetricKeys.AUC_PR): _auc(labels, read, weights, "PR", MetricKeys.AUC_PR)}
+                self._key(MetricKeys.AUC_PR): _auc(labels, read, weights, "PR", MetricKeys.AUC_PR, self._pr_summation)}
             self._with_regularization(metrics, regularization_loss)
             _threshold_metrics(self, metrics, labels, read, weights, self._thresholds)
             for of in self._classes_of_metrics:
@@ -246,15 +256,17 @@ class MultiLabelHead(Head):
                 part, part_labels = read[:, index:index + 1], labels[:, index:index + 1]
                 metrics[self._key(f"probability_mean/{suffix}")] = _mean(part, weights, f"probability_mean/{suffix}")
                 metrics[self._key(f"auc/{suffix}")] = _auc(part_labels, part, weights, "ROC", f"auc/{suffix}")
-                metrics[self._key(f"auc_precision_recall/{suffix}")] = _auc(part_labels, part, weights, "PR",
-                                                                            f"auc_precision_recall/{suffix}")
+                metrics[self._key(f"auc_precision_recall/{suffix}")] = _auc(
+                    part_labels, part, weights, "PR", f"auc_precision_recall/{suffix}", self._pr_summation)
             return metrics
 
 
 def _class_head(n_classes, weight_column, label_vocabulary, loss_reduction):
     """The head of a classifier."""
     if n_classes == 2:
-        return BinaryClassHead(weight_column=weight_column, label_vocabulary=label_vocabulary,
+        head = BinaryClassHead(weight_column=weight_column, label_vocabulary=label_vocabulary,
                                loss_reduction=loss_reduction)
+        head._pr_summation = "trapezoidal"  # as that of TensorFlow 1's classifiers
+        return head
     return MultiClassHead(n_classes, weight_column=weight_column, label_vocabulary=label_vocabulary,
                           loss_reduction=loss_reduction)

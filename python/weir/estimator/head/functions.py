@@ -7,6 +7,12 @@ from weir.estimator.head.regression_heads import (LogisticRegressionHead, MultiH
 _SUM, _MEAN = "weighted_sum", "weighted_sum_over_batch_size"
 
 
+def _as_before(head):
+    """The head with the sums of its metrics as they were until TensorFlow 1.14."""
+    head._pr_summation = "trapezoidal"
+    return head
+
+
 def _multi_class_head_with_softmax_cross_entropy_loss(n_classes, weight_column=None, label_vocabulary=None,
                                                       loss_reduction=_SUM, loss_fn=None, name=None):
     return MultiClassHead(n_classes, weight_column, label_vocabulary, loss_reduction, loss_fn, name)
@@ -14,7 +20,7 @@ def _multi_class_head_with_softmax_cross_entropy_loss(n_classes, weight_column=N
 
 def _binary_logistic_head_with_sigmoid_cross_entropy_loss(weight_column=None, thresholds=None, label_vocabulary=None,
                                                           loss_reduction=_SUM, loss_fn=None, name=None):
-    return BinaryClassHead(weight_column, thresholds, label_vocabulary, loss_reduction, loss_fn, name)
+    return _as_before(BinaryClassHead(weight_column, thresholds, label_vocabulary, loss_reduction, loss_fn, name))
 
 
 def _regression_head(weight_column=None, label_dimension=1, loss_reduction=_SUM, loss_fn=None, inverse_link_fn=None,
@@ -31,13 +37,13 @@ def multi_class_head(n_classes, weight_column=None, label_vocabulary=None, loss_
 
 def binary_classification_head(weight_column=None, thresholds=None, label_vocabulary=None, loss_reduction=_MEAN,
                                loss_fn=None, name=None):
-    return BinaryClassHead(weight_column, thresholds, label_vocabulary, loss_reduction, loss_fn, name)
+    return _as_before(BinaryClassHead(weight_column, thresholds, label_vocabulary, loss_reduction, loss_fn, name))
 
 
 def multi_label_head(n_classes, weight_column=None, thresholds=None, label_vocabulary=None, loss_reduction=_MEAN,
                      loss_fn=None, classes_for_class_based_metrics=None, name=None):
-    return MultiLabelHead(n_classes, weight_column, thresholds, label_vocabulary, loss_reduction, loss_fn,
-                          classes_for_class_based_metrics, name)
+    return _as_before(MultiLabelHead(n_classes, weight_column, thresholds, label_vocabulary, loss_reduction, loss_fn,
+                                     classes_for_class_based_metrics, name))
 
 
 def regression_head(weight_column=None, label_dimension=1, loss_reduction=_MEAN, loss_fn=None, inverse_link_fn=None,
