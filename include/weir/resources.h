@@ -22,8 +22,8 @@ class WEIR_API Resources {
  public:
   Resources();
   ~Resources();
-  // The same state by name as `other`, and for the sessions that use this one also the same of nodes without a name: they
-  // run parts of one session's graph.
+  // The same state by name as `other`, and for the sessions that use this one also the same of nodes without a name:
+  // they run parts of one session's graph.
   static std::shared_ptr<Resources> of_parts(const Resources& other);
   Resources(const Resources&) = delete;
   Resources& operator=(const Resources&) = delete;

@@ -7,8 +7,8 @@
 
 namespace weir {
 
-// Stands among the state of a session's nodes and says that it is kept elsewhere: with that of other sessions, which run
-// other parts of the same graph.
+// Stands among the state of a session's nodes and says that it is kept elsewhere: with that of other sessions, which
+// run other parts of the same graph.
 class NodesElsewhere final : public Resource {
  public:
   explicit NodesElsewhere(std::shared_ptr<SessionResources> nodes) : nodes_(std::move(nodes)) {}

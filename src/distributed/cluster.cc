@@ -90,8 +90,7 @@ void Peer::explain(Reply& reply, const std::string& doing) const {
 }
 
 Reply Peer::call(const char* method, Message request, const CallOptions& options, const std::string& doing) {
-  Reply reply =
-      channel()->call(*method == '/' ? method : kWorkerService + method, std::move(request), options);
+  Reply reply = channel()->call(*method == '/' ? method : kWorkerService + method, std::move(request), options);
   explain(reply, doing);
   return reply;
 }

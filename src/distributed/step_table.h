@@ -71,7 +71,7 @@ class StepTable final : public ops::Rendezvous {
   const uint64_t incarnation_;
   const Fetch fetch_;
   mutable std::mutex mutex_;
-  Steps steps_;                        // all guarded by mutex_
+  Steps steps_;  // all guarded by mutex_
   // The last ones that are over, and why, if there is more to say: what comes for them is late.
   std::unordered_map<int64_t, std::exception_ptr> ended_;
   std::deque<int64_t> ended_order_;

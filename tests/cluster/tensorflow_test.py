@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """tests/cluster/tensorflow_test.py PYTHON: real TensorFlow beside Weir, in one cluster.
 
-PYTHON is an interpreter that has TensorFlow (1.15 or 2.x; make conformance makes one). Run it with Weir's own:
+PYTHON is an interpreter that has TensorFlow (0.12, 1.x or 2.x; make conformance makes one). Run it with Weir's own:
 
     PYTHONPATH=python .venv/bin/python tests/cluster/tensorflow_test.py /path/to/tensorflow/bin/python
 
@@ -81,7 +81,8 @@ def run_workers(program, clients, workers, ps):
 
 def main(tensorflow_python):
     os.environ.update(CUDA_VISIBLE_DEVICES="", TF_CPP_MIN_LOG_LEVEL="3")
-    weir, tensorflow = (sys.executable, "weir.compat.v1"), (tensorflow_python, "tensorflow.compat.v1")
+    old = subprocess.run([tensorflow_python, "-c", "import tensorflow.compat.v1"], stderr=subprocess.DEVNULL, check=False).returncode
+    weir, tensorflow = (sys.executable, "weir.compat.v1"), (tensorflow_python, "tensorflow" if old else "tensorflow.compat.v1")
     failed = 0
     for name, client, worker, ps in (("TensorFlow's client, Weir's tasks", tensorflow, weir, weir),
                                      ("Weir's client, TensorFlow's tasks", weir, tensorflow, tensorflow),
