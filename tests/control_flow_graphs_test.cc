@@ -19,7 +19,7 @@
 namespace weir {
 namespace {
 
-// Made by tests/conformance/control_flow_graphs.py.
+// Made by tests/conformance/control_flow_graphs.py; runs-0.tsv and its graph, a training loop, by TensorFlow 1.0.
 const std::string kData = WEIR_SOURCE_DIR "/tests/data/control_flow/";
 
 struct RecordedRun {
@@ -37,7 +37,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
 
 std::vector<RecordedRun> recorded_runs(const std::string& graph) {
   std::vector<RecordedRun> runs;
-  for (const char* table : {"runs-1.tsv", "runs-2.tsv"}) {
+  for (const char* table : {"runs-0.tsv", "runs-1.tsv", "runs-2.tsv"}) {
     std::ifstream file(kData + table);
     for (std::string line; std::getline(file, line);) {
       std::vector<std::string> fields = split(line, '\t');
@@ -220,8 +220,8 @@ TEST_P(ControlFlowGraphs, SurviveDamage) {
 INSTANTIATE_TEST_SUITE_P(, ControlFlowGraphs,
                          ::testing::Values("asserted", "case_of_many", "cond_assign", "cond_nested", "cond_outputs",
                                            "cond_training", "functional_loops", "functional_nested", "functions",
-                                           "tf2_functions", "while_assign", "while_nested", "while_simple",
-                                           "while_training"),
+                                           "tf2_functions", "while_assign", "while_nested",
+                                           "while_of_tensorflow_1_0", "while_simple", "while_training"),
                          [](const auto& graph) { return std::string(graph.param); });
 
 // Branches, a loop, effects and gradients, as a program here makes them.

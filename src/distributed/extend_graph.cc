@@ -13,7 +13,8 @@ bool is_control_flow(const std::string& op) {
   static const std::set<std::string> kOps = {"Switch",        "RefSwitch",        "Merge",       "RefMerge",
                                              "Enter",         "RefEnter",         "Exit",        "RefExit",
                                              "NextIteration", "RefNextIteration", "LoopCond",    "ControlTrigger",
-                                             "_SwitchN",      "StackV2",          "StackPushV2", "StackPopV2"};
+                                             "_SwitchN",      "StackV2",          "StackPushV2", "StackPopV2",
+                                             "Stack",         "StackPush",        "StackPop"};
   return kOps.contains(op);
 }
 

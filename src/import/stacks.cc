@@ -7,6 +7,9 @@
 namespace weir {
 namespace {
 
+// The second version is that of TensorFlow 1.1 and later; the first has a handle by reference.
+bool is(const std::string& op, const std::string& name) { return op == name || op == name + "V2"; }
+
 // One push and one pop, each in some loop or branch, share a stack. As lists are values, the list goes into the loops
 // around the push as one more variable, comes out of them, and goes on into the loops around the pop.
 class Stacks {
@@ -15,7 +18,7 @@ class Stacks {
 
   void run() {
     for (size_t i = 0; i < plan_.nodes.size(); ++i) {
-      if (!plan_.nodes[i].removed && plan_.nodes[i].def->op() == "StackV2") {
+      if (!plan_.nodes[i].removed && is(plan_.nodes[i].def->op(), "Stack")) {
         stacks_[static_cast<int>(i)];
         stack_behind_[static_cast<int>(i)] = static_cast<int>(i);
       }
@@ -60,8 +63,8 @@ class Stacks {
         const int stack = stack_of(input);
         if (stack < 0) continue;
         const bool first = &input == &node(index).inputs[0];
-        int* user = op == "StackPushV2" && first  ? &stacks_[stack].push
-                    : op == "StackPopV2" && first ? &stacks_[stack].pop
+        int* user = is(op, "StackPush") && first  ? &stacks_[stack].push
+                    : is(op, "StackPop") && first ? &stacks_[stack].pop
                                                   : nullptr;
         if (user && *user < 0) {
           *user = index;

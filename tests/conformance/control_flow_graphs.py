@@ -303,7 +303,7 @@ def parse(text, dtype):
 
 def check(ours, theirs):
     sessions, bad = {}, 0
-    for table in (os.path.join(theirs, 'runs-1.tsv'), os.path.join(theirs, 'runs-2.tsv'), os.path.join(ours, 'runs-here.tsv')):
+    for table in (os.path.join(theirs, 'runs-0.tsv'), os.path.join(theirs, 'runs-1.tsv'), os.path.join(theirs, 'runs-2.tsv'), os.path.join(ours, 'runs-here.tsv')):
         for line in open(table):
             name, fetch, fed, value = line.rstrip('\n').split('\t')
             if name not in sessions:
