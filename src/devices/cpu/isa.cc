@@ -26,11 +26,12 @@ Isa detect() {
 bool detect_whole_avx512() {
 #if defined(__x86_64__)
   if (isa() != Isa::Avx512) return false;
-  // AMD's processors name the width of their units; all others have 512 bits where they have the instructions.
-  constexpr unsigned kIdentification = 0x8000001a, k512Bits = 1u << 3;
+  // AMD's processors name the width of their units; all others have 512 bits where they have the instructions. Virtual
+  // machines may hide that bit, but not the one of units of 256 bits.
+  constexpr unsigned kIdentification = 0x8000001a, k256Bits = 1u << 2, k512Bits = 1u << 3;
   unsigned a = 0, b = 0, c = 0, d = 0;
   if (!__builtin_cpu_is("amd") || !__get_cpuid(kIdentification, &a, &b, &c, &d)) return true;
-  return (a & k512Bits) != 0;
+  return (a & k512Bits) != 0 || (a & k256Bits) == 0;
 #else
   return false;
 #endif
