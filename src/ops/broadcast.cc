@@ -45,6 +45,18 @@ BroadcastPlan::BroadcastPlan(std::span<const Shape* const> operands, const Shape
   for (int i = 0; i < operands_; ++i) std::reverse(strides_[i], strides_[i] + rank_);
 }
 
+BroadcastPlan::Repetition BroadcastPlan::repetition(int64_t most) const {
+  Repetition found{elements_, elements_};
+  int64_t period = 1;
+  for (int d = rank_ - 1; d >= 0 && period <= most; --d) {
+    bool rests = true;
+    for (int i = 0; i < operands_; ++i) rests = rests && strides_[i][d] == 0;
+    if (rests) found = {period, period * dims_[d]};
+    period *= dims_[d];
+  }
+  return found;
+}
+
 void BroadcastPlan::for_each_piece(int64_t begin, int64_t end, Piece piece) const {
   if (begin >= end) return;
   // The position as a mixed-radix number, and what it means for each operand.

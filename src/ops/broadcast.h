@@ -24,6 +24,14 @@ class BroadcastPlan {
   int64_t row() const { return dims_[rank_ - 1]; }
   bool moves(int operand) const { return strides_[operand][rank_ - 1] != 0; }
 
+  // Within blocks of so many elements, one after the other, what lies a period apart meets the same elements of the
+  // operands; both are elements() where nothing repeats. Of several such pairs the one with the largest blocks whose
+  // period is at most `most`.
+  struct Repetition {
+    int64_t period, block;
+  };
+  Repetition repetition(int64_t most) const;
+
   // Cuts elements [begin, end) of the output at the ends of rows and calls piece(offsets, at, n) for each: `at` is the
   // piece's first element in the output, offsets[i] in operand i. Allocates nothing.
   using Piece = FunctionRef<void(const int64_t* offsets, int64_t at, int64_t n)>;

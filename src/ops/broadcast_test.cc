@@ -63,6 +63,18 @@ TEST(BroadcastPlan, MergesDimensions) {
   EXPECT_FALSE(BroadcastPlan(rest, x).moves(1));
 }
 
+TEST(BroadcastPlan, FindsWhatRepeatsInBlocks) {
+  Shape to{2, 5, 4, 3}, groups{2, 1, 4, 1}, all{2, 5, 4, 3};
+  const Shape* grouped[] = {&groups};
+  const BroadcastPlan plan(grouped, to);
+  EXPECT_EQ(plan.repetition(64).period, 12);
+  EXPECT_EQ(plan.repetition(64).block, 60);
+  EXPECT_EQ(plan.repetition(4).period, 1);  // three of a group
+  EXPECT_EQ(plan.repetition(4).block, 3);
+  const Shape* whole[] = {&all};
+  EXPECT_EQ(BroadcastPlan(whole, to).repetition(64).period, to.elements());
+}
+
 TEST(BroadcastPlan, SaysWhenItCannot) {
   Shape a, b, to;
   for (int i = 0; i < 10; ++i) {

@@ -85,6 +85,7 @@ struct ElementwiseKernel::Worker {
 
   void read_singles();
   void read_input(int index);
+  static void gather(const Input& input, const float* from, int64_t first, int64_t count, float* to);
   void run(const Step& step, int64_t elements);
   void run_by_row(const Step& step);
   void reduce(const Step& step);
@@ -124,11 +125,26 @@ void ElementwiseKernel::Worker::read_input(int index) {
   }
   float* gathered = registers + static_cast<size_t>(input.tile) * k.register_floats();
   to = gathered;
-  input.plan->for_each_piece(begin, begin + n, [&](const int64_t* at, int64_t where, int64_t length) {
+  for (int64_t at = 0; at < n;) {
+    // The first period piece by piece, the others of its block from that.
+    const int64_t length = std::min(n - at, input.block - (begin + at) % input.block);
+    int64_t there = std::min(length, input.period);
+    gather(input, from, begin + at, there, gathered + at);
+    for (; there < length; there += std::min(there, length - there)) {
+      std::memcpy(gathered + at + there, gathered + at,
+                  static_cast<size_t>(std::min(there, length - there)) * sizeof(float));
+    }
+    at += length;
+  }
+}
+
+// Elements [first, first + count) of an input that broadcasts.
+void ElementwiseKernel::Worker::gather(const Input& input, const float* from, int64_t first, int64_t count, float* to) {
+  input.plan->for_each_piece(first, first + count, [&](const int64_t* at, int64_t where, int64_t length) {
     if (input.plan->moves(0)) {
-      std::memcpy(gathered + (where - begin), from + at[0], static_cast<size_t>(length) * sizeof(float));
+      std::memcpy(to + (where - first), from + at[0], static_cast<size_t>(length) * sizeof(float));
     } else {
-      std::fill_n(gathered + (where - begin), length, from[at[0]]);
+      std::fill_n(to + (where - first), length, from[at[0]]);
     }
   });
 }

@@ -121,7 +121,8 @@ class ElementwiseKernel {
   };
   struct Input {
     Access access = Access::Direct;
-    int64_t period = 0;  // of Repeat
+    int64_t period = 0;  // of Repeat and Pieces: elements so far apart are the same ...
+    int64_t block = 0;   // ... within blocks of so many
     int tile = -1;       // the register for its elements
     bool once = false;   // they are the same in every tile
     std::optional<BroadcastPlan> plan = {};

@@ -68,8 +68,11 @@ ElementwiseKernel::Input ElementwiseKernel::Builder::input_for(const Shape& from
   if (from.elements() == 1 && !ambiguous) return {.access = Access::Scalar};
   const Shape* operands[] = {&from};
   BroadcastPlan plan(operands, to);
-  bool repeats = plan.moves(0) && plan.row() == from.elements();
-  return {.access = repeats ? Access::Repeat : Access::Pieces, .period = from.elements(), .plan = plan};
+  if (plan.moves(0) && plan.row() == from.elements()) {
+    return {.access = Access::Repeat, .period = from.elements(), .block = to.elements(), .plan = plan};
+  }
+  const auto [period, block] = plan.repetition(cpu::kTileFloats / 4);
+  return {.access = Access::Pieces, .period = period, .block = block, .plan = plan};
 }
 
 void ElementwiseKernel::Builder::choose_tiles() {

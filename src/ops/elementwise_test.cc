@@ -87,6 +87,9 @@ TEST(Elementwise, GivesTheBitsOfSingleOperationsForEveryWayOfBroadcasting) {
   check(chain(), {{5, 3000}, {3000}, {5, 1}}, {5, 3000});
   check(chain(), {{6, 5, 7}, {7}, {5, 7}}, {6, 5, 7});
   check(chain(), {{6, 1, 7}, {1, 5, 1}, {}}, {6, 5, 7});
+  check(chain(), {{3, 50, 4, 5}, {3, 1, 4, 1}, {4, 5}}, {3, 50, 4, 5});  // groups of channels, beside tiles of 1024
+  check(chain(), {{7, 9, 3, 2, 4}, {7, 1, 1, 2, 1}, {7, 1, 3, 1, 4}}, {7, 9, 3, 2, 4});
+  check(chain(), {{2, 600, 30}, {2, 1, 30}, {2, 1, 1}}, {2, 600, 30});
   check(chain(), {{}, {}, {70, 70}}, {70, 70});
   check(chain(), {{}, {1}, {1, 1}}, {1, 1});
   check(chain(), {{0, 3}, {3}, {}}, {0, 3});

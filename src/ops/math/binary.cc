@@ -10,12 +10,12 @@ BinaryState prepare_binary(PrepareContext& c) {
 }
 
 BinaryState prepare_binary_fn(PrepareContext& c, cpu::BinaryFn fn) {
-  constexpr int64_t kShortRow = 128;
+  constexpr int64_t kShortRow = 128, kShortRest = 16;
   BinaryState state = prepare_binary(c);
   const BroadcastPlan& plan = state.plan;
-  // Where an operand rests along the row, gathering it would cost more than it saves.
-  const bool repeats = state.operands == cpu::Operands::VV && plan.elements() > plan.row();
-  if (repeats && plan.row() < kShortRow && c.node().type() == float32) {
+  // Where an operand rests along the row, gathering it costs as much as it saves unless rows are very short.
+  const int64_t shortest = state.operands == cpu::Operands::VV ? kShortRow : kShortRest;
+  if (plan.elements() > plan.row() && plan.row() < shortest && c.node().type() == float32) {
     ElementwiseProgram program{.inputs = 2};
     program.outputs = {program.add(fn, 0, 1)};
     const Shape* shapes[] = {&c.input(0), &c.input(1)};
