@@ -1,4 +1,7 @@
+#include <algorithm>
+
 #include "base/errors.h"
+#include "devices/cpu/tile.h"
 #include "graph/grad_context.h"
 #include "ops/array/array_util.h"
 #include "ops/array/element_type.h"
@@ -51,32 +54,75 @@ struct State {
 
 State prepare(PrepareContext& c) { return {border(c.node().attrs())}; }
 
-// Calls body(padded element, bare element) for every padded one.
-template <class Body>
-void for_each_mirrored(const KernelContext& c, const Shape& padded, const Shape& bare, int64_t border,
-                       const Body& body) {
-  const Strides strides(bare);
-  const int rank = padded.rank();
-  const int64_t n = padded.elements();
-  int64_t at[kMaxRank] = {};
-  for (int64_t i = 0; i < n; ++i) {
-    int64_t from = 0;
-    for (int d = 0; d < rank; ++d) {
-      const int64_t size = bare[d];
-      int64_t x = at[d] - int_at(c, 1, 2 * d);
-      if (x < 0) x = -x - 1 + border;
-      if (x >= size) x = 2 * size - 1 - border - x;
-      from += x * strides[d];
+// The padded tensor as lines along the last dimension that has a padding, made of pieces: all elements of the
+// dimensions behind it, which lie side by side in both tensors.
+class Lines {
+ public:
+  Lines(const KernelContext& c, const Shape& padded, const Shape& bare, int64_t border)
+      : padded_(padded), bare_(bare), border_(border), strides_(bare) {
+    for (int d = 0; d < padded.rank(); ++d) {
+      before_[d] = int_at(c, 1, 2 * d);
+      if (padded[d] == bare[d]) continue;
+      last_ = d;
+      first_ = std::min(first_, d);
     }
-    body(i, from);
-    for (int d = rank - 1; d >= 0 && ++at[d] == padded[d]; --d) at[d] = 0;
+    for (int d = last_ + 1; d < padded.rank(); ++d) piece_ *= padded[d];
+    for (int d = 0; d < last_; ++d) lines_ *= padded[d];
+    for (int d = 0; d < std::min(first_, last_); ++d) parts_ *= padded[d];
   }
-}
+
+  int64_t count() const { return lines_; }
+  int64_t parts() const { return parts_; }  // of the lines, in equal numbers, which meet no element of each other's
+  int64_t piece() const { return piece_; }
+  int64_t length() const { return padded_.rank() == 0 ? 1 : padded_[last_]; }  // in pieces
+
+  // Calls body(from, to, pieces) for line number `line`: pieces of the padded tensor from element `from` on, and where
+  // as many lie in the bare one.
+  template <class Body>
+  void cut(int64_t line, const Body& body) const {
+    int64_t to = 0, from = line * length() * piece_;
+    if (padded_.rank() == 0) return body(from, to, 1);
+    for (int d = last_ - 1; d >= 0; --d) {
+      to += mirrored(line % padded_[d], d) * strides_[d];
+      line /= padded_[d];
+    }
+    const int64_t begin = before_[last_], end = begin + bare_[last_];
+    for (int64_t i = 0; i < begin; ++i, from += piece_) body(from, to + mirrored(i, last_) * piece_, 1);
+    body(from, to, bare_[last_]);
+    from += bare_[last_] * piece_;
+    for (int64_t i = end; i < padded_[last_]; ++i, from += piece_) body(from, to + mirrored(i, last_) * piece_, 1);
+  }
+
+ private:
+  int64_t mirrored(int64_t at, int d) const {
+    int64_t x = at - before_[d];
+    if (x < 0) x = -x - 1 + border_;
+    return x < bare_[d] ? x : 2 * bare_[d] - 1 - border_ - x;
+  }
+
+  const Shape& padded_;
+  const Shape& bare_;
+  const int64_t border_;
+  const Strides strides_;
+  int64_t before_[kMaxRank];
+  int first_ = kMaxRank, last_ = 0;
+  int64_t piece_ = 1, lines_ = 1, parts_ = 1;
+};
 
 void pad_cpu(KernelContext& c) {
   with_element_type(c.dtype(0), [&]<class T>(T) {
-    for_each_mirrored(c, c.output_shape(), c.shape(0), c.state<State>().border,
-                      [&](int64_t to, int64_t from) { c.output<T>()[to] = c.input<T>(0)[from]; });
+    if (c.output_elements() == 0) return;
+    const Lines lines(c, c.output_shape(), c.shape(0), c.state<State>().border);
+    const T* bare = c.input<T>(0);
+    T* padded = c.output<T>();
+    const int64_t grain = std::max<int64_t>(1, 16384 / (lines.length() * lines.piece()));
+    c.pool().parallel_for(lines.count(), grain, [&](int64_t begin, int64_t end) {
+      for (int64_t line = begin; line < end; ++line) {
+        lines.cut(line, [&](int64_t to, int64_t from, int64_t pieces) {
+          std::copy_n(bare + from, pieces * lines.piece(), padded + to);
+        });
+      }
+    });
   });
 }
 
@@ -84,10 +130,28 @@ struct GradCpu {
   template <class T>
   static void run(KernelContext& c) {
     zero_elements(dtype_of<T>, c.raw_output(), c.output_elements(), c.pool());
-    T* out = c.output<T>();
-    for_each_mirrored(c, c.shape(0), c.output_shape(), c.state<State>().border, [&](int64_t from, int64_t to) {
-      out[to] = static_cast<T>(wrapping_add(Wide<T>(out[to]), Wide<T>(c.input<T>(0)[from])));
+    if (c.elements(0) == 0) return;
+    const Lines lines(c, c.shape(0), c.output_shape(), c.state<State>().border);
+    const T* padded = c.input<T>(0);
+    T* bare = c.output<T>();
+    const int64_t each = lines.count() / lines.parts();
+    c.pool().parallel_for(lines.parts(), 1, [&](int64_t begin, int64_t end) {
+      for (int64_t line = begin * each; line < end * each; ++line) {
+        lines.cut(line, [&](int64_t from, int64_t to, int64_t pieces) {
+          add(padded + from, bare + to, pieces * lines.piece());
+        });
+      }
     });
+  }
+
+ private:
+  template <class T>
+  static void add(const T* from, T* to, int64_t n) {
+    if constexpr (std::is_same_v<T, float>) {
+      cpu::binary_tile(cpu::BinaryFn::Add, cpu::Operands::VV)(to, from, to, n);
+    } else {
+      for (int64_t i = 0; i < n; ++i) to[i] = static_cast<T>(wrapping_add(Wide<T>(to[i]), Wide<T>(from[i])));
+    }
   }
 };
 

@@ -63,6 +63,22 @@ TEST(MirrorPad, ReflectsWithAndWithoutTheBorder) {
             .outputs = {{3, 2 + 4 + 6, 1 + 5}}});
 }
 
+// Padding rows, then columns, of images with channels is the same as doing one after the other.
+TEST(MirrorPad, PadsInnerDimensionsOfABatch) {
+  check_op({.op = "MirrorPad",
+            .inputs = {ramp({2, 2, 1, 2}), {{0, 0}, {1, 1}, {0, 0}, {0, 0}}},
+            .attrs = {{"mode", std::string("REFLECT")}},
+            .outputs = {{{{{3, 4}}, {{1, 2}}, {{3, 4}}, {{1, 2}}}, {{{7, 8}}, {{5, 6}}, {{7, 8}}, {{5, 6}}}}}});
+  check_op({.op = "MirrorPad",
+            .inputs = {ramp({1, 2, 2, 1}), {{0, 0}, {1, 0}, {0, 1}, {0, 0}}},
+            .attrs = {{"mode", std::string("REFLECT")}},
+            .outputs = {{{{{3}, {4}, {3}}, {{1}, {2}, {1}}, {{3}, {4}, {3}}}}}});
+  check_op({.op = "MirrorPadGrad",
+            .inputs = {ramp({2, 3, 2}), {{0, 0}, {1, 0}, {0, 0}}},
+            .attrs = {{"mode", std::string("SYMMETRIC")}},
+            .outputs = {{{{1 + 3, 2 + 4}, {5, 6}}, {{7 + 9, 8 + 10}, {11, 12}}}}});
+}
+
 TEST(ReverseSequence, TurnsTheBeginningOfEachRow) {
   check_op({.op = "ReverseSequence",
             .inputs = {ramp({2, 4}), {3, 0}},
