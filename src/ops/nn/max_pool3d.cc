@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <limits>
+
 #include "ops/nn/pool3d.h"
 #include "weir/ops.h"
 
@@ -29,20 +32,34 @@ void pass_on(GradContext& c, std::string_view op) {
 void gradient_of_grad(GradContext& c) { pass_on(c, "MaxPool3DGradGrad"); }
 void gradient_of_grad_grad(GradContext& c) { pass_on(c, "MaxPool3DGrad"); }
 
-// For some channels, the offset of the first of the largest elements under a window.
-template <class T, class TapsFn>
-void find_largest(const T* x, int64_t stride, int64_t count, const TapsFn& taps, int64_t (&at)[kVolumeChunk]) {
+// For some channels, the offset of the first of the largest elements under a window. Offsets of 32 bits, where a volume
+// allows them, have the width of most elements, so that the loop runs on vectors.
+template <class T, class At, class TapsFn>
+void find_largest(const T* x, int64_t stride, int64_t count, const TapsFn& taps, At (&at)[kVolumeChunk]) {
   T largest[kVolumeChunk];
   bool first = true;
   taps([&](int64_t offset) {
     const T* from = x + offset;
+    const At where = static_cast<At>(offset);
+    if (first) {
+      for_each_channel(stride, count, [&](int64_t q, int64_t i) { largest[q] = from[i]; });
+      std::fill_n(at, count, where);
+      first = false;
+      return;
+    }
     for_each_channel(stride, count, [&](int64_t q, int64_t i) {
-      const bool larger = first || from[i] > largest[q];
-      largest[q] = larger ? from[i] : largest[q];
-      at[q] = larger ? offset : at[q];
+      const T value = from[i];
+      const bool larger = value > largest[q];
+      largest[q] = larger ? value : largest[q];
+      at[q] = larger ? where : at[q];
     });
-    first = false;
   });
+}
+
+// Calls body with a value of the type for offsets in a volume.
+template <class Body>
+void with_offset_type(const VolumeGeometry& g, const Body& body) {
+  g.in_voxels() * g.in_channels <= std::numeric_limits<int32_t>::max() ? body(int32_t()) : body(int64_t());
 }
 
 struct Forward {
@@ -55,15 +72,21 @@ struct Forward {
         for_each_volume_chunk(g.in_channels, [&](int64_t first, int64_t count) {
           const T* x = c.input<T>(0) + from + first * in;
           T* y = c.output<T>() + to + first * out;
+          T largest[kVolumeChunk];
           bool begun = false;
           taps([&](int64_t offset) {
-            for_each_channel(in, count, [&](int64_t q, int64_t i) {
-              const T value = x[offset + i];
-              T& largest = y[q * out];
-              largest = !begun || value > largest ? value : largest;
-            });
+            const T* tap = x + offset;
+            if (!begun) {
+              for_each_channel(in, count, [&](int64_t q, int64_t i) { largest[q] = tap[i]; });
+            } else {
+              for_each_channel(in, count, [&](int64_t q, int64_t i) {
+                const T value = tap[i];
+                largest[q] = value > largest[q] ? value : largest[q];
+              });
+            }
             begun = true;
           });
+          for_each_channel(out, count, [&](int64_t q, int64_t i) { y[i] = largest[q]; });
         });
       });
     });
@@ -79,15 +102,17 @@ struct Grad {
       const T *x = c.input<T>(0) + first * in.channels, *dy = c.input<T>(2) + first * out.channels;
       T* dx = c.output<T>() + first * in.channels;
       clear_volume(g, n, count, dx);
-      for_each_volume_window(g, n * g.out_voxels(), (n + 1) * g.out_voxels(),
-                             [&](int64_t to, int64_t from, const auto& taps) {
-                               int64_t at[kVolumeChunk];
-                               find_largest(x + from, in.channels, count, taps, at);
-                               for (int64_t q = 0; q < count; ++q) {
-                                 T& sum = dx[from + at[q] + q * in.channels];
-                                 sum = static_cast<T>(wrapping_add<Wide<T>>(sum, dy[to + q * out.channels]));
-                               }
-                             });
+      with_offset_type(g, [&]<class At>(At) {
+        for_each_volume_window(g, n * g.out_voxels(), (n + 1) * g.out_voxels(),
+                               [&](int64_t to, int64_t from, const auto& taps) {
+                                 At at[kVolumeChunk];
+                                 find_largest(x + from, in.channels, count, taps, at);
+                                 for (int64_t q = 0; q < count; ++q) {
+                                   T& sum = dx[from + at[q] + q * in.channels];
+                                   sum = static_cast<T>(wrapping_add<Wide<T>>(sum, dy[to + q * out.channels]));
+                                 }
+                               });
+      });
     });
   }
 };
