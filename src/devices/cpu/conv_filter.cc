@@ -12,6 +12,7 @@
 #include "devices/cpu/conv_dilated.h"
 #include "devices/cpu/conv_patches.h"
 #include "devices/cpu/conv_stacked.h"
+#include "devices/cpu/conv_turned.h"
 
 namespace weir::cpu {
 namespace {
@@ -242,6 +243,7 @@ size_t conv_backward_filter_scratch_bytes(const ConvParams& params, int threads)
   if (uses_winograd<T>(p)) return winograd_backward_filter_scratch_bytes(p, threads);
   if (uses_stacks<T>(p)) return stacked_backward_filter_scratch_bytes(p, threads);
   if (uses_separation<T>(p)) return separated_backward_filter_scratch_bytes(p, threads);
+  if (turns_filter(p)) return turned_backward_filter_scratch_bytes<T>(p, threads);
   if (multiplies_pixels(p)) return pixels_backward_filter_scratch_bytes<T>(p, threads);
   return FilterGrad<T>(p, threads, nullptr).scratch_bytes();
 }
@@ -266,6 +268,7 @@ void conv_backward_filter(ThreadPool& pool, const ConvParams& params, const T* i
     if (uses_stacks<T>(p)) return stacked_backward_filter(pool, p, input, output_grad, filter_grad, scratch);
     if (uses_separation<T>(p)) return separated_backward_filter(pool, p, input, output_grad, filter_grad, scratch);
   }
+  if (turns_filter(p)) return turned_backward_filter(pool, p, input, output_grad, filter_grad, scratch);
   if (multiplies_pixels(p)) return pixels_backward_filter(pool, p, input, output_grad, filter_grad, scratch);
   FilterGrad<T>(p, pool.threads(), scratch).run(pool, input, output_grad, filter_grad);
 }

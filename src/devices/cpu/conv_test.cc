@@ -159,6 +159,7 @@ TYPED_TEST(ConvOf, MatchesDoubleReferenceForResultsOfFewChannels) {
   const auto one = large.run(1, epilogue), three = large.run(3, epilogue);
   EXPECT_EQ(one.output, three.output);
   EXPECT_EQ(one.input_grad, three.input_grad);
+  EXPECT_EQ(one.filter_grad, three.filter_grad);
 }
 
 // Whatever the method: products, patches, few channels, Winograd's in its three forms, taps.
