@@ -86,6 +86,14 @@ std::optional<cpu::ReduceShape> ReductionPlan::adjacent() const {
   return cpu::ReduceShape{first == 1 ? dims_[0] : 1, dims_[first], rank_ - first == 2 ? dims_[first + 1] : 1};
 }
 
+std::optional<ReductionPlan::Stages> ReductionPlan::stages() const {
+  const int outer = rank_ - 3;
+  if (outer < 0 || outer > 1 || !is_reduced_[outer] || dims_[outer] < kLeastOuter) return std::nullopt;
+  const int64_t parts = outer == 1 ? dims_[0] : 1, kept = dims_[outer + 1], inner = dims_[outer + 2];
+  if (parts * kept * inner == 0) return std::nullopt;
+  return Stages{{parts, dims_[outer], kept * inner}, {parts * kept, inner, 1}};
+}
+
 void ReductionPlan::for_each_row(Row row) const {
   const int inner = rank_ - 1;
   int64_t y_stride[kMaxDims] = {}, at[kMaxDims] = {};
@@ -110,15 +118,15 @@ void ReductionPlan::for_each_row(Row row) const {
   }
 }
 
-// The axes are not known yet: room for whatever they turn out to be. reduce() wants at most a 16th of its input, the
-// general way an accumulator for each result.
+// The axes are not known yet: room for whatever they turn out to be. reduce() wants at most a 16th of its input, as
+// much lies between two stages, and the general way wants an accumulator for each result.
 NoState prepare_reduction(PrepareContext& c) {
   const size_t results = static_cast<size_t>(std::max<int64_t>(c.output().elements(), 0));
   const size_t accumulators = results * 2 * sizeof(double);
   const size_t runs = static_cast<size_t>(c.input(0).elements()) * sizeof(float) / 16;
   const bool is_float = c.node().attrs().has("T") && c.node().type() == float32;
   // Up to two dimensions leave the reduced ones neighbours.
-  c.set_scratch(!is_float ? accumulators : c.input(0).rank() <= 2 ? runs : std::max(runs, accumulators));
+  c.set_scratch(!is_float ? accumulators : c.input(0).rank() <= 2 ? runs : std::max(2 * runs, accumulators));
   return {};
 }
 

@@ -31,6 +31,14 @@ class ReductionPlan {
   bool keeps_all() const { return reduced_ == 1; }  // nothing to do but copy
   // The form [outer, reduced, inner], when the reduced dimensions are neighbours.
   std::optional<cpu::ReduceShape> adjacent() const;
+  // Two such forms, one after the other, when what is reduced is the innermost dimension and one farther out, as in
+  // group normalisation: first the outer one, of kLeastOuter elements or more, so that what is between them is small.
+  static constexpr int64_t kLeastOuter = 16;
+  struct Stages {
+    cpu::ReduceShape outer, inner;
+    int64_t between() const { return outer.outer * outer.inner; }  // elements
+  };
+  std::optional<Stages> stages() const;
 
   // Visits the whole input in order, in rows of the innermost dimension: row(x, y, n) starts at element x of the input
   // and goes to element y of the output (if the innermost dimension is reduced) or to elements y .. y + n - 1.
@@ -83,6 +91,12 @@ struct ReductionKernel {
     }
     if constexpr (std::is_same_v<T, float>) {
       if (auto shape = plan.adjacent()) return cpu::reduce(F::kFn, x, *shape, y, c.scratch(), c.pool());
+      if (auto stages = plan.stages()) {
+        float* between = static_cast<float*>(c.scratch());
+        float* rest = between + stages->between();
+        cpu::reduce(F::kFn, x, stages->outer, between, rest, c.pool());
+        return cpu::reduce(F::kFn, between, stages->inner, y, rest, c.pool());
+      }
     }
     A* sums = static_cast<A*>(c.scratch());
     std::fill_n(sums, results, F::template start<T>());

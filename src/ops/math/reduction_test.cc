@@ -57,6 +57,21 @@ TEST(Reduction, MatchesItsReferenceForAllSetsOfAxes) {
   }
 }
 
+TEST(Reduction, MatchesItsReferenceForGroupsOfChannels) {
+  const Shape shapes[] = {{2, 5, 7, 3, 4}, {1, 4, 4, 2, 50}, {3, 20, 1, 8, 1}, {2, 3, 5, 3, 4}};
+  for (const char* op : kReductions) {
+    for (const Shape& shape : shapes) {
+      for (const std::vector<int>& axes : {std::vector<int>{1, 2, 4}, {0, 1, 2, 4}}) {
+        check_op({.op = op,
+                  .inputs = {scattered(shape, 0.9, 1.1), Tensor(std::vector<int32_t>(axes.begin(), axes.end()))},
+                  .attrs = {{"keep_dims", true}},
+                  .reference = [&](const Tensors& in) { return Tensors{reference(op, in[0], axes)}; },
+                  .gradient = false});
+      }
+    }
+  }
+}
+
 TEST(Reduction, MatchesItsReferenceOnLargeAndEmptyShapes) {
   const std::pair<Shape, std::vector<int>> cases[] = {{{3, 1051}, {1}},   {{1051, 3}, {0}},
                                                       {{7, 131, 5}, {1}}, {{7, 131, 5}, {0, 2}},
