@@ -231,6 +231,33 @@ void gradient_case(Case& c, const Output& y, const std::vector<Output>& of) {
 Output depthwise(const Output& x, const Output& taps, const Sizes& s) {
   return nn::depthwise_conv2d(x, taps, {.strides = {1, s["stride"], s["stride"], 1}, .padding = "SAME"});
 }
+Shape volume(const Sizes& s) { return {s["batch"], s["size"], s["size"], s["size"], s["channels"]}; }
+void volume_pool_case(Case& c, const Sizes& s) { c.fetches = {nn::max_pool3d(c.feed(uniform(volume(s))))}; }
+void volume_pool_grad_case(Case& c, const Sizes& s) {
+  Output x = c.feed(uniform(volume(s)));
+  gradient_case(c, nn::max_pool3d(x), {x});
+}
+
+Output mirrored(const Output& x, const Sizes& s) {
+  const int by = static_cast<int>(s["by"]);
+  return mirror_pad(x, {{0, 0}, {by, by}, {by, by}, {0, 0}}, MirrorMode::Reflect);
+}
+void mirror_pad_case(Case& c, const Sizes& s) { c.fetches = {mirrored(c.feed(uniform(image(s, "channels"))), s)}; }
+void mirror_pad_grad_case(Case& c, const Sizes& s) {
+  Output x = c.feed(uniform(image(s, "channels")));
+  gradient_case(c, mirrored(x, s), {x});
+}
+
+// Channels in groups, as group normalisation sees them.
+Shape groups(const Sizes& s) { return {s["batch"], s["size"], s["size"], s["groups"], s["channels"] / s["groups"]}; }
+void group_mean_case(Case& c, const Sizes& s) {
+  c.fetches = {reduce_mean(c.feed(uniform(groups(s))), {.axes = {1, 2, 4}, .keep_dims = true})};
+}
+void group_difference_case(Case& c, const Sizes& s) {
+  Output means = c.feed(uniform({s["batch"], 1, 1, s["groups"], 1}));
+  c.fetches = {squared_difference(c.feed(uniform(groups(s))), means)};
+}
+
 struct DepthwiseInputs {
   Output x, taps;
 };
@@ -370,6 +397,12 @@ const std::map<std::string, void (*)(Case&, const Sizes&)> kCases = {
     {"select", select_case},
     {"max_pool", max_pool_case},
     {"max_pool_grad", max_pool_grad_case},
+    {"volume_pool", volume_pool_case},
+    {"volume_pool_grad", volume_pool_grad_case},
+    {"mirror_pad", mirror_pad_case},
+    {"mirror_pad_grad", mirror_pad_grad_case},
+    {"group_mean", group_mean_case},
+    {"group_difference", group_difference_case},
     {"lrn", lrn_case},
     {"lrn_grad", lrn_grad_case},
     {"cross_entropy", cross_entropy_case},

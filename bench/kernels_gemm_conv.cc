@@ -372,6 +372,10 @@ void bench_convs(const Bench& bench) {
   bench_conv(bench, same(2, 56, 256, 256, 3, 1));
   bench_conv(bench, same(2, 64, 64, 2, 1, 1));
   bench_conv(bench, same(2, 64, 128, 64, 2, 2));
+  // Of autoencoders and of networks that transfer styles.
+  bench_conv(bench, same(32, 32, 32, 64, 4, 2));
+  bench_conv(bench, same(2, 96, 3, 32, 9, 1));
+  bench_conv(bench, same(2, 96, 32, 3, 9, 1));
 }
 
 }  // namespace

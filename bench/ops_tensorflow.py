@@ -69,6 +69,54 @@ def max_pool_grad(s):
     return lambda: raw.MaxPoolGrad(orig_input=x, orig_output=y, grad=dy, **window)
 
 
+def _volume_pool(s):
+    window = dict(ksize=[1, 2, 2, 2, 1], strides=[1, 2, 2, 2, 1], padding="SAME")
+    return uniform(s["batch"], s["size"], s["size"], s["size"], s["channels"]), window
+
+
+def volume_pool(s):
+    x, window = _volume_pool(s)
+    return lambda: raw.MaxPool3D(input=x, **window)
+
+
+def volume_pool_grad(s):
+    x, window = _volume_pool(s)
+    y = raw.MaxPool3D(input=x, **window)
+    dy = uniform(*y.shape)
+    return lambda: raw.MaxPool3DGrad(orig_input=x, orig_output=y, grad=dy, **window)
+
+
+def _mirror_pad(s):
+    by = [s["by"]] * 2
+    return dict(input=uniform(s["batch"], s["size"], s["size"], s["channels"]), mode="REFLECT",
+                paddings=tf.constant([[0, 0], by, by, [0, 0]]))
+
+
+def mirror_pad(s):
+    call = _mirror_pad(s)
+    return lambda: raw.MirrorPad(**call)
+
+
+def mirror_pad_grad(s):
+    call = _mirror_pad(s)
+    call["input"] = raw.MirrorPad(**call)
+    return lambda: raw.MirrorPadGrad(**call)
+
+
+def _groups(s):
+    return uniform(s["batch"], s["size"], s["size"], s["groups"], s["channels"] // s["groups"])
+
+
+def group_mean(s):
+    x, axes = _groups(s), tf.constant([1, 2, 4])
+    return lambda: raw.Mean(input=x, axis=axes, keep_dims=True)
+
+
+def group_difference(s):
+    x, means = _groups(s), uniform(s["batch"], 1, 1, s["groups"], 1)
+    return lambda: raw.SquaredDifference(x=x, y=means)
+
+
 def _depthwise(s):
     x = uniform(s["batch"], s["size"], s["size"], s["channels"])
     f = uniform(s["filter"], s["filter"], s["channels"], 1)

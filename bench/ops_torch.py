@@ -67,6 +67,31 @@ def max_pool_grad(s):
     return lambda: aten.max_pool2d_with_indices_backward(dy, x, *window, at)
 
 
+def volume_pool(s):
+    x = uniform(s["batch"], s["channels"], s["size"], s["size"], s["size"])
+    x = x.contiguous(memory_format=torch.channels_last_3d)
+    return lambda: F.max_pool3d(x, 2, 2)
+
+
+def mirror_pad(s):
+    x = image(s["batch"], s["size"], s["channels"])
+    return lambda: F.pad(x, [s["by"]] * 4, mode="reflect")
+
+
+def _groups(s):
+    return uniform(s["batch"], s["size"], s["size"], s["groups"], s["channels"] // s["groups"])
+
+
+def group_mean(s):
+    x = _groups(s)
+    return lambda: torch.mean(x, [1, 2, 4], keepdim=True)
+
+
+def group_difference(s):
+    x, means = _groups(s), uniform(s["batch"], 1, 1, s["groups"], 1)
+    return lambda: torch.square(x - means)
+
+
 def _depthwise(s):
     f = uniform(s["channels"], 1, s["filter"], s["filter"]).contiguous(memory_format=torch.channels_last)
     x = image(s["batch"], s["size"], s["channels"])
