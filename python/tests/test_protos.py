@@ -71,3 +71,14 @@ def test_examples_are_built_from_keyword_arguments():
 def test_summaries_have_nested_values():
     summary = protos.Summary(value=[protos.Summary.Value(tag="loss", simple_value=0.5)])
     assert summary.value[0].tag == "loss" and summary.value[0].simple_value == 0.5
+
+
+def test_lists_of_numbers_take_what_stands_for_a_number():
+    import numpy as np
+
+    assert list(protos.Int64List(value=[True, np.bool_(False), 3, np.int64(4), np.array(5)]).value) == [1, 0, 3, 4, 5]
+    assert list(protos.Int64List(value=np.array([True, False])).value) == [1, 0]
+    assert list(protos.FloatList(value=[True, np.array(2.5), np.float32(0.5)]).value) == [1.0, 2.5, 0.5]
+    for wrong in ([2.0], [np.float32(2)], ["2"], 7):
+        with pytest.raises(TypeError):
+            protos.Int64List(value=wrong)

@@ -80,7 +80,27 @@ class _Registry:
         for nested in descriptor.nested_types:  # protobuf 3.20 leaves Summary.Value and its like out
             if not hasattr(cls, nested.name):
                 setattr(cls, nested.name, self._class(nested))
+        if descriptor.name in ("Int64List", "FloatList"):
+            _take_numbers(cls, int if descriptor.name == "Int64List" else float)
         return cls
+
+
+def _take_numbers(cls, kind):
+    """Lets lists of numbers be made of True, of numpy's and of arrays of one element, which protobuf 7 refuses."""
+    original = cls.__init__
+
+    def plain(item):
+        item = item.item() if getattr(item, "shape", None) == () else item
+        return kind(item) if isinstance(item, bool) else item
+
+    def __init__(self, *args, **fields):
+        try:
+            original(self, *args, **fields)
+        except TypeError:
+            self.Clear()
+            original(self, *args, **{**fields, "value": [plain(item) for item in fields.get("value", ())]})
+
+    cls.__init__ = __init__
 
 
 def _top_level(file):
