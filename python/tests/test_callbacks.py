@@ -364,3 +364,14 @@ def test_the_function_lives_as_long_as_its_graph():
     del graph, session, y
     gc.collect()
     assert watched() is None
+
+
+def test_values_of_py_function_have_numpy(sess):
+    def describe(number, text, vector):
+        assert isinstance(text.numpy(), bytes)
+        return text.numpy() + str(number.numpy() + vector.numpy().sum()).encode()
+
+    text = tf.py_function(describe, [tf.constant(2.0), tf.constant("sum "), tf.constant([1.0, 2.0])], tf.string)
+    assert sess.run(text) == b"sum 5.0"
+    same = tf.py_function(lambda *values: list(values), [tf.constant(b"a"), tf.constant([1, 2])], [tf.string, tf.int32])
+    assert [value.tolist() if hasattr(value, "tolist") else value for value in sess.run(same)] == [b"a", [1, 2]]

@@ -1,5 +1,6 @@
 """tf.py_func: a Python function as an operation."""
 
+import functools
 import itertools
 import traceback
 import weakref
@@ -56,8 +57,27 @@ _py_funcs = _PyFuncs()
 
 
 def eager_py_func(func, inp, Tout, name=None):
-    """``py_func``, for programs that call TensorFlow 1.15's ``py_function``: ``func`` gets arrays."""
-    return py_func(func, inp, Tout, stateful=True, name=name)
+    """``py_func``, for programs that call TensorFlow 1.15's ``py_function``: ``func`` gets arrays that have ``numpy()``."""
+    if not callable(func):
+        raise ValueError(f"Expected func to be callable, got func of type {type(func)}")
+    value = _value_class()
+    return py_func(lambda *values: func(*map(value, values)), inp, Tout, stateful=True, name=name)
+
+
+@functools.cache
+def _value_class():
+    """The class of the arrays that stand for the tensors whose values can be asked for at once."""
+    import numpy
+
+    class Value(numpy.ndarray):
+        def __new__(cls, value):
+            return numpy.asarray(value, object if isinstance(value, bytes) else None).view(cls)
+
+        def numpy(self):
+            """The array, or the scalar of numpy, or bytes."""
+            return self.view(numpy.ndarray)[()]
+
+    return Value
 
 
 def numpy_function(func, inp, Tout, name=None):
