@@ -141,6 +141,13 @@ for _name in ("le", "gt", "ge"):
     setattr(Flag, f"__{_name}__", _on_value(getattr(operator, _name), False))
 
 
+def _flags_of_absl():
+    """The flags that the program and its libraries define with the package absl, which TensorFlow 1.5 and later share; None
+    where absl is not loaded or is this module."""
+    module = sys.modules.get("absl.flags")
+    return None if module is None or module is sys.modules[__name__] else getattr(module, "FLAGS", None)
+
+
 class FlagValues:
     """The flags of a program: attributes are values, items are Flag objects."""
 
@@ -161,7 +168,12 @@ class FlagValues:
             raise AttributeError(name)
         self._parse_on_access()
         if name not in flags:
-            raise UnrecognizedFlagError(f"no flag --{name} is defined")
+            others = _flags_of_absl()
+            if others is None or name not in others:
+                raise UnrecognizedFlagError(f"no flag --{name} is defined")
+            if not others.is_parsed():
+                others(list(sys.argv), known_only=True)
+            return getattr(others, name)
         return flags[name].value
 
     def __setattr__(self, name, value):
@@ -170,6 +182,8 @@ class FlagValues:
             flags[name].value = value
         elif name.startswith("_"):
             self.__dict__[name] = value
+        elif name in (_flags_of_absl() or ()):
+            setattr(_flags_of_absl(), name, value)
         else:
             flags[name] = Flag(name, value, "", _as_given, "value")
 
@@ -184,7 +198,7 @@ class FlagValues:
         self._define(flag)
 
     def __contains__(self, name):
-        return name in self.__dict__["__flags"]
+        return name in self.__dict__["__flags"] or name in (_flags_of_absl() or ())
 
     def __iter__(self):
         return iter(self.__dict__["__flags"])
