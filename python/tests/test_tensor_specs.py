@@ -25,11 +25,16 @@ def test_bounds_broadcast_to_the_shape_and_cannot_be_changed():
 
 def test_specs_are_equal_by_shape_type_and_bounds():
     spec = Bounded((1, 2), tf.int32, (0, 0), 9, "name")
-    assert spec == Bounded((1, 2), tf.int32, 0, 9) and spec != Bounded((1, 2), tf.int32, 1, 9) and spec != tf.TensorSpec((1, 2), tf.int32)
+    assert spec == Bounded((1, 2), tf.int32, 0, 9, "name") and spec != Bounded((1, 2), tf.int32, 0, 9) and spec != tf.TensorSpec((1, 2), tf.int32)
     assert pickle.loads(pickle.dumps(spec)) == spec and Bounded.from_spec(spec) == spec
     free = Bounded.from_spec(tf.TensorSpec((1, 2), tf.int32, "free"))
     assert (free.minimum, free.maximum, free.name) == (tf.int32.min, tf.int32.max, "free")
-    assert tf.TensorSpec.from_spec(spec) == tf.TensorSpec((1, 2), tf.int32)
+    assert tf.TensorSpec.from_spec(spec) == tf.TensorSpec((1, 2), tf.int32, "name")
+
+
+def test_specs_of_the_same_unknown_sizes_are_equal():
+    assert tf.TensorSpec([None, 7], tf.float32) == tf.TensorSpec([None, 7], tf.float32)
+    assert tf.TensorSpec(None, tf.float32) != tf.TensorSpec([None, 7], tf.float32)
 
 
 def test_the_constant_value_of_a_value_is_the_value():
