@@ -11,7 +11,7 @@ import importlib.util
 import inspect
 import os
 
-from weir import names as _names, old_libraries as _old_libraries
+from weir import names as _names, nest as _nest, old_libraries as _old_libraries
 from weir.names import tensorflow_alias as _tensorflow_alias
 from weir.names.absent import Absent as _Absent
 
@@ -35,7 +35,9 @@ def _keras():
         _old_libraries.install()  # and Python as it was
         os.environ.setdefault("KERAS_BACKEND", "tensorflow")
         _package = importlib.import_module("keras")
-        _take_training(importlib.import_module("keras.engine.network").Network)
+        network = importlib.import_module("keras.engine.network").Network
+        _take_training(network)
+        _see_output_shapes(importlib.import_module("keras.engine.base_layer").Layer, network)
         layers = importlib.import_module("keras.layers")  # tf.keras names the base of wrappers among them
         if not hasattr(layers, "Wrapper"):
             layers.Wrapper = importlib.import_module("keras.layers.wrappers").Wrapper
@@ -56,6 +58,35 @@ def _take_training(network):
             return original(self, inputs, mask)
 
     network.call = call
+
+
+def _see_output_shapes(layer, network):
+    """Lets layers and models of the program give any structure of tensors and leave the shapes of these unsaid, as those
+    of tf.keras may: the tensors have shapes."""
+    add, of_input, of_network = layer._add_inbound_node, layer.compute_output_shape, network.compute_output_shape
+    names = list(inspect.signature(add).parameters)[1:]
+
+    @functools.wraps(of_network)
+    def compute_output_shape(self, input_shape):
+        return of_network(self, input_shape) if self._is_graph_network else None
+
+    def leaves_shapes_open(self):
+        method = type(self).compute_output_shape
+        if method is compute_output_shape:
+            return not self._is_graph_network
+        return method is of_input and type(self).__module__.partition(".")[0] != "keras"
+
+    @functools.wraps(add)
+    def add_inbound_node(self, *args, **kwargs):
+        given = {**dict(zip(names, args)), **kwargs}
+        if leaves_shapes_open(self):
+            outputs = given["output_tensors"] = _nest.flatten(given["output_tensors"])
+            given["output_shapes"] = [tuple(x.shape.as_list()) if x.shape.ndims is not None else None for x in outputs]
+            masks = given["output_masks"]
+            given["output_masks"] = masks if isinstance(masks, list) and len(masks) == len(outputs) else None
+        return add(self, **given)
+
+    layer._add_inbound_node, network.compute_output_shape = add_inbound_node, compute_output_shape
 
 
 def __getattr__(name):

@@ -55,15 +55,17 @@ class Graph(_weir.Graph):
         return _Device(self, device_name_or_function)
 
     def _apply_device_functions(self, op):
-        """Tells ``op``, by its ``_set_device``, the device of the scopes around: how Keras asks for it."""
+        """Tells ``op`` the device of the scopes around: how Keras asks for it."""
         names = self._device_names[self._device_names.index(None) + 1:] if None in self._device_names \
             else self._device_names
         spec_class = public_names.at("weir.core.device:DeviceSpec")
         spec = spec_class()
         for name in names:
             spec.merge_from(spec_class.from_string(name(op) if callable(name) else name))
-        if names:
-            op._set_device(spec.to_string())
+        if names and hasattr(op, "_set_device_from_string"):
+            op._set_device_from_string(spec.to_string())
+        elif names:
+            op._set_device(spec)
 
     def control_dependencies(self, control_inputs):
         if control_inputs is not None:
