@@ -174,6 +174,21 @@ def test_flags_of_absl_are_parsed_for_tests(weir):
     assert result.returncode == 0, result.stderr
 
 
+def test_flags_of_absl_are_among_those_of_tensorflow(weir):
+    pytest.importorskip("absl")
+    program = """
+        import tensorflow as tf
+        from absl import flags
+        flags.DEFINE_string("kind", "default", "")
+        FLAGS = tf.flags.FLAGS
+        print(FLAGS.kind, "kind" in FLAGS)
+        FLAGS.kind = "set"
+        print(flags.FLAGS.kind)
+    """
+    result = weir({"p.py": program}, "p.py", "--kind=given")
+    assert result.stdout == "given True\nset\n", result.stderr
+
+
 def test_python2_tracebacks_show_the_users_lines(weir):
     program = """\
         from itertools import izip, imap
@@ -276,9 +291,11 @@ def test_urllib_has_its_modules_without_an_import(weir):
         print(urllib.parse.quote("a b"), callable(urllib.request.urlretrieve))
         try: urllib.nothing
         except AttributeError as error: print(error)
+        import multiprocessing
+        print(multiprocessing.pool.ThreadPool(1).map(abs, [-1]))
     """
     result = weir({"p.py": program}, "p.py")
-    assert result.stdout == "a%20b True\nmodule 'urllib' has no attribute 'nothing'\n", result.stderr
+    assert result.stdout == "a%20b True\nmodule 'urllib' has no attribute 'nothing'\n[1]\n", result.stderr
 
 
 def test_old_names_stay_out_of_other_processes():
@@ -405,6 +422,17 @@ def test_skimage_has_measures_that_moved_and_resizes_masks(weir, installed):
     """
     result = weir({**packages, "p.py": program}, "p.py")
     assert result.stdout == "{'channel_axis': -1} {} 3\nfloat64 bool bool\n", result.stderr
+
+
+def test_the_package_tf_gan_is_contrib_gan(weir, installed):
+    library = {"site-packages/tensorflow_gan/__init__.py": "import tensorflow as tf\ndef gan_model(): return tf.Graph"}
+    program = """
+        import tensorflow as tf
+        tfgan = tf.contrib.gan
+        print(tfgan.gan_model() is tf.Graph, dir(tfgan))
+    """
+    result = weir({"p.py": program, **library}, "p.py")
+    assert result.stdout == "True ['gan_model', 'tf']\n", result.stderr
 
 
 def test_librosa_takes_arguments_by_position_and_has_what_it_lost(weir, installed):

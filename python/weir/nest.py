@@ -23,6 +23,14 @@ def is_sequence(value):
 is_nested = is_sequence
 
 
+def _is_namedtuple(instance, strict=False):
+    """Whether it is a named tuple; with ``strict``, of a class that is derived from nothing but tuple."""
+    fields = getattr(type(instance), "_fields", None) if isinstance(instance, tuple) else None
+    if fields is None or not all(isinstance(field, str) for field in fields):
+        return False
+    return not strict or type(instance).__bases__ == (tuple,)
+
+
 # With ``expand_composites`` what is made of tensors (a SparseTensor, a RaggedTensor, IndexedSlices) is nested too: it stands
 # as a list of one, its components.
 

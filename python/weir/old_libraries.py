@@ -144,15 +144,18 @@ def _patch_math_of_fractions(fractions):
     _add(fractions, gcd=math.gcd)
 
 
-def _patch_urllib(urllib):
+def _loads(*names):
     """`import urllib` is enough for urllib.request and its like: TensorFlow has loaded them when a program runs."""
 
-    def load(name):
-        if name not in ("error", "parse", "request", "response", "robotparser"):
-            raise AttributeError(f"module 'urllib' has no attribute {name!r}")
-        return importlib.import_module(f"urllib.{name}")
+    def patch(package):
+        def load(name):
+            if name not in names:
+                raise AttributeError(f"module {package.__name__!r} has no attribute {name!r}")
+            return importlib.import_module(f"{package.__name__}.{name}")
 
-    urllib.__getattr__ = load
+        package.__getattr__ = load
+
+    return patch
 
 
 def _patch_threading(threading):
@@ -196,6 +199,19 @@ def _patch_pil_image(image):
         _add(image, ANTIALIAS=image.LANCZOS)
     _add(image, LINEAR=image.BILINEAR, CUBIC=image.BICUBIC, fromstring=image.frombytes)
     _add(image.Image, tostring=image.Image.tobytes, fromstring=image.Image.frombytes)
+    current = image.fromarray
+
+    def fromarray(obj, mode=None):
+        """An array whose type is none of PIL's, but whose mode is given, is read as bytes of that mode."""
+        try:
+            return current(obj) if mode is None else current(obj, mode)
+        except TypeError:
+            if mode is None or getattr(obj, "ndim", 0) < 2:
+                raise
+            data = obj.tobytes()
+            return image.frombuffer(mode, (obj.shape[1], obj.shape[0]), data, "raw", mode, 0, 1)
+
+    image.fromarray = fromarray
 
 
 def _patch_pil_fonts(fonts):
@@ -315,12 +331,13 @@ _PATCHES = {
     "html.parser": _patch_html_parser,
     "inspect": _patch_inspect,
     "itertools": _patch_itertools,
+    "multiprocessing": _loads("pool"),
     "numpy": old_numpy.patch,
     "scipy.misc": _patch_scipy_misc,
     "string": _patch_string,
     "threading": _patch_threading,
     "time": _patch_time,
-    "urllib": _patch_urllib,
+    "urllib": _loads("error", "parse", "request", "response", "robotparser"),
     **old_media.PATCHES,
     **old_scipy.patches(),
 }

@@ -40,6 +40,8 @@ def patch(numpy):
     _patch_issubdtype(numpy)
     for name in ("array", "asarray", "asanyarray"):
         setattr(numpy, name, _with_ragged_lists(getattr(numpy, name)))
+    for name in ("ndim", "shape", "size"):
+        setattr(numpy, name, _of_ragged_lists(getattr(numpy, name), numpy.asarray))
     _weir.arrays_have_old_values()
     _weir.lists_of_slices_are_indices()
     if int(numpy.__version__.split(".")[0]) >= 2:
@@ -120,6 +122,19 @@ def _with_interpolation(original):
         return original(*args, **options)
 
     return percentile
+
+
+def _of_ragged_lists(original, asarray):
+    """What numpy tells of lists of unequal lengths: np.size([[1], [2, 3]]) is 2."""
+
+    @functools.wraps(original)
+    def tell(a, *args, **options):
+        try:
+            return original(a, *args, **options)
+        except ValueError:
+            return original(asarray(a), *args, **options)
+
+    return tell
 
 
 def _with_whole_floats(original):

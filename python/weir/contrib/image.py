@@ -1,6 +1,7 @@
 """tf.contrib.image: pictures turned, moved and bent."""
 
 from weir import _weir, names as _names
+from weir.core.op_functions import raw_ops as _raw_ops
 from weir.core.stack import get_default_graph as _graph
 
 
@@ -34,6 +35,11 @@ def matrices_to_flat_transforms(transform_matrices):
 
 def compose_transforms(*transforms):
     return _weir.image_compose_transforms(_graph(), list(transforms))
+
+
+def bipartite_match(distance_mat, num_valid_rows, top_k=-1, name=None):
+    """The column that each row is matched with, nearest pairs first, and the row of each column; -1 for none."""
+    return _raw_ops.BipartiteMatch(distance_mat=distance_mat, num_valid_rows=num_valid_rows, top_k=top_k, name=name)
 
 
 __getattr__, __dir__ = _names.namespace(__name__)

@@ -31,6 +31,10 @@ class Module:
         """The scope that the module was made with, to be entered again."""
         return name_scope(self._scope_name)
 
+    def _no_dependency(self, value):
+        """What an attribute is set to that checkpoints of objects are not to follow: the value, since none are written."""
+        return value
+
     @property
     def variables(self):
         """In the order of the attributes' names, those of modules inside last."""

@@ -121,7 +121,8 @@ enable_control_flow_v2 = enable_all_control_flow_v2 = with_control_flow_v2 = run
     disable_control_flow_v2 = disable_all_xla = disable_xla = enable_output_all_intermediates = disable_tfrt = \
     run_without_tensor_float_32 = no_xla_auto_jit = xla_allow_fallback = disable_cudnn_autotune = \
     enable_tf_xla_constant_folding = assert_no_new_tensors = assert_no_new_pyobjects_executing_eagerly = \
-    build_as_function_and_v1_graph = also_run_as_tf_function = enable_v2_tensorshape = with_c_api = with_c_shapes = _identity_decorator
+    build_as_function_and_v1_graph = also_run_as_tf_function = enable_v2_tensorshape = with_c_api = with_c_shapes = \
+    enable_c_api = enable_c_shapes = _identity_decorator
 
 
 def assert_no_garbage_created(function):

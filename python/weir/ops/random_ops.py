@@ -42,7 +42,8 @@ def multinomial(logits, num_samples, seed=None, name=None, output_dtype=None):
     return _weir.multinomial(_graph(), logits, num_samples, _truncated(seed), output_dtype or dtypes.int64, name)
 
 
-categorical = multinomial
+def categorical(logits, num_samples, dtype=None, seed=None, name=None):
+    return multinomial(logits, num_samples, seed, name, dtype)
 
 
 def random_crop(value, size, seed=None, name=None):

@@ -75,6 +75,7 @@ class ExponentialMovingAverage:
         if isinstance(zero_debias, str):  # TensorFlow 0.x: (decay, num_updates, name)
             zero_debias, name = False, zero_debias
         self._name, self._zero_debias = name, bool(zero_debias)
+        self._decay, self._num_updates = decay, num_updates
         self._graphs = {_graph()}  # whose nodes the averages are; they must outlive those
         self._impl = _weir.exponential_moving_average(_graph(), decay, num_updates, zero_debias, name)
 
