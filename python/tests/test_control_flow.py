@@ -524,3 +524,12 @@ def test_a_branch_that_does_not_fit_the_shapes_is_an_error_only_when_it_is_taken
             assert sess.run(gradient, {x: values}).tolist() == values.tolist()
         with pytest.raises(tf.errors.InvalidArgumentError, match="Matrix size-incompatible"):
             sess.run(forced, {x: np.ones([2, 5])})
+
+
+def test_values_from_around_a_branch_do_not_forbid_it(pred):
+    sizes = tf.stack([5, 10])
+    masks = tf.ones([3, 4, 2])
+    y = tf.cond(pred, lambda: tf.reshape(masks, [-1, sizes[0], sizes[1]]), lambda: masks)
+    assert run(y, {pred: False}).shape == (3, 4, 2)
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        run(y, {pred: True})

@@ -9,6 +9,7 @@
 #include "graph/infer_context.h"
 #include "graph/node.h"
 #include "graph/run_check.h"
+#include "tensor/elements.h"
 
 namespace weir {
 namespace {
@@ -164,6 +165,18 @@ class GraphValues final : public InferContext::Values {
   const Node& node_;
 };
 
+// What is left of them where only the shapes are to count.
+class NoValues final : public InferContext::Values {
+ public:
+  explicit NoValues(const Node& node) : node_(node) {}
+  Tensor value(int) override { return {}; }
+  Shape value_as_shape(int input) override { return shape_of_length(node_.inputs[static_cast<size_t>(input)].shape()); }
+  Shape handle_shape(int input) override { return GraphValues(node_).handle_shape(input); }
+
+ private:
+  const Node& node_;
+};
+
 // TensorFlow's words.
 Error finalized_error() { return error(Code::FailedPrecondition, "Graph is finalized and cannot be modified."); }
 
@@ -187,13 +200,29 @@ std::vector<FlatArg> flatten_args(const std::vector<ArgSpec>& args, const AttrMa
 void infer_shapes(Node& node) {
   std::vector<const Shape*> inputs;
   for (const Output& input : node.inputs) inputs.push_back(&input.shape());
+  const auto infer = [&](InferContext::Values& values) {
+    InferContext context(*node.op, node.attrs, inputs, node.output_types.size(), values);
+    try {
+      if (node.op->def->infer) node.op->def->infer(context);
+    } catch (const RunCheck&) {  // the run says so
+    }
+    node.output_shapes = context.take_outputs();
+  };
   GraphValues values(node);
-  InferContext context(*node.op, node.attrs, inputs, node.output_types.size(), values);
   try {
-    if (node.op->def->infer) node.op->def->infer(context);
-  } catch (const RunCheck&) {  // the run says so
+    infer(values);
+  } catch (const Error&) {
+    // A branch may be there for other values than those that the graph knows: whether it fails is for the run to say, if
+    // shapes alone allow it. TensorFlow's branches see no values from around them.
+    if (!node.body) throw;
+    NoValues none(node);
+    try {
+      infer(none);
+      return;
+    } catch (const Error&) {
+    }
+    throw;
   }
-  node.output_shapes = context.take_outputs();
 }
 
 void Graph::Impl::check_not_finalized() const {
