@@ -24,7 +24,7 @@ REASONS = [
 
 # Operations of a library that is loaded with a module.
 CONTRIB = {'ImageProjectiveTransform': 'tensorflow.contrib.image', 'ImageProjectiveTransformV2': 'tensorflow.contrib.image',
-           'GatherTree': 'tensorflow.contrib.seq2seq'}
+           'BipartiteMatch': 'tensorflow.contrib.image', 'GatherTree': 'tensorflow.contrib.seq2seq'}
 
 # Differences that are meant, or are TensorFlow's: (operation, type, part of the description, why).
 ACCEPTED = [

@@ -26,6 +26,18 @@ TEST(NonMaxSuppression, KeepsTheBestOfBoxesThatOverlap) {
   check_op({.op = "NonMaxSuppressionV3", .inputs = {kBoxes, kScores, 0, 0.9, 0.7}, .outputs = {Tensor(int32, {0})}});
 }
 
+TEST(BipartiteMatch, MatchesTheNearestPairsFirst) {
+  const In distances = {{0.5, 0.1, 0.8}, {0.3, 0.2, 0.15}};
+  check_op({.op = "BipartiteMatch",
+            .inputs = {distances, {-1}},
+            .outputs = {{1, 2}, {-1, 0, 1}},
+            .bad = {{.inputs = {distances, {3}}, .message = "at least 3 rows"},
+                    {.inputs = {distances, {1, 2}}, .message = "one element"},
+                    {.inputs = {{1.0}, {1}}, .message = "rank 2"}}});
+  check_op({.op = "BipartiteMatch", .inputs = {distances, {1}}, .outputs = {{1, -1}, {-1, 0, -1}}});
+  check_op({.op = "BipartiteMatch", .inputs = {distances, {2}}, .attrs = {{"top_k", 1}}, .outputs = {{1, -1}, {-1, 0, -1}}});
+}
+
 TEST(NonMaxSuppressionV4, FillsUpAndCounts) {
   check_op({.op = "NonMaxSuppressionV4",
             .inputs = {kBoxes, kScores, 5, 0.5, 0.0},

@@ -12,7 +12,7 @@
   row(draw_bounding_boxes) row(draw_bounding_boxes_v2) \
   row(sample_distorted_bounding_box) row(sample_distorted_bounding_box_v2) \
   row(non_max_suppression) row(non_max_suppression_v2) row(non_max_suppression_v3) row(non_max_suppression_v4) \
-  row(non_max_suppression_v5) row(non_max_suppression_with_overlaps) row(combined_non_max_suppression) \
+  row(non_max_suppression_v5) row(non_max_suppression_with_overlaps) row(combined_non_max_suppression) row(bipartite_match) \
   row(image_projective_transform) row(image_projective_transform_v2)
 // clang-format on
 WEIR_OP_TABLE(image_ops, ROWS)

@@ -76,6 +76,8 @@ row('ImageProjectiveTransform', lambda v: [
 row('ImageProjectiveTransformV2', lambda v: [
     C(v(2, 5, 6, 3), TURNED, K([4, 7]), interpolation=how) for how in ('NEAREST', 'BILINEAR')],
     ('float32', 'float64', 'int32', 'uint8'))
+row('BipartiteMatch', lambda v: [C(v(4, 6), K(rows, np.float32), top_k=k) for rows, k in ((-1, -1), (3, -1), (4, 2), (0, -1))],
+    ('float32',))
 row('RandomCrop', lambda v: [C(v(6, 7, 3), K([3, 4], np.int64), seed=3, seed2=4)], ('float32', 'uint8', 'int32'))
 row('DrawBoundingBoxes', lambda v: [C(v(2, 8, 9, 3), _boxes(v, 2, 4, 4))], ('float32',))
 row('DrawBoundingBoxesV2', lambda v: [C(v(2, 8, 9, 3), _boxes(v, 2, 4, 4), _boxes(v, 3, 4))], ('float32',))
