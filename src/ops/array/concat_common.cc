@@ -20,6 +20,19 @@ Output non_negative_axis(const Output& axis, const Output& value) {
   return cast(floormod(axis, cast(rank(value), axis.dtype())), int32);
 }
 
+// What is wrong when value i does not fit to those before it, whose sizes beside the axis are ``to``.
+Error sizes_differ(const InferContext& c, const ConcatInputs& inputs, int i, const Shape& to) {
+  const Shape& shape = c.input(inputs.first + i);
+  int dim = 0;
+  while (to[dim] == kUnknown || shape[dim] == kUnknown || to[dim] == shape[dim]) ++dim;
+  int other = 0;
+  while (!c.input(inputs.first + other).has_rank() || c.input(inputs.first + other)[dim] != to[dim]) ++other;
+  return invalid_argument(
+      "Dimension {} in both shapes must be equal, but are {} and {}. ConcatOp : Dimensions of inputs should match: "
+      "shape[{}] = {} vs. shape[{}] = {}",
+      dim, to[dim], shape[dim], other, c.input(inputs.first + other).str(), i, shape.str());
+}
+
 // Each input of a concatenation along rows gets the sparse rows that fall into its range.
 void sparse_row_gradients(GradContext& c, const ConcatInputs& inputs, const IndexedSlices& grad) {
   Output start = c.graph().constant(0, grad.indices.dtype());
@@ -105,9 +118,7 @@ void infer_concat(InferContext& c, const ConcatInputs& inputs) {
     try {
       to = to.merged(shape);
     } catch (const Error&) {
-      throw invalid_argument("Dimensions of inputs should match: sizes outside of axis {} differ: value {} has shape {}, "
-                             "others {}",
-                             axis, i, c.input(inputs.first + i).str(), to.str());
+      throw sizes_differ(c, inputs, i, to);
     }
   }
   to.set_dim(axis, along);

@@ -35,7 +35,8 @@ TEST(ConcatV2, RejectsShapesThatDoNotMeet) {
   check_op({.op = "ConcatV2",
             .inputs = {{1}, {2}, 0},
             .outputs = {{1, 2}},
-            .bad = {{.inputs = {{{1, 2}}, {{1, 2, 3}}, 0}, .message = "sizes outside of axis 0 differ"},
+            .bad = {{.inputs = {{{1, 2}}, {{1, 2, 3}}, 0},
+                     .message = "Dimension 1 in both shapes must be equal, but are 2 and 3"},
                     {.inputs = {{{1, 2}}, {1, 2}, 0}, .message = "Ranks of all input tensors should match"},
                     {.inputs = {{1, 2}, {1, 2}, 1}, .message = "axis 1 is out of valid range"},
                     {.inputs = {1, 2, 0}, .message = "Can't concatenate scalars"}}});

@@ -1,10 +1,13 @@
 #include <algorithm>
+#include <optional>
 
 #include "base/errors.h"
 #include "devices/cpu/tile.h"
 #include "graph/grad_context.h"
+#include "graph/run_check.h"
 #include "ops/array/array_util.h"
 #include "ops/array/element_type.h"
+#include "ops/array/paddings.h"
 #include "ops/array/strided_copy.h"
 #include "ops/math/functors.h"
 #include "weir/space_ops.h"
@@ -20,11 +23,12 @@ int64_t border(const AttrMap& attrs) { return attrs.get<std::string>("mode") == 
 void infer(InferContext& c, bool grad) {
   c.require_rank(1, 2);
   const Shape& x = c.input(0);
+  require_paddings(c);
   if (!x.has_rank()) return;
-  (void)c.input(1).merged(Shape{x.rank(), 2});
   Tensor paddings = c.value(1);
   if (!paddings.valid()) return c.set_output(0, Shape::unknown_dims(x.rank()));
   Shape to = x;
+  std::optional<RunCheck> failure;
   for (int i = 0; i < x.rank(); ++i) {
     auto at = [&](int j) {
       const auto k = static_cast<size_t>(2 * i + j);
@@ -37,13 +41,14 @@ void infer(InferContext& c, bool grad) {
     const int64_t padding = checked_add(at(0), at(1)), bare = grad ? x[i] - padding : x[i];
     for (int j : {0, 1}) {
       if (at(j) > bare - border(c.attrs())) {
-        throw invalid_argument("padding {} of dimension {}, which has {} elements, is not in [0, {}]", at(j), i, bare,
-                               bare - border(c.attrs()));
+        failure = run_check("padding {} of dimension {}, which has {} elements, is not in [0, {}]", at(j), i, bare,
+                            bare - border(c.attrs()));
       }
     }
     to.set_dim(i, grad ? bare : checked_add(x[i], padding));
   }
   c.set_output(0, to);
+  if (failure) throw *failure;
 }
 void infer_pad(InferContext& c) { infer(c, false); }
 void infer_grad(InferContext& c) { infer(c, true); }

@@ -2,26 +2,33 @@
 
 #include "base/errors.h"
 #include "ops/array/array_util.h"
+#include "ops/array/paddings.h"
 #include "ops/array/strided_copy.h"
 #include "weir/ops.h"
 
 namespace weir::ops {
 
+void require_paddings(const InferContext& c) {
+  const Shape &from = c.input(0), &paddings = c.input(1);
+  const int64_t rank = from.rank();
+  if (!paddings.has_rank()) return;
+  if (paddings[1] != 2 && paddings[1] != kUnknown) {
+    throw invalid_argument("'paddings' must have shape [{},2]; it has {}", rank < 0 ? "n" : std::to_string(rank),
+                           paddings.str());
+  }
+  if (rank >= 0 && paddings[0] != kUnknown && paddings[0] != rank) {
+    throw invalid_argument(
+        "Shape must be rank {} but is rank {}: The first dimension of paddings must be the rank of inputs: {} for shape {}",
+        paddings[0], rank, paddings.str(), from.str());
+  }
+}
+
 void infer_pad(InferContext& c) {
   c.require_rank(1, 2);
+  require_paddings(c);
   const Shape &from = c.input(0), &paddings = c.input(1);
   int64_t rank = from.rank();
-  if (paddings.has_rank()) {
-    if (paddings[1] != 2 && paddings[1] != kUnknown) {
-      throw invalid_argument("'paddings' must have shape [{},2]; it has {}", rank < 0 ? "n" : std::to_string(rank),
-                             paddings.str());
-    }
-    if (rank >= 0 && paddings[0] != kUnknown && paddings[0] != rank) {
-      throw invalid_argument("The first dimension of paddings must be the rank of inputs: {} for shape {}",
-                             paddings.str(), from.str());
-    }
-    if (rank < 0) rank = paddings[0];
-  }
+  if (rank < 0 && paddings.has_rank()) rank = paddings[0];
   if (rank < 0 || rank > kMaxRank) return;
   Shape to = Shape::unknown_dims(static_cast<int>(rank));
   if (std::optional<std::vector<int64_t>> value = c.value_as_ints(1)) {
