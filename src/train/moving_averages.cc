@@ -15,10 +15,10 @@ namespace {
 
 constexpr std::string_view kMovingAverageVariables = "moving_average_variables";
 
-// "biased", or "biased_1" where the variable has a corrected average already.
-std::string unused_name(const Graph& g, const std::string& scope, const std::string& name) {
+// "biased", or "biased_1" where the variable has a corrected average already; where variables are shared, that one is.
+std::string unused_name(const Graph& g, const VariableScope& scope, const std::string& name) {
   std::string candidate = name;
-  for (int i = 1; g.find(scope + "/" + candidate); ++i) candidate = name + "_" + std::to_string(i);
+  for (int i = 1; !scope.reuse() && g.find(scope.name() + "/" + candidate); ++i) candidate = name + "_" + std::to_string(i);
   return candidate;
 }
 
@@ -32,8 +32,8 @@ Output debiased_update(const Variable& variable, const In& value, const Output& 
                                .dtype = variable.dtype(),
                                .trainable = false,
                                .use_resource = variable.is_resource()};
-    biased = g.get_variable(unused_name(g, scope.name(), "biased"), variable.shape(), options);
-    local_step = g.get_variable(unused_name(g, scope.name(), "local_step"), Shape{}, options);
+    biased = g.get_variable(unused_name(g, scope, "biased"), variable.shape(), options);
+    local_step = g.get_variable(unused_name(g, scope, "local_step"), Shape{}, options);
   }
   Scope beside = g.colocate_with(variable.handle().op());
   Output sum = assign_sub(biased, (biased - value) * decay);
