@@ -41,6 +41,16 @@ def kinds():
     }
 
 
+def test_an_update_with_negative_weights_is_solved_whatever_the_hints_say(sess):
+    base, u = np.diag([2.0, 3.0, 4.0]).astype(np.float32), normal(3, 2)
+    operator = tf.linalg.LinearOperatorLowRankUpdate(tf.linalg.LinearOperatorDiag([2.0, 3.0, 4.0], is_positive_definite=True), u, [-0.1, 5.0],
+                                                     is_self_adjoint=True, is_positive_definite=True)
+    matrix, x = base + u @ np.diag([-0.1, 5.0]).astype(np.float32) @ u.T, normal(3, 2)
+    solved, determinant, logarithm = sess.run([operator.solve(x), operator.determinant(), operator.log_abs_determinant()])
+    np.testing.assert_allclose(solved, np.linalg.solve(matrix, x), rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose([determinant, logarithm], [np.linalg.det(matrix), np.log(np.abs(np.linalg.det(matrix)))], rtol=1e-3)
+
+
 @pytest.mark.parametrize("kind", ["full", "definite", "lower", "diag", "identity", "scaled", "composition", "adjoint", "inversion", "householder", "update",
                                   "toeplitz", "circulant"])
 def test_an_operator_is_its_matrix(kind, sess):

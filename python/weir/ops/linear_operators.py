@@ -421,8 +421,42 @@ class LinearOperatorLowRankUpdate(LinearOperator):
     def _to_dense(self):
         return self._base.to_dense() + math_ops.matmul(self._u, self._scaled(_adjoint(self._v), False))
 
+    # By the lemmas of Woodbury and of the determinant: the base is solved with, and a matrix of the update's size.
+
+    @property
+    def _use_cholesky(self):
+        return bool(self._v is self._u and self._is_diag_update_positive and self._base.is_self_adjoint
+                    and self._base.is_positive_definite)
+
+    def _capacitance(self):
+        inner = math_ops.matmul(self._v, self._base.solve(self._u), adjoint_a=True)
+        if self._diag is None:
+            return array_ops.matrix_set_diag(inner, array_ops.matrix_diag_part(inner) + 1)
+        return inner + array_ops.matrix_diag(1 / self._diag)
+
+    def _solve(self, rhs, adjoint=False):
+        left, right = (self._v, self._u) if adjoint else (self._u, self._v)
+        by_base = self._base.solve(rhs, adjoint=adjoint)
+        capacitance, inner = _with_common_batch(self._capacitance(), math_ops.matmul(right, by_base, adjoint_a=True))
+        if self._use_cholesky:
+            inner = linalg_ops.cholesky_solve(math_ops.cholesky(capacitance), inner)
+        else:
+            inner = math_ops.matrix_solve(capacitance, inner, adjoint=adjoint)
+        return by_base - self._base.solve(math_ops.matmul(left, inner), adjoint=adjoint)
+
     def _determinant(self):
-        return math_ops.matrix_determinant(self.to_dense())
+        result = self._base.determinant() * math_ops.matrix_determinant(self._capacitance())
+        return result if self._diag is None else result * math_ops.reduce_prod(self._diag, axis=-1)
+
+    def _log_abs_determinant(self):
+        if self._use_cholesky:
+            diagonal = array_ops.matrix_diag_part(math_ops.cholesky(self._capacitance()))
+            of_capacitance = 2 * math_ops.reduce_sum(math_ops.log(math_ops.real(diagonal)), axis=-1)
+            of_capacitance = math_ops.cast(of_capacitance, self.dtype)
+        else:
+            of_capacitance = math_ops.log(math_ops.abs(math_ops.matrix_determinant(self._capacitance())))
+        result = self._base.log_abs_determinant() + of_capacitance
+        return result if self._diag is None else result + math_ops.reduce_sum(math_ops.log(math_ops.abs(self._diag)), axis=-1)
 
 
 class LinearOperatorToeplitz(LinearOperator):
