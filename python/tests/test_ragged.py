@@ -165,3 +165,17 @@ def test_embeddings_move_to_a_new_vocabulary(tmp_path):
     with tf.Session() as sess:
         sess.run(tf.global_variables_initializer())
         assert sess.run(moved.as_tensor()).tolist() == [[4.0, 5.0], [9.0, 9.0], [0.0, 1.0]] + [[9.0, 9.0]] * 3
+
+
+def test_a_list_of_one_level_is_a_plain_tensor():
+    plain = tf.ragged.constant([1, 2, 3])
+    assert isinstance(plain, tf.Tensor) and plain.shape.as_list() == [3]
+    with pytest.raises(ValueError, match="requires scalar value depth greater than 1"):
+        tf.ragged.constant([1, 2, 3], ragged_rank=1)
+
+
+def test_a_row_may_be_counted_from_the_end_by_a_tensor():
+    rows = tf.ragged.constant([[1, 2], [3], [4, 5]])
+    with tf.Session() as session:
+        assert session.run(rows[tf.constant(-2)]).tolist() == [3]
+        assert session.run(rows[tf.constant(0)]).tolist() == [1, 2]

@@ -375,6 +375,15 @@ def test_modules_of_scipy_that_have_moved_are_found_where_they_were(weir):
     assert result.stdout == "all\n", result.stderr
 
 
+def test_numpy_measures_uneven_lists_and_wraps_numbers_around(weir):
+    program = """
+        import numpy as np
+        print(np.ndim([[1], [2, 3]]), np.array([-1, 256], np.uint8).tolist(), np.ones(None).shape)
+        print(np.percentile([1, 2, 3, 4], 50, interpolation="lower"))
+    """
+    assert weir({"p.py": program}, "p.py").stdout.split("\n")[:2] == ["1 [255, 0] ()", "2"]
+
+
 def test_numpy_takes_whole_floats_generators_and_copies_if_needed(weir):
     program = """
         import numpy as np

@@ -49,18 +49,19 @@ def _default_inner_shape(pylist, ragged_rank):
     return inner or ()
 
 
-def _array(values, dtype, inner_shape):
+def _array(values, dtype, inner_shape, of_numpy=False):
+    """The values; without a type they have numpy's, or that of a tensor of them."""
     if dtype is None and not len(values):
-        dtype = np.float32
+        dtype = np.float64 if of_numpy else np.float32
     array = np.array(list(values), dtype=dtype)
-    if dtype is None:
+    if dtype is None and not of_numpy:
         array = array.astype({"f": np.float32, "i": np.int32}.get(array.dtype.kind, array.dtype)) if not isinstance(values, np.ndarray) else array
         if array.dtype.kind in "US":
             array = array.astype(object)
     return array.reshape((-1,) + tuple(inner_shape)) if array.size or not inner_shape else array.reshape((len(values),) + tuple(inner_shape))
 
 
-def _value(pylist, dtype, ragged_rank, inner_shape, splits_type):
+def _value(pylist, dtype, ragged_rank, inner_shape, splits_type, of_numpy=False):
     """The flat values and the row splits of each ragged dimension, outermost first."""
     if isinstance(pylist, RaggedTensorValue):
         pylist = pylist.to_list()
@@ -70,7 +71,9 @@ def _value(pylist, dtype, ragged_rank, inner_shape, splits_type):
         if inner_shape not in (None, ()):
             raise ValueError(f"Invalid pylist={pylist!r}: incompatible with dim(inner_shape)={len(inner_shape)}")
         return np.array(pylist, dtype=dtype), []
-    if ragged_rank is not None and not 0 <= ragged_rank < _MOST_DIMENSIONS:
+    if ragged_rank is not None and ragged_rank < 0:
+        raise ValueError(f"Invalid ragged_rank={ragged_rank}: must be nonnegative")
+    if ragged_rank is not None and ragged_rank >= _MOST_DIMENSIONS:
         raise ValueError(f"Invalid ragged_rank={ragged_rank}: tensors have at most {_MOST_DIMENSIONS} dimensions")
     scalar_depth, list_depth = _depths(pylist)
     if scalar_depth is not None and list_depth > scalar_depth:
@@ -80,11 +83,12 @@ def _value(pylist, dtype, ragged_rank, inner_shape, splits_type):
         if (scalar_depth is not None and expected != scalar_depth) or (scalar_depth is None and expected < list_depth):
             raise ValueError(f"Invalid pylist={pylist}: incompatible with ragged_rank={ragged_rank} and dim(inner_shape)={len(inner_shape)}")
     if ragged_rank is None:
-        ragged_rank = max(1, list_depth - 1) if inner_shape is None else list_depth - 1 - len(inner_shape)
+        ragged_rank = list_depth - 1 if inner_shape is None else list_depth - 1 - len(inner_shape)
         ragged_rank = max(ragged_rank, 0)
     if inner_shape is None:
         if scalar_depth is not None and ragged_rank >= scalar_depth:
-            raise ValueError(f"Invalid pylist={pylist}: incompatible with ragged_rank={ragged_rank}")
+            raise ValueError(f"Invalid pylist={pylist}: pylist has scalar values depth {scalar_depth}, but "
+                             f"ragged_rank={ragged_rank} requires scalar value depth greater than {ragged_rank}")
         inner_shape = _default_inner_shape(pylist, ragged_rank)
     nested, values = [], list(pylist)
     for _ in range(ragged_rank):
@@ -93,7 +97,7 @@ def _value(pylist, dtype, ragged_rank, inner_shape, splits_type):
             splits.append(splits[-1] + len(row))
         nested.append(np.array(splits, dtype=splits_type))
         values = [part for row in values for part in row]
-    return _array(values, dtype, inner_shape), nested
+    return _array(values, dtype, inner_shape, of_numpy), nested
 
 
 def constant(pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None, row_splits_dtype=dtypes.int64):
@@ -107,7 +111,7 @@ def constant(pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None, 
 
 def constant_value(pylist, dtype=None, ragged_rank=None, inner_shape=None, row_splits_dtype="int64"):
     splits_type = dtypes.as_dtype(row_splits_dtype).as_numpy_dtype
-    values, nested = _value(pylist, dtype, ragged_rank, inner_shape, splits_type)
+    values, nested = _value(pylist, dtype, ragged_rank, inner_shape, splits_type, of_numpy=True)
     for splits in reversed(nested):
         values = RaggedTensorValue(values, splits)
     return values

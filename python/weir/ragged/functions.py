@@ -403,8 +403,10 @@ def _subscript(ragged, keys):
     if isinstance(key, slice):
         return _inner_subscript(_sliced_rows(ragged, key), rest)
     index = math_ops.cast(key, ragged.row_splits.dtype)
-    if isinstance(key, int) and key < 0:
-        index = ragged.nrows() + key
+    if isinstance(key, int):
+        index = ragged.nrows() + key if key < 0 else index
+    else:  # only the run knows whether it counts from the end
+        index = array_ops.where(math_ops.less(index, 0), index + ragged.nrows(index.dtype), index)
     row = _row(ragged, index)
     return row if not rest else _subscript(row, rest) if isinstance(row, RaggedTensor) else row[rest]
 

@@ -101,7 +101,7 @@ class RaggedTensor:
         with name_scope(name, "RaggedFromRowSplits", [row_splits]):
             values = convert_to_tensor_or_ragged_tensor(values, name="values")
             row_splits = _splits_tensor(row_splits, "row_splits")
-            if row_splits.shape.dims[0].value == 0:
+            if row_splits.shape.with_rank(1).dims[0].value == 0:
                 raise ValueError("row_splits tensor may not be empty.")
             return cls(values, _checked(row_splits, values) if validate else row_splits, internal=True)
 
@@ -391,6 +391,8 @@ class RaggedTensorSpec(TypeSpec):
 
     def __init__(self, shape=None, dtype=dtypes.float32, ragged_rank=None, row_splits_dtype=dtypes.int64):
         self._shape = TensorShape(shape)
+        if ragged_rank is not None and not isinstance(ragged_rank, int):
+            raise TypeError(f"ragged_rank must be an int, not {ragged_rank!r}")
         if ragged_rank is None:
             if self._shape.ndims is None:
                 raise ValueError("Must specify ragged_rank or a shape with a known rank.")
@@ -426,6 +428,15 @@ class RaggedTensorSpec(TypeSpec):
             return [value.flat_values, *value.nested_row_splits]
         return [value]
 
+    # As parts of a larger one, and as one of its rows.
+
+    def _batch(self, batch_size):
+        return RaggedTensorSpec(TensorShape([batch_size]).concatenate(self._shape), self._dtype, self._ragged_rank + 1,
+                                self._row_splits_dtype)
+
+    def _unbatch(self):
+        return RaggedTensorSpec(self._shape[1:], self._dtype, self._ragged_rank - 1, self._row_splits_dtype)
+
     def _from_components(self, components):
         result, *splits = components
         arrays = all(isinstance(part, dtypes._numpy().ndarray) for part in components)
@@ -437,7 +448,7 @@ class RaggedTensorSpec(TypeSpec):
 def row_splits_to_segment_ids(splits, name=None, out_type=None):
     with name_scope(name, "RaggedSplitsToSegmentIds", [splits]):
         splits = _splits_tensor(splits, "splits")
-        if splits.shape.dims[0].value == 0:
+        if splits.shape.with_rank(1).dims[0].value == 0:
             raise ValueError("Invalid row_splits: []")
         lengths = splits[1:] - splits[:-1]
         rows = array_ops.shape(lengths, out_type=splits.dtype)[0]
