@@ -167,3 +167,14 @@ def test_a_variable_of_no_known_shape_is_updated_by_that_of_its_value():
             sess.run(same, {rows: np.ones((4, 2))})
         sess.run(grown, {rows: np.ones((1, 2))})
         assert sess.run(same, {rows: np.zeros((1, 2))}).tolist() == [[0, 0]]
+
+
+def test_a_variable_takes_another_shape_where_none_is_checked():
+    names = tf.Variable([], dtype=tf.string)
+    read = tf.identity(names)
+    grow = tf.assign(names, tf.concat([names, ["a"]], 0), validate_shape=False)
+    with tf.Session() as sess:
+        sess.run(names.initializer)
+        assert sess.run(read).tolist() == []
+        for expected in ([b"a"], [b"a", b"a"]):
+            assert sess.run(grow).tolist() == expected and sess.run(read).tolist() == expected

@@ -1,6 +1,10 @@
+#include <algorithm>
+#include <mutex>
+#include <unordered_set>
 #include <utility>
 
 #include "base/errors.h"
+#include "graph/graph_impl.h"
 #include "graph/infer_context.h"
 #include "ops/evaluate.h"
 #include "passes/ir.h"
@@ -78,6 +82,27 @@ void run_assertion(const Ir& ir, const IrNode& node, ThreadPool& pool) {
   }
 }
 
+bool is_old_variable(const IrNode& node) {
+  return node.op->role == Role::Variable && !node.is_feed() && node.types[0] != DType::Resource;
+}
+
+// The variables to which some assignment of the graph gives another shape than theirs.
+std::unordered_set<const Node*> reshaped_variables(const Ir& ir) {
+  std::unordered_set<const Node*> reshaped;
+  auto variable = std::ranges::find_if(ir.nodes, is_old_variable);
+  if (variable == ir.nodes.end()) return reshaped;
+  const GraphStorage& storage = variable->origin->graph->impl().storage;
+  std::lock_guard lock(storage.mutex);
+  for (const auto& node : storage.nodes) {
+    if (node->op->effect != Effect::Writes || node->op->name != "Assign") continue;
+    const AttrValue* validates = node->attrs.find("validate_shape");
+    if (!validates || std::get<bool>(*validates)) continue;
+    const Shape &old = node->inputs[0].shape(), &value = node->inputs[1].shape();
+    if (!value.is_known() || value != old) reshaped.insert(node->inputs[0].node());
+  }
+  return reshaped;
+}
+
 }  // namespace
 
 const std::vector<IrEdge>& sources(const IrNode& node) { return node.recipe.empty() ? node.inputs : node.recipe; }
@@ -101,6 +126,7 @@ bool infer_shape_values(const IrNode& node, const InputFacts& inputs, std::vecto
 
 void infer_ir(Ir& ir, PassContext& context) {
   std::vector<const IrNode*> assertions;  // that were met on the way
+  const std::unordered_set<const Node*> reshaped = reshaped_variables(ir);
   InputFacts inputs;
   for (int id : ir.topological_order()) {
     IrNode& node = ir[id];
@@ -127,6 +153,7 @@ void infer_ir(Ir& ir, PassContext& context) {
       node.shapes = std::move(facts.shapes);
       node.elements = std::move(facts.elements);
       if (!facts.values.empty()) node.values = std::move(facts.values);
+      if (is_old_variable(node) && reshaped.contains(node.origin)) node.shapes[0] = Shape::unknown();
     } catch (const Error& e) {
       // An assertion about the shapes says it in the program's own words.
       for (const IrNode* assertion : assertions) run_assertion(ir, *assertion, context.pool);
