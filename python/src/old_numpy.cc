@@ -1,5 +1,6 @@
 // What numpy took away from arrays and programs of TensorFlow's time use: float(array) and "%f" % array of one element
-// (until 2.4), such arrays of integers as sizes and positions, file.read(array) (until 1.12), the truth of an array without elements, `if array:` (until 2.2), and lists of slices as indices.
+// (until 2.4), such arrays of integers as sizes and positions, file.read(array) (until 1.12), the truth of an array
+// without elements, `if array:` (until 2.2), lists of slices and floats as indices.
 #define NPY_NO_DEPRECATED_API NPY_1_19_API_VERSION
 #include <numpy/arrayobject.h>
 
@@ -48,13 +49,59 @@ void replace_in(nb::handle type) {
 binaryfunc numpys_subscript;
 objobjargproc numpys_assign;
 
-// A list that holds a slice, an ellipsis or None was the same as a tuple until numpy 1.23. A new reference.
+// The functions below return new references, or null with an error set.
+
+bool is_float(PyObject* x) { return PyFloat_Check(x) || PyArray_IsScalar(x, Floating); }
+
+// Until numpy 1.12 a float was cut to an integer where it was an index or a bound; programs slice by len(x) * 0.8.
+PyObject* cut(PyObject* number) {
+  if (is_float(number)) return PyNumber_Long(number);
+  Py_INCREF(number);
+  return number;
+}
+
+bool has_floats(PyObject* index) {
+  if (!PySlice_Check(index)) return is_float(index);
+  const auto* slice = reinterpret_cast<PySliceObject*>(index);
+  return is_float(slice->start) || is_float(slice->stop) || is_float(slice->step);
+}
+
+PyObject* without_floats(PyObject* index) {
+  if (!PySlice_Check(index)) return cut(index);
+  const auto* slice = reinterpret_cast<PySliceObject*>(index);
+  PyObject *start = cut(slice->start), *stop = cut(slice->stop), *step = cut(slice->step);
+  PyObject* result = start && stop && step ? PySlice_New(start, stop, step) : nullptr;
+  Py_XDECREF(start);
+  Py_XDECREF(stop);
+  Py_XDECREF(step);
+  return result;
+}
+
+PyObject* tuple_without_floats(PyObject* tuple) {
+  PyObject* result = PyTuple_New(PyTuple_GET_SIZE(tuple));
+  for (Py_ssize_t i = 0; result && i < PyTuple_GET_SIZE(tuple); ++i) {
+    PyObject* item = without_floats(PyTuple_GET_ITEM(tuple, i));
+    if (!item)
+      Py_CLEAR(result);
+    else
+      PyTuple_SET_ITEM(result, i, item);
+  }
+  return result;
+}
+
+// A list that holds a slice, an ellipsis or None was the same as a tuple until numpy 1.23.
 PyObject* as_index(PyObject* index) {
   if (PyList_CheckExact(index)) {
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(index); ++i) {
       PyObject* item = PyList_GET_ITEM(index, i);
       if (PySlice_Check(item) || item == Py_Ellipsis || item == Py_None) return PyList_AsTuple(index);
     }
+  } else if (PyTuple_CheckExact(index)) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(index); ++i) {
+      if (has_floats(PyTuple_GET_ITEM(index, i))) return tuple_without_floats(index);
+    }
+  } else if (has_floats(index)) {
+    return without_floats(index);
   }
   Py_INCREF(index);
   return index;

@@ -677,3 +677,13 @@ def test_arrays_of_one_element_are_sizes(weir):
         print(io.BytesIO(b"abc").read(size), np.arange(4).reshape(size, size).shape, np.zeros(np.array([3])).shape)
     """
     assert weir({"p.py": program}, "p.py").stdout == "b'ab' (2, 2) (3,)\n"
+
+
+def test_floats_are_cut_where_they_are_indices_of_arrays(weir):
+    program = """
+        import numpy as np
+        a = np.arange(9.0)
+        a[:2.0] = -1.0
+        print(a[: len(a) * 0.5].tolist(), a[3.0], a.reshape(3, 3)[1:2.0, np.float32(2)].tolist())
+    """
+    assert weir({"p.py": program}, "p.py").stdout == "[-1.0, -1.0, 2.0, 3.0] 3.0 [5.0]\n"
