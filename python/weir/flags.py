@@ -369,6 +369,7 @@ class FlagValues:
                 raise ValidationError(f"{', '.join('--' + name for name in names)}: {message}")
 
 
+_FlagValues = FlagValues  # its name until 1.4, by which tests begin anew
 FLAGS = FlagValues()
 
 
