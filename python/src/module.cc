@@ -58,6 +58,7 @@ NB_MODULE(_weir, m) {
   bind_flow(m);
   bind_sequences(m);
   bind_functions(m);
+  bind_distributions(m);
   bind_signal(m);
   bind_train(m);
   bind_training(m);

@@ -205,6 +205,7 @@ void bind_layer_calls(nb::module_& m);
 void bind_flow(nb::module_& m);
 void bind_sequences(nb::module_& m);
 void bind_functions(nb::module_& m);
+void bind_distributions(nb::module_& m);
 void bind_signal(nb::module_& m);
 void bind_train(nb::module_& m);
 void bind_training(nb::module_& m);

@@ -312,3 +312,24 @@ def test_components_that_do_not_fit_a_mixture_are_refused():
         ):
             with pytest.raises(error, match=message):
                 D.Mixture(cat(weights), components)
+
+
+def test_a_program_may_override_what_comes_from_cpp():
+    class Shifted(D.Normal):
+        def _log_prob(self, x):
+            return super()._log_prob(x - 1.0)
+
+        def _mean(self):
+            return super()._mean() + 1.0
+
+    shifted, normal = Shifted(0.5, 2.0), D.Normal(1.5, 2.0)
+    assert shifted.name.startswith("Normal")
+    with tf.Session() as session:
+        ours, theirs = session.run([[d.prob(0.7), d.log_prob(0.7), d.mean()] for d in (shifted, normal)])
+        np.testing.assert_allclose(ours, theirs, rtol=1e-6)
+        np.testing.assert_allclose(*session.run([shifted.sample(3, seed=1) + 1.0, normal.sample(3, seed=1)]), rtol=1e-6)
+
+
+def test_moments_that_are_not_defined_are_refused_on_request():
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="mode not defined"):
+        session.run(D.Gamma(0.5, 1.0, allow_nan_stats=False).mode())

@@ -6,15 +6,20 @@ import numpy as np
 
 import weir as tf
 from weir.distributions.distribution import (FULLY_REPARAMETERIZED, NOT_REPARAMETERIZED, Distribution, RegisterKL, _checked,
-                                             _new_seed, _positive, _tensors)
-from weir.distributions.normal_functions import log_ndtr, _ndtri
+                                             _positive, _tensors)
+from weir.distributions.native import _bodies, _divergence, _make
+from weir.distributions.normal_functions import _ndtri
 
 
 class _Scalar(Distribution):
     """A distribution whose parameters broadcast to the batch."""
 
+    _kind = None  # the class of C++ that has its functions
+
     def _setup(self, parameters, tensors, validate_args, allow_nan_stats, name, reparameterized=True):
         self._batch_of = tuple(tensors)
+        if self._kind is not None:
+            self._native = _make(self._kind, tensors, name, allow_nan_stats=allow_nan_stats)
         super().__init__(dtype=tensors[0].dtype.base_dtype, validate_args=validate_args, allow_nan_stats=allow_nan_stats,
                          reparameterization_type=FULLY_REPARAMETERIZED if reparameterized else NOT_REPARAMETERIZED,
                          parameters=parameters, graph_parents=list(tensors), name=name)
@@ -57,7 +62,10 @@ class _LocScale(_Scalar):
     _mode = _median = _mean
 
 
+@_bodies("sample_n", "log_prob", "cdf", "survival_function", "log_cdf", "log_survival_function", "entropy", "quantile",
+         "stddev")
 class Normal(_LocScale):
+    _kind = "Normal"
     _old_names = {"mu": "loc", "sigma": "scale"}
 
     def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name="Normal"):
@@ -66,34 +74,6 @@ class Normal(_LocScale):
     # The names of before TensorFlow 1.0.
     mu = property(lambda self: self._loc)
     sigma = property(lambda self: self._scale)
-
-    def _sample_n(self, n, seed=None):
-        drawn = tf.random_normal(self._samples_shape(n), mean=0.0, stddev=1.0, dtype=self.dtype, seed=seed)
-        return drawn * self._scale + self._loc
-
-    def _log_prob(self, x):
-        return -0.5 * tf.square(self._z(x)) - (0.5 * math.log(2.0 * math.pi) + tf.log(self._scale))
-
-    def _cdf(self, x):
-        return 0.5 * tf.erfc(-self._z(x) / math.sqrt(2.0))
-
-    def _survival_function(self, x):
-        return 0.5 * tf.erfc(self._z(x) / math.sqrt(2.0))
-
-    def _log_cdf(self, x):
-        return log_ndtr(self._z(x))
-
-    def _log_survival_function(self, x):
-        return log_ndtr(-self._z(x))
-
-    def _entropy(self):
-        return 0.5 * math.log(2.0 * math.pi * math.e) + tf.log(self._spread(self._scale))
-
-    def _quantile(self, p):
-        return _ndtri(p) * self._scale + self._loc
-
-    def _stddev(self):
-        return self._spread(self._scale)
 
 
 class NormalWithSoftplusScale(Normal):
@@ -109,27 +89,11 @@ class NormalWithSoftplusSigma(NormalWithSoftplusScale):
     _shaped_parameters = ("mu", "sigma")
 
 
+@_bodies("sample_n", "log_prob", "cdf", "entropy", "stddev")
 class Laplace(_LocScale):
+    _kind = "Laplace"
     def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name="Laplace"):
         super().__init__(loc, scale, validate_args, allow_nan_stats, name)
-
-    def _sample_n(self, n, seed=None):
-        tiny = np.nextafter(self.dtype.as_numpy_dtype(-1.0), self.dtype.as_numpy_dtype(0.0))
-        drawn = tf.random_uniform(self._samples_shape(n), minval=float(tiny), maxval=1.0, dtype=self.dtype, seed=seed)
-        return self._loc - self._scale * tf.sign(drawn) * tf.log1p(-tf.abs(drawn))
-
-    def _log_prob(self, x):
-        return -tf.abs(self._z(x)) - (math.log(2.0) + tf.log(self._scale))
-
-    def _cdf(self, x):
-        z = self._z(x)
-        return 0.5 + 0.5 * tf.sign(z) * (1.0 - tf.exp(-tf.abs(z)))
-
-    def _entropy(self):
-        return math.log(2.0) + 1.0 + tf.log(self._spread(self._scale))
-
-    def _stddev(self):
-        return math.sqrt(2.0) * self._spread(self._scale)
 
 
 class LaplaceWithSoftplusScale(Laplace):
@@ -137,55 +101,18 @@ class LaplaceWithSoftplusScale(Laplace):
         super().__init__(loc, tf.nn.softplus(scale, name="softplus_scale"), validate_args, allow_nan_stats, name)
 
 
+@_bodies("sample_n", "log_prob", "cdf", "log_cdf", "survival_function", "log_survival_function", "entropy", "stddev")
 class Logistic(_LocScale):
+    _kind = "Logistic"
     def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name="Logistic"):
         super().__init__(loc, scale, validate_args, allow_nan_stats, name)
 
-    def _sample_n(self, n, seed=None):
-        drawn = self._uniform(n, seed)
-        return (tf.log(drawn) - tf.log1p(-drawn)) * self._scale + self._loc
 
-    def _log_prob(self, x):
-        z = self._z(x)
-        return -z - 2.0 * tf.nn.softplus(-z) - tf.log(self._scale)
-
-    def _cdf(self, x):
-        return tf.sigmoid(self._z(x))
-
-    def _log_cdf(self, x):
-        return -tf.nn.softplus(-self._z(x))
-
-    def _survival_function(self, x):
-        return tf.sigmoid(-self._z(x))
-
-    def _log_survival_function(self, x):
-        return -tf.nn.softplus(self._z(x))
-
-    def _entropy(self):
-        return 2.0 + tf.log(self._spread(self._scale))
-
-    def _stddev(self):
-        return self._spread(self._scale) * math.pi / math.sqrt(3.0)
-
-
+@_bodies("sample_n", "log_prob", "cdf", "quantile", "entropy")
 class Cauchy(_LocScale):
+    _kind = "Cauchy"
     def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name="Cauchy"):
         super().__init__(loc, scale, validate_args, allow_nan_stats, name)
-
-    def _sample_n(self, n, seed=None):
-        return self._quantile(tf.random_uniform(self._samples_shape(n), 0.0, 1.0, dtype=self.dtype, seed=seed))
-
-    def _log_prob(self, x):
-        return -tf.log1p(tf.square(self._z(x))) - (math.log(math.pi) + tf.log(self._scale))
-
-    def _cdf(self, x):
-        return tf.atan(self._z(x)) / math.pi + 0.5
-
-    def _quantile(self, p):
-        return self._loc + self._scale * tf.tan(math.pi * (p - 0.5))
-
-    def _entropy(self):
-        return math.log(4 * math.pi) + tf.log(self._spread(self._scale))
 
     def _mean(self):
         if self.allow_nan_stats:
@@ -234,9 +161,11 @@ class HalfNormal(_Scalar):
         return self._scale ** 2.0 * (1.0 - 2.0 / math.pi)
 
 
+@_bodies("sample_n", "prob", "cdf", "entropy", "mean", "variance", "stddev")
 class Uniform(_Scalar):
     """Numbers from ``low`` to below ``high``."""
 
+    _kind = "Uniform"
     _shaped_parameters = ("low", "high")
     _old_names = {"a": "low", "b": "high"}
 
@@ -255,33 +184,10 @@ class Uniform(_Scalar):
         with self._scope(name):
             return self._high - self._low
 
-    def _sample_n(self, n, seed=None):
-        drawn = tf.random_uniform(self._samples_shape(n), dtype=self.dtype, seed=seed)
-        return self._low + (self._high - self._low) * drawn
 
-    def _prob(self, x):
-        width = self._high - self._low
-        inside = tf.logical_and(x >= self._low + tf.zeros_like(x), x < self._high + tf.zeros_like(x))
-        value = tf.where(inside, tf.ones_like(x) / width, tf.zeros_like(x) + tf.zeros_like(width))
-        return tf.where(tf.is_nan(x + tf.zeros_like(width)), x + tf.zeros_like(width), value)
-
-    def _cdf(self, x):
-        return tf.clip_by_value((x - self._low) / (self._high - self._low), 0.0, 1.0)
-
-    def _entropy(self):
-        return tf.log(self._high - self._low)
-
-    def _mean(self):
-        return (self._low + self._high) / 2.0
-
-    def _variance(self):
-        return tf.square(self._high - self._low) / 12.0
-
-    def _stddev(self):
-        return (self._high - self._low) / math.sqrt(12.0)
-
-
+@_bodies("sample_n", "log_prob", "cdf", "entropy", "mean", "variance", "stddev", "mode")
 class Gamma(_Scalar):
+    _kind = "Gamma"
     _shaped_parameters = ("concentration", "rate")
     _old_names = {"alpha": "concentration", "beta": "rate"}
 
@@ -295,34 +201,6 @@ class Gamma(_Scalar):
 
     concentration = alpha = property(lambda self: self._concentration)
     rate = beta = property(lambda self: self._rate)
-
-    def _sample_n(self, n, seed=None):
-        return tf.random_gamma(shape=[n], alpha=self._spread(self._concentration), beta=self._spread(self._rate),
-                               dtype=self.dtype, seed=seed)
-
-    def _log_prob(self, x):
-        return ((self._concentration - 1.0) * tf.log(x) - self._rate * x
-                - (tf.lgamma(self._concentration) - self._concentration * tf.log(self._rate)))
-
-    def _cdf(self, x):
-        return tf.igamma(self._spread(self._concentration) + tf.zeros_like(x), self._rate * x)
-
-    def _entropy(self):
-        return (self._concentration - tf.log(self._rate) + tf.lgamma(self._concentration)
-                + (1.0 - self._concentration) * tf.digamma(self._concentration))
-
-    def _mean(self):
-        return self._concentration / self._rate
-
-    def _variance(self):
-        return self._concentration / tf.square(self._rate)
-
-    def _stddev(self):
-        return tf.sqrt(self._concentration) / self._rate
-
-    def _mode(self):
-        mode = (self._concentration - 1.0) / self._rate
-        return _or_nan(self, self._concentration > 1.0, mode, "mode not defined when any concentration <= 1")
 
 
 def _or_nan(distribution, defined, value, message):
@@ -340,7 +218,9 @@ class GammaWithSoftplusConcentrationRate(Gamma):
         super().__init__(tf.nn.softplus(concentration), tf.nn.softplus(rate), validate_args, allow_nan_stats, name)
 
 
+@_bodies("sample_n", "log_prob")
 class Exponential(Gamma):
+    _kind = "Exponential"
     _shaped_parameters = ("rate",)
     _old_names = {"lam": "rate"}
 
@@ -349,12 +229,6 @@ class Exponential(Gamma):
         super().__init__(tf.ones([], dtype=rate.dtype), rate, validate_args, allow_nan_stats, name)
         self._parameters = {"rate": rate, "validate_args": validate_args, "allow_nan_stats": allow_nan_stats,
                             "name": name}
-
-    def _sample_n(self, n, seed=None):
-        return -tf.log(self._uniform(n, seed)) / self._rate
-
-    def _log_prob(self, x):
-        return tf.log(self._rate) - self._rate * x
 
 
 class ExponentialWithSoftplusRate(Exponential):
@@ -426,7 +300,9 @@ class InverseGammaWithSoftplusConcentrationRate(InverseGamma):
         super().__init__(tf.nn.softplus(concentration), tf.nn.softplus(rate), validate_args, allow_nan_stats, name)
 
 
+@_bodies("sample_n", "log_prob", "cdf", "entropy", "mean", "variance", "mode")
 class Beta(_Scalar):
+    _kind = "Beta"
     _shaped_parameters = ("concentration1", "concentration0")
     _old_names = {"a": "concentration1", "b": "concentration0", "a_b_sum": "total_concentration"}
 
@@ -437,42 +313,12 @@ class Beta(_Scalar):
             self._a, self._b = _checked(validate_args, [self._a, self._b], lambda: [
                 tf.assert_positive(self._a, message="Concentration parameter must be positive."),
                 tf.assert_positive(self._b, message="Concentration parameter must be positive.")])
-            self._total = self._a + self._b
         self._setup(parameters, [self._a, self._b], validate_args, allow_nan_stats, scope)
+        self._total = self._native.parameter("total_concentration")
 
     concentration1 = a = property(lambda self: self._a)
     concentration0 = b = property(lambda self: self._b)
     total_concentration = property(lambda self: self._total)
-
-    def _sample_n(self, n, seed=None):
-        one = tf.random_gamma(shape=[n], alpha=self._spread(self._a), dtype=self.dtype, seed=seed)
-        other = tf.random_gamma(shape=[n], alpha=self._spread(self._b), dtype=self.dtype, seed=_new_seed(seed, "beta"))
-        return one / (one + other)
-
-    def _log_prob(self, x):
-        return (self._a - 1.0) * tf.log(x) + (self._b - 1.0) * tf.log1p(-x) - self._log_beta()
-
-    def _log_beta(self):
-        return tf.lgamma(self._a) + tf.lgamma(self._b) - tf.lgamma(self._total)
-
-    def _cdf(self, x):
-        return tf.betainc(self._spread(self._a) + tf.zeros_like(x), self._spread(self._b) + tf.zeros_like(x),
-                          x + tf.zeros(self.batch_shape_tensor(), self.dtype))
-
-    def _entropy(self):
-        return (self._log_beta() - (self._a - 1.0) * tf.digamma(self._a) - (self._b - 1.0) * tf.digamma(self._b)
-                + (self._total - 2.0) * tf.digamma(self._total))
-
-    def _mean(self):
-        return self._a / self._total
-
-    def _variance(self):
-        mean = self._a / self._total
-        return mean * (1.0 - mean) / (1.0 + self._total)
-
-    def _mode(self):
-        return _or_nan(self, tf.logical_and(self._a > 1.0, self._b > 1.0), (self._a - 1.0) / (self._total - 2.0),
-                       "Mode undefined for concentration <= 1.")
 
 
 class BetaWithSoftplusConcentration(Beta):
@@ -520,7 +366,9 @@ class Kumaraswamy(Beta):
         return (1 - 1.0 / self._a) + (1 - 1.0 / self._b) * harmonic + tf.log(self._a) + tf.log(self._b)
 
 
+@_bodies("sample_n", "log_prob", "cdf", "entropy", "mean", "variance", "mode")
 class StudentT(_Scalar):
+    _kind = "StudentT"
     _shaped_parameters = ("df", "loc", "scale")
     _old_names = {"mu": "loc", "sigma": "scale"}
 
@@ -535,84 +383,14 @@ class StudentT(_Scalar):
     loc = property(lambda self: self._loc)
     scale = property(lambda self: self._scale)
 
-    def _sample_n(self, n, seed=None):
-        normal = tf.random_normal(self._samples_shape(n), dtype=self.dtype, seed=seed)
-        df = self._spread(self._df)
-        gamma = tf.random_gamma([n], 0.5 * df, beta=0.5, dtype=self.dtype, seed=_new_seed(seed, "student_t"))
-        return normal * tf.rsqrt(gamma / df) * self._scale + self._loc
-
-    def _log_prob(self, x):
-        y = (x - self._loc) / self._scale
-        return (-0.5 * (self._df + 1.0) * tf.log1p(y * y / self._df)
-                - (tf.log(tf.abs(self._scale)) + 0.5 * tf.log(self._df) + 0.5 * math.log(math.pi)
-                   + tf.lgamma(0.5 * self._df) - tf.lgamma(0.5 * (self._df + 1.0))))
-
-    def _cdf(self, x):
-        y = (x - self._loc) / tf.abs(self._scale)
-        df = self._df + tf.zeros_like(y)
-        half = 0.5 * tf.betainc(0.5 * df, 0.5 * tf.ones_like(df), df / (y * y + df))
-        return tf.where(y < 0.0, half, 1.0 - half)
-
-    def _entropy(self):
-        half, more = 0.5 * self._df, 0.5 * (self._df + 1.0)
-        beta = tf.lgamma(half) + math.lgamma(0.5) - tf.lgamma(half + 0.5)
-        return (tf.log(tf.abs(self._scale)) + 0.5 * tf.log(self._df) + beta
-                + more * (tf.digamma(more) - tf.digamma(half)) + tf.zeros(self.batch_shape_tensor(), self.dtype))
-
-    def _mean(self):
-        return _or_nan(self, self._spread(self._df) > 1.0, self._spread(self._loc), "mean not defined for components of df <= 1")
-
-    def _variance(self):
-        df = self._spread(self._df)
-        value = tf.square(self._spread(self._scale)) * df / tf.maximum(df - 2.0, 1e-30)
-        value = tf.where(df > 2.0, value, tf.fill(tf.shape(value), self.dtype.as_numpy_dtype(np.inf)))
-        return _or_nan(self, df > 1.0, value, "variance not defined for components of df <= 1")
-
-    def _mode(self):
-        return self._spread(self._loc)
-
 
 class StudentTWithAbsDfSoftplusScale(StudentT):
     def __init__(self, df, loc, scale, validate_args=False, allow_nan_stats=True, name="StudentTWithAbsDfSoftplusScale"):
         super().__init__(tf.floor(tf.abs(df)), loc, tf.nn.softplus(scale), validate_args, allow_nan_stats, name)
 
 
-@RegisterKL(Normal, Normal)
-def _kl_normals(a, b, name=None):
-    with tf.name_scope(name, "kl_normal_normal", [a.loc, b.loc]):
-        ratio = tf.square(a.scale) / tf.square(b.scale)
-        return tf.square(a.loc - b.loc) / (2.0 * tf.square(b.scale)) + 0.5 * (ratio - 1.0 - tf.log(ratio))
-
-
-@RegisterKL(Gamma, Gamma)
-def _kl_gammas(a, b, name=None):
-    with tf.name_scope(name, "kl_gamma_gamma"):
-        return ((a.concentration - b.concentration) * tf.digamma(a.concentration) + tf.lgamma(b.concentration)
-                - tf.lgamma(a.concentration) + b.concentration * tf.log(a.rate) - b.concentration * tf.log(b.rate)
-                + a.concentration * (b.rate / a.rate - 1.0))
-
-
-@RegisterKL(Beta, Beta)
-def _kl_betas(a, b, name=None):
-    with tf.name_scope(name, "kl_beta_beta"):
-        return (b._log_beta() - a._log_beta() - tf.digamma(a._a) * (b._a - a._a) - tf.digamma(a._b) * (b._b - a._b)
-                + tf.digamma(a._total) * (b._total - a._total))
-
-
-@RegisterKL(Laplace, Laplace)
-def _kl_laplaces(a, b, name=None):
-    with tf.name_scope(name, "kl_laplace_laplace"):
-        distance = tf.abs(a.loc - b.loc)
-        ratio = a.scale / b.scale
-        return -tf.log(ratio) - 1.0 + distance / b.scale + ratio * tf.exp(-distance / a.scale)
-
-
-@RegisterKL(Uniform, Uniform)
-def _kl_uniforms(a, b, name=None):
-    with tf.name_scope(name, "kl_uniform_uniform"):
-        inside = tf.logical_and(b.low <= a.low, a.high <= b.high)
-        value = tf.log(b.high - b.low) - tf.log(a.high - a.low)
-        return tf.where(inside, value, tf.fill(tf.shape(value), value.dtype.as_numpy_dtype(np.inf)))
+for _class in (Normal, Laplace, Uniform, Gamma, Beta):
+    RegisterKL(_class, _class)(_divergence)
 
 
 @RegisterKL(HalfNormal, HalfNormal)

@@ -1,12 +1,13 @@
 """Distributions of the probabilities of classes, and of counts of such classes."""
 
 import weir as tf
-from weir.distributions.continuous import _or_nan
 from weir.distributions.discrete import Multinomial, _Counts, _given
 from weir.distributions.distribution import (FULLY_REPARAMETERIZED, NOT_REPARAMETERIZED, Distribution, RegisterKL, _checked,
                                              _new_seed, _tensors, _valid_counts)
+from weir.distributions.native import _bodies, _divergence, _make
 
 
+@_bodies("sample_n", "log_prob", "entropy", "mean", "variance", "covariance", "mode")
 class Dirichlet(Distribution):
     """Probabilities of classes."""
 
@@ -18,7 +19,8 @@ class Dirichlet(Distribution):
             self._concentration, = _tensors(concentration, names=("concentration",))
             self._concentration, = _checked(validate_args, [self._concentration], lambda: [
                 tf.assert_positive(self._concentration, message="Concentration parameter must be positive.")])
-            self._total = tf.reduce_sum(self._concentration, -1)
+            self._native = _make("Dirichlet", [self._concentration], scope, allow_nan_stats=allow_nan_stats)
+        self._total = self._native.parameter("total_concentration")
         super().__init__(self._concentration.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters,
                          None, scope)
 
@@ -37,41 +39,11 @@ class Dirichlet(Distribution):
     def _event_shape_tensor(self):
         return tf.shape(self._concentration)[-1:]
 
-    def _sample_n(self, n, seed=None):
-        drawn = tf.random_gamma([n], alpha=self._concentration, dtype=self.dtype, seed=seed)
-        return drawn / tf.reduce_sum(drawn, -1, keepdims=True)
-
-    def _log_prob(self, x):
-        x, = _checked(self.validate_args, [x], lambda: [
+    def _valid_sample(self, x):
+        return _checked(self.validate_args, [x], lambda: [
             tf.assert_positive(x, message="samples must be positive"),
             tf.assert_less(tf.abs(tf.reduce_sum(x, -1) - 1.0), tf.cast(1e-3, x.dtype) + tf.zeros_like(x[..., 0]),
-                           message="sample last-dimension must sum to `1`")])
-        return tf.reduce_sum((self._concentration - 1.0) * tf.log(x), -1) - tf.lbeta(self._concentration)
-
-    def _entropy(self):
-        k = tf.cast(self.event_shape_tensor()[0], self.dtype)
-        return (tf.lbeta(self._concentration) + (self._total - k) * tf.digamma(self._total)
-                - tf.reduce_sum((self._concentration - 1.0) * tf.digamma(self._concentration), axis=-1))
-
-    def _mean(self):
-        return self._concentration / self._total[..., None]
-
-    def _scale(self):
-        return tf.rsqrt(1.0 + self._total[..., None])
-
-    def _variance(self):
-        mean = self._mean() * self._scale()
-        return self._scale() * mean - tf.square(mean)
-
-    def _covariance(self):
-        x = self._scale() * self._mean()
-        return tf.matrix_set_diag(-tf.matmul(x[..., None], x[..., None, :]), self._variance())
-
-    def _mode(self):
-        k = tf.cast(self.event_shape_tensor()[0], self.dtype)
-        mode = (self._concentration - 1.0) / (self._total[..., None] - k)
-        defined = tf.reduce_all(self._concentration > 1.0, axis=-1, keepdims=True)
-        return _or_nan(self, defined, mode, "Mode undefined when any concentration <= 1")
+                           message="sample last-dimension must sum to `1`")])[0]
 
 
 class DirichletMultinomial(_Counts):
@@ -124,9 +96,4 @@ class DirichletMultinomial(_Counts):
         return tf.matrix_set_diag(-tf.matmul(x[..., None], x[..., None, :]), self._variance())
 
 
-@RegisterKL(Dirichlet, Dirichlet)
-def _kl_dirichlets(a, b, name=None):
-    with tf.name_scope(name, "kl_dirichlet_dirichlet"):
-        digamma = tf.digamma(a.concentration) - tf.digamma(a.total_concentration)[..., None]
-        difference = a.concentration - b.concentration
-        return tf.reduce_sum(difference * digamma, axis=-1) - tf.lbeta(a.concentration) + tf.lbeta(b.concentration)
+RegisterKL(Dirichlet, Dirichlet)(_divergence)
