@@ -220,8 +220,8 @@ TEST_P(ControlFlowGraphs, SurviveDamage) {
 INSTANTIATE_TEST_SUITE_P(, ControlFlowGraphs,
                          ::testing::Values("asserted", "case_of_many", "cond_assign", "cond_nested", "cond_outputs",
                                            "cond_training", "functional_loops", "functional_nested", "functions",
-                                           "tf2_functions", "while_assign", "while_nested",
-                                           "while_of_tensorflow_1_0", "while_simple", "while_training"),
+                                           "tf2_functions", "while_assign", "while_nested", "while_of_tensorflow_1_0",
+                                           "while_simple", "while_training"),
                          [](const auto& graph) { return std::string(graph.param); });
 
 // Branches, a loop, effects and gradients, as a program here makes them.

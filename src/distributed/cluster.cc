@@ -43,18 +43,43 @@ std::string rendezvous_key(const std::string& send_device, uint64_t incarnation,
   return fmt::format("{};{:016x};{};{};0:0", send_device, incarnation, recv_device, name);
 }
 
+// The task of "/job:ps/replica:0/task:1/device:CPU:0", as tasks write themselves; empty for any other way to write it.
+static std::string_view plain_task(std::string_view device) {
+  size_t at = 0;
+  auto skip = [&](std::string_view word) {
+    if (!device.substr(at).starts_with(word)) return false;
+    at += word.size();
+    return true;
+  };
+  auto skip_while = [&](auto is_part) {
+    const size_t from = at;
+    while (at < device.size() && is_part(device[at])) ++at;
+    return at > from;
+  };
+  auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  const bool plain = skip("/job:") && skip_while([](char c) { return c != '/'; }) && skip("/replica:") &&
+                     skip_while(digit) && skip("/task:") && skip_while(digit) &&
+                     device.substr(at).starts_with("/device:");
+  return plain ? device.substr(0, at) : std::string_view();
+}
+
+// In every transfer of a value, more than once.
 ParsedKey parse_key(const std::string& key) {
   const size_t first = key.find(';');
   const size_t second = first == std::string::npos ? first : key.find(';', first + 1);
   if (second == std::string::npos) throw invalid_argument("Invalid rendezvous key: '{}'", key);
-  const DeviceSpec device = DeviceSpec::parse(std::string_view(key).substr(0, first));
+  const std::string_view sender = std::string_view(key).substr(0, first), plain = plain_task(sender);
   ParsedKey parsed;
   const char* begin = key.data() + first + 1;
   const char* end = key.data() + second;
   const auto read = std::from_chars(begin, end, parsed.incarnation, 16);
-  if (!device.job || !device.task || read.ec != std::errc() || read.ptr != end) {
-    throw invalid_argument("Invalid rendezvous key: '{}'", key);
+  if (read.ec != std::errc() || read.ptr != end) throw invalid_argument("Invalid rendezvous key: '{}'", key);
+  if (!plain.empty()) {
+    parsed.send_task = plain;
+    return parsed;
   }
+  const DeviceSpec device = DeviceSpec::parse(sender);
+  if (!device.job || !device.task) throw invalid_argument("Invalid rendezvous key: '{}'", key);
   parsed.send_task = task_name(device);
   return parsed;
 }

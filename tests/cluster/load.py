@@ -8,6 +8,7 @@ cluster whose steps are cut. Prints what each server's memory is after every ten
 import re
 import sys
 import threading
+import time
 
 import weir.compat.v1 as tf
 
@@ -52,7 +53,12 @@ def main(clients, sessions):
             thread.join()
         memory.append(resident())
         print(f"{len(ended)} sessions, {memory[-1]:.0f} MB", flush=True)
-    kept = [re.findall(r"as a worker: (\d+) sessions, (\d+) parts", task.status())[0] for task in workers + servers]
+    kept = None
+    for _ in range(40):  # other tasks are told of a session's end without waiting for them
+        kept = [re.findall(r"as a worker: (\d+) sessions, (\d+) parts", task.status())[0] for task in workers + servers]
+        if all(count == ("0", "0") for count in kept):
+            break
+        time.sleep(0.5)
     for task in workers + servers:
         task.stop()
     # The first tenth fills caches and the allocator's arenas.

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdlib>
 
+#include "tests/support/local_cluster.h"
 #include "weir/control_flow.h"
 #include "weir/weir.h"
 
@@ -169,6 +170,40 @@ TEST_F(SteadyState, TurnsOfBatchSizesAllocateNothing) {
   };
   for (int i = 0; i < 3; ++i) turn();
   EXPECT_EQ(during(turn), 0);
+}
+
+// A step that is cut over two tasks is messages and their answers, those of every value that crosses included: each asks
+// for memory some tens of times, however many steps have been run. Plans of the parts ask for none.
+TEST_F(SteadyState, AStepThatIsCutOverTasksAsksForLittle) {
+  distributed::LocalCluster cluster;
+  auto per_step = [&](int values) {
+    Graph g;
+    std::vector<Output> sums;
+    for (int i = 0; i < values; ++i) {
+      Output value;
+      {
+        auto device = g.device("/job:ps/task:0");
+        value = identity(g.constant(Tensor(std::vector<float>(64, 1.f))) + static_cast<float>(i));
+      }
+      auto device = g.device("/job:worker/task:0");
+      sums.push_back(reduce_sum(value));
+    }
+    auto device = g.device("/job:worker/task:0");
+    const std::string fetch = add_n(sums).name();
+    distributed::LocalClient client(cluster, g);
+    for (int i = 0; i < 20; ++i) client.run({fetch});
+    auto some = [&] {
+      for (int i = 0; i < 10; ++i) client.run({fetch});
+    };
+    const int64_t early = during(some) / 100;
+    for (int i = 0; i < 200; ++i) client.run({fetch});
+    const int64_t late = during(some) / 100;
+    EXPECT_LE(late, early + early / 10 + 5);
+    return late;
+  };
+  const int64_t one = per_step(1), many = per_step(21);
+  EXPECT_LE(one, 230);
+  EXPECT_LE((many - one) / 20, 75);
 }
 
 }  // namespace
