@@ -38,6 +38,7 @@ def _keras():
         network = importlib.import_module("keras.engine.network").Network
         _take_training(network)
         _see_output_shapes(importlib.import_module("keras.engine.base_layer").Layer, network)
+        _take_distributions(importlib.import_module("keras.initializers").VarianceScaling)
         layers = importlib.import_module("keras.layers")  # tf.keras names the base of wrappers among them
         if not hasattr(layers, "Wrapper"):
             layers.Wrapper = importlib.import_module("keras.layers.wrappers").Wrapper
@@ -58,6 +59,26 @@ def _take_training(network):
             return original(self, inputs, mask)
 
     network.call = call
+
+
+def _take_distributions(variance_scaling):
+    """The names that tf.keras has for normal distributions: Keras' own, "normal", is the truncated one."""
+    init, call = variance_scaling.__init__, variance_scaling.__call__
+
+    @functools.wraps(init)
+    def __init__(self, scale=1.0, mode="fan_in", distribution="normal", seed=None, dtype=None):
+        given = distribution.lower()
+        init(self, scale, mode, "normal" if given in ("truncated_normal", "untruncated_normal") else given, seed)
+        self._untruncated = given == "untruncated_normal"
+
+    @functools.wraps(call)
+    def __call__(self, shape, dtype=None, **options):
+        if not getattr(self, "_untruncated", False):
+            return call(self, shape, dtype)
+        plain = _names.find("tf.variance_scaling_initializer")(self.scale, self.mode, "untruncated_normal", self.seed)
+        return plain(shape, dtype or "float32")
+
+    variance_scaling.__init__, variance_scaling.__call__ = __init__, __call__
 
 
 def _see_output_shapes(layer, network):
