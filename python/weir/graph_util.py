@@ -62,8 +62,7 @@ def extract_sub_graph(graph_def, dest_nodes):
             pending += [_source(each) for each in nodes[name].input]
     result = type(graph_def)()
     result.node.extend(node for node in graph_def.node if node.name in kept)
-    result.library.CopyFrom(graph_def.library)
-    result.versions.CopyFrom(graph_def.versions)
+    _copy_rest(graph_def, result)
     return result
 
 
@@ -100,8 +99,7 @@ def convert_variables_to_constants(sess, input_graph_def, output_node_names, var
             groups = copy.attr["_class"].list.s if "_class" in copy.attr else ()
             if any(group.decode()[len("loc:@"):] in values for group in groups):
                 del copy.attr["_class"]
-    result.library.CopyFrom(graph.library)
-    result.versions.CopyFrom(graph.versions)
+    _copy_rest(graph, result)
     return result
 
 
@@ -113,6 +111,13 @@ def _readable(sess, node):
         if operation.type == "ReadVariableOp":
             return operation.outputs[0]
     raise ValueError(f"nothing reads the variable {node.name!r}")
+
+
+def _copy_rest(graph, result):
+    """What a GraphDef says beside its nodes, if it says it."""
+    for part in ("library", "versions"):
+        if graph.HasField(part):
+            getattr(result, part).CopyFrom(getattr(graph, part))
 
 
 def remove_training_nodes(input_graph, protected_nodes=None):
@@ -143,9 +148,7 @@ def remove_training_nodes(input_graph, protected_nodes=None):
             copy.CopyFrom(node)
             del copy.input[:]
             copy.input.extend(through(name) for name in inputs(node))
-    for part in ("library", "versions"):
-        if input_graph.HasField(part):
-            getattr(result, part).CopyFrom(getattr(input_graph, part))
+    _copy_rest(input_graph, result)
     return result
 
 

@@ -81,8 +81,7 @@ def fold_batch_norms(input_graph_def):
             result.node.extend(made[node.name])
         elif node.name not in dropped:
             result.node.add().CopyFrom(node)
-    result.library.CopyFrom(input_graph_def.library)
-    result.versions.CopyFrom(input_graph_def.versions)
+    graph_util._copy_rest(input_graph_def, result)
     return result
 
 
@@ -154,8 +153,7 @@ def fuse_resize_and_conv(input_graph_def, output_node_names):
             result.node.add().CopyFrom(node)
     for made in fused.values():
         result.node.extend(made)
-    result.library.CopyFrom(input_graph_def.library)
-    result.versions.CopyFrom(input_graph_def.versions)
+    graph_util._copy_rest(input_graph_def, result)
     return result
 
 

@@ -28,8 +28,7 @@ def strip_unused(input_graph_def, input_node_names, output_node_names, placehold
         if "shape" in node.attr:
             placeholder.attr["shape"].CopyFrom(node.attr["shape"])
     result = graph_util.extract_sub_graph(replaced, list(output_node_names))
-    result.library.CopyFrom(input_graph_def.library)
-    result.versions.CopyFrom(input_graph_def.versions)
+    graph_util._copy_rest(input_graph_def, result)
     return result
 
 
