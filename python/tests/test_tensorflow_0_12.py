@@ -171,3 +171,10 @@ def test_what_no_graph_could_hold_is_refused():
             tf.constant(np.broadcast_to(np.float32(0), (512, 1024, 1024)))
         with pytest.raises(TypeError, match="Expected qint8"):
             tf.make_tensor_proto([3], dtype=tf.qint8)
+
+
+def test_layers_have_their_variables_by_the_names_of_1_0():
+    with tf.Graph().as_default():
+        layer = tf.layers.Dense(2)
+        layer.apply(tf.zeros([1, 3]))
+        assert layer._trainable_variables == layer.trainable_variables and layer._non_trainable_variables == []

@@ -164,6 +164,8 @@ class Layer:
 
     variables = property(lambda self: self.weights)
     trainable_variables = property(lambda self: self.trainable_weights)
+    _trainable_variables = property(lambda self: self._trainable_weights)  # as TensorFlow 1.0 called them
+    _non_trainable_variables = property(lambda self: self._non_trainable_weights)
     non_trainable_variables = property(lambda self: self.non_trainable_weights)
 
     def get_weights(self):
