@@ -10,8 +10,8 @@ namespace weir::cpu {
 #if defined(__x86_64__)
 namespace {
 
-// Tall tiles load less for each multiplication, which Intel's processors gain by. AMD's lose 2 to 9 % with them, those
-// with whole 512-bit units (Zen 5) as well.
+// Tall tiles load less for each multiplication, which Intel's processors gain by. AMD's lose up to 7 % with them on most
+// shapes, those with whole 512-bit units (Zen 5) as well.
 bool prefers_tall_tiles() { return has_whole_avx512() && !__builtin_cpu_is("amd"); }
 
 }  // namespace
