@@ -105,3 +105,20 @@ def test_stale_gradients_are_dropped():
             worker.join()
             assert session.run([w, step]) == [-1.0, 3]
             np.testing.assert_equal(session.run(tf.get_default_graph().get_tensor_by_name("stale_counter:0")), 1.0)
+
+
+def test_corrected_averages_of_shared_variables_are_shared():
+    from weir.train import schedules
+
+    def step():
+        mean = tf.get_variable("mean", [2], initializer=tf.zeros_initializer(), trainable=False)
+        return schedules.assign_moving_average(mean, tf.ones([2]), 0.9, zero_debias=True)
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        with tf.variable_scope("s"):
+            first = step()
+        with tf.variable_scope("s", reuse=True):
+            second = step()
+        assert [v.op.name for v in tf.global_variables()] == ["s/mean", "s/s/mean/biased", "s/s/mean/local_step"]
+        session.run(tf.global_variables_initializer())
+        assert [np.round(session.run(op), 5).tolist() for op in (first, second)] == [[1, 1], [1, 1]]

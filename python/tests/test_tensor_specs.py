@@ -40,3 +40,19 @@ def test_specs_of_the_same_unknown_sizes_are_equal():
 def test_the_constant_value_of_a_value_is_the_value():
     array = np.arange(3)
     assert tf.contrib.util.constant_value(array) is array and tf.contrib.util.constant_value("text") == "text"
+
+
+def test_specifications_of_batches_are_derived_from_their_class():
+    from weir.core.type_spec import BatchableTypeSpec
+
+    class Pair(BatchableTypeSpec):
+        value_type = property(lambda self: tuple)
+        _component_specs = property(lambda self: (tf.TensorSpec([], tf.int32),) * 2)
+        _serialize = _unbatch = lambda self: ()
+        _to_components = _from_components = lambda self, value: tuple(value)
+        _batch = lambda self, size: self  # noqa: E731
+
+    first, second = tf.constant(1), tf.constant(2)
+    assert Pair()._to_batched_tensor_list((first, second)) == [first, second] and Pair() == Pair()
+    with pytest.raises(TypeError, match="abstract"):
+        BatchableTypeSpec()

@@ -166,6 +166,21 @@ def type_spec_from_value(value):
     raise TypeError(f"Could not build a TypeSpec for {value!r} with type {type(value).__name__}")
 
 
+class BatchableTypeSpec(TypeSpec):
+    """One whose values can be put together to a value of the same kind, and taken apart again."""
+
+    @abc.abstractmethod
+    def _batch(self, batch_size):
+        """The specification of that many of its values together."""
+
+    @abc.abstractmethod
+    def _unbatch(self):
+        """The specification of one of the values that are together in one of its own."""
+
+    def _to_batched_tensor_list(self, value):
+        return self._to_tensor_list(value)
+
+
 class CompositeTensor(metaclass=abc.ABCMeta):
     """A base for classes of values that are made of tensors: ``_type_spec`` says of which."""
 
