@@ -34,8 +34,7 @@ bool is_allowed_effect(const std::string& op) {
       "SampleDistortedBoundingBoxV2", "Timestamp",
       // What only has to run in its turn.
       "Assert", "CheckNumerics", "DeepCopy", "Empty", "GuaranteeConst", "If", "While", "Case",
-      "StatefulPartitionedCall", "TensorListResize", "CollectiveReduce", "CollectiveGather", "CollectiveBcastSend",
-      "CollectiveBcastRecv"};
+      "StatefulPartitionedCall", "TensorListResize"};
   return names.contains(op);
 }
 

@@ -63,6 +63,9 @@ void Service::handle(const std::shared_ptr<Incoming>& call) {
       return;
     }
     if (call->method() == kJoinMethod) {
+      if (options_.worker.untrusted_clients) {
+        throw error(Code::PermissionDenied, "this server brings no groups together: its clients are not trusted");
+      }
       join_group(call);
       return;
     }

@@ -31,6 +31,7 @@ WORKER = ["GetStatus", "CreateWorkerSession", "DeleteWorkerSession", "RegisterGr
 HEAD = struct.Struct("<IiIIQq")  # src/distributed/near/frame.h
 MAGIC = 0x574E310A
 TIMEOUT_US = 50_000
+JOIN = "/weir.Collectives/Join"
 
 
 def varint(value):
@@ -84,8 +85,23 @@ class Messages:
                 parts.append(field(number, self.value(depth)))
         return b"".join(parts)
 
+    def group_call(self):
+        """A member's call of a collective operation, mostly as it should be."""
+        choose = self.random.choice
+        node = tf.NodeDef(name=choose("ab"), op=choose(["CollectiveReduce"] * 4 + ["CollectiveGather", "CollectiveBcastSend", "CollectiveBcastRecv", "NoOp"]),
+                          device=choose(["/job:local/replica:0/task:0/device:CPU:0", "/job:local/task:0/cpu:1", "", "x" * 300]))
+        for name in ("group_size", "group_key", "instance_key", "id", "incarnation"):
+            node.attr[name].i = choose([1, 1, 1, 2, 0, -1, 1 << 62])
+        node.attr["T"].type = choose([1, 1, 3, 7, 20, 99])
+        for _ in range(self.random.randrange(3)):
+            node.attr["shape"].shape.dim.add(size=choose([2, 3, -1, 1 << 62]))
+        node.attr["merge_op"].s, node.attr["final_op"].s = choose([b"Add", b"Mul", b"\xff"]), choose([b"Id", b"Div"])
+        if self.random.random() < 0.2:
+            del node.attr[choose(list(node.attr))]
+        return node.SerializeToString()
+
     def message(self):
-        text = bytearray(self.fields(0))
+        text = bytearray(self.group_call() if self.random.random() < 0.2 else self.fields(0))
         for _ in range(self.random.choice([0, 0, 0, 1, 4]) if text else 0):
             text[self.random.randrange(len(text))] = self.random.randrange(256)
         if self.random.random() < 0.1:
@@ -98,13 +114,21 @@ class Caller:
         self.name, self.socket = name, None
 
     def call(self, method, body):
-        """The answer's code and body; None when the call was given up."""
+        """The answer's code and body. A member of a group that waits for others gives up after a while, and hangs up."""
         if not self.socket:
             self.socket = socket.socket(socket.AF_UNIX)
-            self.socket.settimeout(20)
             self.socket.connect("\0" + self.name)
+        waits = method == JOIN
+        self.socket.settimeout(0.05 if waits else 20)
         self.socket.sendall(HEAD.pack(MAGIC, 0, len(method), 0, len(body), TIMEOUT_US) + method.encode() + body)
-        _, code, first, second, size, _ = HEAD.unpack(self.read(HEAD.size))
+        try:
+            _, code, first, second, size, _ = HEAD.unpack(self.read(HEAD.size))
+        except TimeoutError:
+            if not waits:
+                raise
+            self.socket.close()
+            self.socket = None
+            return 1, b""
         self.read(first + second)
         return code, self.read(size)
 
@@ -131,7 +155,8 @@ def main(seconds, seed):
     try:
         services = {"MasterService": MASTER, "WorkerService": WORKER}
         all_methods = [(service, method) for service in services for method in services[service]]
-        for method in [f"/tensorflow.{s}/{m}" for s, m in all_methods + [("MasterService", m) for m in LAST]]:
+        methods = [f"/tensorflow.{s}/{m}" for s, m in all_methods + [("MasterService", m) for m in LAST]]
+        for method in [JOIN] + methods:
             calls, well, end = 0, 0, time.time() + seconds
             while time.time() < end:
                 code, answer = caller.call(method, messages.message())
