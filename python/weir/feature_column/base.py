@@ -5,6 +5,7 @@ import collections
 
 import weir as tf
 from weir import names
+from weir.feature_column import serialization
 
 
 class FeatureColumn(metaclass=abc.ABCMeta):
@@ -13,6 +14,10 @@ class FeatureColumn(metaclass=abc.ABCMeta):
     A class of columns defines each of its methods by one of two names: with an underscore as until TensorFlow 1.12, or
     without it as since then, where a ``state_manager`` keeps variables. The other name calls it.
     """
+
+    def __init_subclass__(cls):
+        if cls.__module__.startswith(__package__ + "."):
+            serialization.add_class(cls)
 
     @property
     @abc.abstractmethod
@@ -59,23 +64,25 @@ class FeatureColumn(metaclass=abc.ABCMeta):
 
     def _get_config(self):
         """The fields as what JSON can hold."""
-        describe = names.at("weir.feature_column.serialization:_described")
-        return {field: describe(value) for field, value in zip(self._fields, self)}
+        return {field: serialization.described(value) for field, value in zip(self._fields, self)}
 
     @classmethod
     def _from_config(cls, config, custom_objects=None, columns_by_name=None):
         """The column that ``_get_config`` described."""
-        read = names.at("weir.feature_column.serialization:_field")
         missing = [field for field in cls._fields if field not in config]
         if missing:
             raise ValueError(f"Invalid config for {cls.__name__}: it lacks {missing}")
-        return cls(**{field: read(field, value, custom_objects, columns_by_name) for field, value in config.items()})
+        return cls(**{field: serialization.field(field, value, custom_objects, columns_by_name)
+                      for field, value in config.items()})
 
     get_config = _get_config
     from_config = _from_config
 
     def _reset_config(self):
         """Nothing is kept between graphs."""
+
+
+serialization.add_class(FeatureColumn)
 
 
 class DenseColumn(FeatureColumn):

@@ -1,19 +1,28 @@
 """Columns as dictionaries of what JSON can hold, and back."""
 
 from weir.core import dtypes
-from weir.feature_column import categorical, dense, layers, numeric
-from weir.feature_column.base import FeatureColumn
 from weir.ops import init_ops
 
-_CLASSES = {name: kind for module in (numeric, categorical, dense, layers) for name, kind in vars(module).items()
-            if isinstance(kind, type) and issubclass(kind, FeatureColumn) and hasattr(kind, "_fields")}
+_CLASSES = {}  # Weir's own, by name; columns of the program are custom objects
+_column = ()  # the class of all columns, which stands on this module
+
+
+def add_class(kind):
+    """Columns of this class can be read back. The first one is the class of all."""
+    global _column
+    _column = _column or kind
+    _CLASSES[kind.__name__] = kind
+
+
+def _is_column(value):
+    return isinstance(value, _column)
 
 
 def serialize_feature_column(fc):
     """{"class_name": ..., "config": ...}; the name of a feature as it is."""
     if isinstance(fc, str):
         return fc
-    if isinstance(fc, FeatureColumn):
+    if _is_column(fc):
         return {"class_name": type(fc).__name__, "config": fc._get_config()}
     raise ValueError(f"Instance: {fc} is not a FeatureColumn")
 
@@ -47,13 +56,13 @@ def deserialize_feature_columns(configs, custom_objects=None):
     return [deserialize_feature_column(config, custom_objects, made) for config in configs]
 
 
-def _described(value):
+def described(value):
     """A field of a column."""
-    if isinstance(value, FeatureColumn):
+    if _is_column(value):
         return serialize_feature_column(value)
     if isinstance(value, dtypes.DType):
         return value.name
-    if isinstance(value, tuple) and any(isinstance(part, FeatureColumn) for part in value):
+    if isinstance(value, tuple) and any(_is_column(part) for part in value):
         return tuple(serialize_feature_column(part) for part in value)
     if hasattr(value, "get_config"):
         return {"class_name": type(value).__name__, "config": value.get_config()}
@@ -62,7 +71,7 @@ def _described(value):
     return value
 
 
-def _field(name, value, custom_objects, columns_by_name):
+def field(name, value, custom_objects, columns_by_name):
     """A field of a column from what describes it."""
     if name in ("categorical_column", "source_column"):
         return deserialize_feature_column(value, custom_objects, columns_by_name)
