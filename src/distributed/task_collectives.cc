@@ -51,23 +51,26 @@ proto::NodeDef to_node(const CollectiveCall& call, int64_t id, uint64_t incarnat
 }
 
 ops::CollectiveMember from_node(const proto::NodeDef& node) {
-  ops::CollectiveMember member{.call = {.group_size = attr(node, "group_size").i(),
-                                        .group_key = attr(node, "group_key").i(),
-                                        .instance_key = attr(node, "instance_key").i(),
-                                        .dtype = static_cast<DType>(attr(node, "T").type()),
-                                        .shape = shape_from_proto(attr(node, "shape").shape()),
-                                        .merge_op = attr(node, "merge_op").s(),
-                                        .final_op = attr(node, "final_op").s(),
-                                        .device = node.device(),
-                                        .node = node.name()},
-                               .id = attr(node, "id").i(),
-                               .incarnation = static_cast<uint64_t>(attr(node, "incarnation").i())};
+  // One after the other: g++ 12 destroys members of an unfinished aggregate twice when a later one throws.
+  ops::CollectiveMember member;
+  CollectiveCall& call = member.call;
+  call.group_size = attr(node, "group_size").i();
+  call.group_key = attr(node, "group_key").i();
+  call.instance_key = attr(node, "instance_key").i();
+  call.dtype = static_cast<DType>(attr(node, "T").type());
+  call.shape = shape_from_proto(attr(node, "shape").shape());
+  call.merge_op = attr(node, "merge_op").s();
+  call.final_op = attr(node, "final_op").s();
+  call.device = node.device();
+  call.node = node.name();
+  member.id = attr(node, "id").i();
+  member.incarnation = static_cast<uint64_t>(attr(node, "incarnation").i());
   const auto* kind =
       std::find_if(std::begin(kKinds), std::end(kKinds), [&](const auto& k) { return k.second == node.op(); });
   if (kind == std::end(kKinds)) throw invalid_argument("'{}' is no collective operation", node.op());
-  member.call.kind = kind->first;
-  if (member.call.group_size < 1 || member.call.group_size > kMostMembers) {
-    throw invalid_argument("a group of {} members", member.call.group_size);
+  call.kind = kind->first;
+  if (call.group_size < 1 || call.group_size > kMostMembers) {
+    throw invalid_argument("a group of {} members", call.group_size);
   }
   return member;
 }

@@ -6,6 +6,7 @@
 
 #include "base/errors.h"
 #include "tests/support/local_cluster.h"
+#include "tests/support/loopback.h"
 #include "weir/weir.h"
 
 namespace weir::distributed {
@@ -158,6 +159,30 @@ TEST(TaskCollectives, AMemberThatGivesUpMayComeAgain) {
   });
   LocalClient client(cluster, first.graph);
   EXPECT_EQ(values(run_until_all_are_there(client, first.fetch)), (std::vector<float>{10, 12}));
+}
+
+// What the call holds already is freed once: a server that frees it again ends.
+TEST(TaskCollectives, RefuseCallsWhoseAttributesAreMissing) {
+  const std::string task = "/job:worker/replica:0/task:0";
+  Peers peers(Jobs{{"worker", {{0, "worker0"}}}}, task, make_loopback(), {});
+  StepTable steps(task, 1, [](auto&&...) {});
+  TaskCollectives collectives(task, 1, peers, steps);
+  proto::NodeDef call;
+  call.set_op("CollectiveReduce");
+  call.set_device(task + "/device:CPU:0 and more than fits into a string's own memory");
+  const char* const attributes[] = {"group_size", "group_key", "instance_key", "T",          "shape",
+                                    "merge_op",   "final_op",  "id",           "incarnation"};
+  for (const char* name : attributes) {
+    try {
+      collectives.join(call, {}, [](const proto::NodeDef&, std::exception_ptr) { FAIL(); });
+      FAIL() << name;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), Code::InvalidArgument);
+      EXPECT_NE(std::string(e.what()).find(name), std::string::npos) << e.what();
+    }
+    (*call.mutable_attr())[name].set_i(1);
+    if (std::string_view(name) == "shape") (*call.mutable_attr())[name].mutable_shape()->add_dim()->set_size(2);
+  }
 }
 
 TEST(TaskCollectives, AKilledMemberEndsTheOthers) {
