@@ -94,8 +94,8 @@ std::unordered_set<const Node*> reshaped_variables(const Ir& ir) {
   const GraphStorage& storage = variable->origin->graph->impl().storage;
   std::lock_guard lock(storage.mutex);
   for (const auto& node : storage.nodes) {
-    if (node->op->effect != Effect::Writes || node->op->name != "Assign") continue;
-    const AttrValue* validates = node->attrs.find("validate_shape");
+    if (node->op->effect != Effect::Writes) continue;
+    const AttrValue* validates = node->attrs.find("validate_shape");  // assignments have it
     if (!validates || std::get<bool>(*validates)) continue;
     const Shape &old = node->inputs[0].shape(), &value = node->inputs[1].shape();
     if (!value.is_known() || value != old) reshaped.insert(node->inputs[0].node());

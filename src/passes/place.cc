@@ -266,7 +266,7 @@ void place(Ir& ir, const DeviceSet& devices, const PlaceOptions& options) {
   if (devices.size() > 1 || std::any_of(ir.nodes.begin(), ir.nodes.end(), named)) Placer(ir, devices, options).run();
   // The members of a group are in the order of their devices.
   for (IrNode& node : ir.nodes) {
-    if (!node.dead && node.op->name.starts_with("Collective")) node.attrs.set("_device", devices[node.device].name());
+    if (!node.dead && node.attrs.find("group_key")) node.attrs.set("_device", devices[node.device].name());
   }
   if (options.log) options.log->print(ir, devices);
 }

@@ -69,8 +69,7 @@ OpDef bipartite_match_op() {
           .host = "num_valid_rows",
           .infer = infer,
           .gradient = not_differentiable,
-          .cpu = {.select = kernel_any<cpu>},
-          .effect = Effect::None};
+          .cpu = {.select = kernel_any<cpu>}};
 }
 
 }  // namespace weir::ops
