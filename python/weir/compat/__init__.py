@@ -7,36 +7,12 @@ import numpy as _np
 
 from weir import names as _names
 from weir.core.tensor_shape import Dimension as _Dimension
+from weir.core.text import as_bytes, as_str, as_str_any, as_text  # noqa: F401
 
 integral_types = (_numbers.Integral, _np.integer)
 real_types = (_numbers.Real, _np.integer, _np.floating)
 complex_types = (_numbers.Complex, _np.number)
 bytes_or_text_types = (bytes, str)
-
-
-def as_bytes(bytes_or_text, encoding="utf-8"):
-    if isinstance(bytes_or_text, bytearray):
-        return bytes(bytes_or_text)
-    if isinstance(bytes_or_text, str):
-        return bytes_or_text.encode(encoding)
-    if isinstance(bytes_or_text, bytes):
-        return bytes_or_text
-    raise TypeError(f"Expected binary or unicode string, got {bytes_or_text!r}")
-
-
-def as_text(bytes_or_text, encoding="utf-8"):
-    if isinstance(bytes_or_text, str):
-        return bytes_or_text
-    if isinstance(bytes_or_text, bytes):
-        return bytes_or_text.decode(encoding)
-    raise TypeError(f"Expected binary or unicode string, got {bytes_or_text!r}")
-
-
-as_str = as_text
-
-
-def as_str_any(value):
-    return as_str(value) if isinstance(value, bytes) else str(value)
 
 
 def path_to_str(path):

@@ -1,9 +1,9 @@
 """TensorProto messages and values that the graph alone decides."""
 
 from weir import _weir, protos
-from weir.compat import as_bytes
 from weir.core import dtypes
 from weir.core.tensor_shape import TensorShape
+from weir.core.text import as_bytes
 
 # Types of which a tensor's elements are written as they lie in memory; others, and a tensor of which the last element is
 # repeated, are written one by one.

@@ -8,11 +8,11 @@ import contextlib
 import numbers
 
 from weir import protos
-from weir.compat import as_bytes
 from weir.core import stack
 from weir.core.dtypes import as_dtype
 from weir.core.graph import Tensor, convert_to_tensor
 from weir.core.tensor_shape import as_shape
+from weir.core.text import as_bytes
 from weir.inner.ops import _get_graph_from_inputs
 
 
