@@ -233,6 +233,29 @@ def test_a_server_that_stops_says_so():
     session.close()
 
 
+def test_a_server_made_again_in_its_process_is_reached_by_other_tasks_and_clients():
+    (worker,), (ps,) = tf.test.create_local_cluster(1, 1)
+    with tf.device("/job:ps"):
+        v = tf.Variable(3.0)
+    soon = tf.RunOptions(timeout_in_ms=20000)
+    old = tf.Session(worker.target)
+    old.run(v.initializer, options=soon)
+    definition = ps.server_def
+    ps.stop()
+    ps = tf.train.Server(definition)
+    try:
+        with pytest.raises((errors.UnavailableError, errors.AbortedError)):  # what it had is gone
+            old.run(v, options=soon)
+        for target in (worker.target, ps.target):
+            with tf.Session(target) as session:
+                session.run(v.initializer, options=soon)
+                assert session.run(v, options=soon) == 3.0
+    finally:
+        old.close()
+        ps.stop()
+        worker.stop()
+
+
 def test_server_arguments():
     with pytest.raises(ValueError, match="job_name"):
         tf.train.Server({"a": ["localhost:0"], "b": ["localhost:0"]})

@@ -2,6 +2,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 
 #include "distributed/near/call_ends.h"
@@ -18,24 +19,29 @@ constexpr const char* kLook = "/weir.Status/Alive";
 
 bool is_silent(const Reply& reply) { return reply.lost || reply.code == Code::DeadlineExceeded; }
 
-// The server is this process's.
+// The server is this process's. Another one may follow it at its address.
 class OwnChannel final : public Channel {
  public:
-  OwnChannel(std::shared_ptr<OwnServer> server, std::shared_ptr<Channel> far, std::string token)
-      : server_(std::move(server)), far_(std::move(far)), token_(std::move(token)) {}
+  OwnChannel(std::shared_ptr<OwnServer> server, std::shared_ptr<Channel> far, std::string token,
+             std::function<void()> nowhere)
+      : server_(std::move(server)), far_(std::move(far)), token_(std::move(token)), nowhere_(std::move(nowhere)) {}
 
   void begin(std::string_view method, Message request, const CallOptions& options,
              std::function<void(Reply)> done) override {
     far_->begin(method, std::move(request), options, std::move(done));
   }
   Reply call(std::string_view method, Message request, const CallOptions& options) override {
-    return server_->call(method, std::move(request), token_, options);
+    if (auto reply = server_->call(method, request, token_, options)) return std::move(*reply);
+    if (!leads_nowhere_.exchange(true) && nowhere_) nowhere_();
+    return far_->call(method, std::move(request), options);
   }
 
  private:
   const std::shared_ptr<OwnServer> server_;
   const std::shared_ptr<Channel> far_;
   const std::string token_;
+  const std::function<void()> nowhere_;
+  std::atomic<bool> leads_nowhere_ = false;
 };
 
 class NearChannel final : public Channel, public std::enable_shared_from_this<NearChannel> {
@@ -179,7 +185,7 @@ std::shared_ptr<Channel> connect_near_socket(const std::string& name, std::share
 std::shared_ptr<Channel> connect_near(const std::string& name, std::shared_ptr<Channel> far,
                                       const ConnectOptions& options, std::function<void()> nowhere) {
   if (auto own = find_own_server(name))
-    return std::make_shared<OwnChannel>(std::move(own), std::move(far), options.credentials.token);
+    return std::make_shared<OwnChannel>(std::move(own), std::move(far), options.credentials.token, std::move(nowhere));
   return connect_near_socket(name, std::move(far), options, std::move(nowhere));
 }
 

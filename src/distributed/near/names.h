@@ -4,6 +4,7 @@
 #include <sys/un.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "distributed/near/frame.h"
@@ -19,9 +20,10 @@ bool is_same_user(const Socket& socket);
 class OwnServer {
  public:
   virtual ~OwnServer() = default;
-  // Handles the call in this thread, and gives its answer.
-  virtual Reply call(std::string_view method, Message request, const std::string& token,
-                     const CallOptions& options) = 0;
+  // Handles the call in this thread, and gives its answer; none when the server has been stopped, and has not taken the
+  // request.
+  virtual std::optional<Reply> call(std::string_view method, Message& request, const std::string& token,
+                                    const CallOptions& options) = 0;
 };
 
 // Servers of this process by their names.

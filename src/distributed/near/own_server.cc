@@ -54,11 +54,11 @@ class OwnIncoming final : public Incoming {
 
 }  // namespace
 
-Reply OwnServerCalls::call(std::string_view method, Message request, const std::string& token,
-                           const CallOptions& options) {
+std::optional<Reply> OwnServerCalls::call(std::string_view method, Message& request, const std::string& token,
+                                          const CallOptions& options) {
   {
     std::lock_guard lock(mutex_);
-    if (closed_) return {.code = Code::Unavailable, .error = "the server has been stopped", .lost = true};
+    if (closed_) return std::nullopt;
     ++under_way_;
   }
   std::stop_source source;

@@ -12,7 +12,8 @@ namespace weir::distributed {
 class OwnServerCalls final : public OwnServer {
  public:
   explicit OwnServerCalls(Handler handler) : handler_(std::move(handler)) {}
-  Reply call(std::string_view method, Message request, const std::string& token, const CallOptions& options) override;
+  std::optional<Reply> call(std::string_view method, Message& request, const std::string& token,
+                            const CallOptions& options) override;
   // Refuses further calls, stops those that are under way and waits for them.
   void close();
 
