@@ -120,6 +120,91 @@ print("ended")
     assert tf.train.latest_checkpoint(str(tmp_path)).endswith("model.ckpt-4")
 
 
+def end_by_sigterm_at(program, said):
+    """The output of the program, which gets SIGTERM when it has printed ``said``, up to its end."""
+    running = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        for line in running.stdout:
+            if said in line:
+                break
+        else:
+            raise AssertionError(f"the program ended without {said!r}")
+        running.terminate()
+        output = running.communicate(timeout=60)[0]
+        return running.returncode, output
+    finally:
+        running.kill()
+        running.wait()
+
+
+def test_sigterm_ends_a_worker_that_waits_for_its_chief():
+    code, output = end_by_sigterm_at("""
+import weir as tf
+tf.logging.set_verbosity(tf.logging.INFO)
+tf.Variable(1.0)
+tf.train.MonitoredTrainingSession(is_chief=False)
+print("not ended")
+""", "Waiting for model to be ready")
+    assert code == -signal.SIGTERM and "not ended" not in output, output
+
+
+def test_sigterm_ends_a_wait_for_a_server_that_is_not_there():
+    code, output = end_by_sigterm_at("""
+import socket, weir as tf
+with socket.socket() as held:
+    held.bind(("127.0.0.1", 0))
+    tf.Variable(1.0)
+    tf.train.MonitoredTrainingSession("grpc://127.0.0.1:%d" % held.getsockname()[1])
+print("not ended")
+""", "the session still waits")
+    assert code == -signal.SIGTERM and "not ended" not in output, output
+
+
+def test_sigterm_before_a_loss_ends_the_session_instead_of_making_it_again():
+    program = """
+import os, signal, weir as tf
+from weir import errors
+
+class Loses(tf.train.SessionRunHook):
+    def after_run(self, context, values):
+        os.kill(os.getpid(), signal.SIGTERM)
+        raise errors.UnavailableError(None, None, "lost")
+
+step = tf.train.get_or_create_global_step()
+session = tf.train.MonitoredSession(hooks=[Loses()])
+try:
+    session.run(step)
+except errors.CancelledError:
+    print("cancelled", session.should_stop())
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert ended.stdout == "cancelled True\n", ended.stderr
+
+
+def test_sigterm_saves_after_a_session_was_made_again(tmp_path):
+    program = f"""
+import os, signal, weir as tf
+from weir import errors
+
+class LosesOnce(tf.train.SessionRunHook):
+    lost = False
+    def after_run(self, context, values):
+        if not self.lost:
+            self.lost = True
+            raise errors.UnavailableError(None, None, "lost")
+
+count = tf.train.get_or_create_global_step().assign_add(1)
+with tf.train.MonitoredTrainingSession(checkpoint_dir={str(tmp_path)!r}, hooks=[LosesOnce()]) as session:
+    while not session.should_stop():
+        session.run(count)
+        os.kill(os.getpid(), signal.SIGTERM)
+print("ended")
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert ended.stdout == "ended\n", ended.stderr
+    assert tf.train.latest_checkpoint(str(tmp_path))
+
+
 def test_sigterm_ends_a_program_whose_session_was_closed_in_another_thread():
     program = """
 import os, signal, threading, weir as tf

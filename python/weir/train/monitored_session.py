@@ -192,11 +192,12 @@ class _MonitoredSession:
         self._hooks = hooks or []
         for hook in self._hooks:
             hook.begin()
-        self._coordinated_creator = self._CoordinatedSessionCreator(session_creator or ChiefSessionCreator(),
-                                                                    self._hooks, stop_grace_period_secs)
+        session_creator = session_creator or ChiefSessionCreator()
         self._termination = Termination()
+        self._coordinated_creator = self._CoordinatedSessionCreator(session_creator, self._hooks, stop_grace_period_secs,
+                                                                    self._termination)
         try:
-            self._sess = (_RecoverableSession(self._coordinated_creator) if should_recover
+            self._sess = (_RecoverableSession(self._coordinated_creator, self._termination) if should_recover
                           else self._coordinated_creator.create_session())
         except BaseException:
             self._termination.leave()
@@ -248,13 +249,14 @@ class _MonitoredSession:
     class _CoordinatedSessionCreator(SessionCreator):
         """Makes sessions with a coordinator, runners at work, and hooks that know of it."""
 
-        def __init__(self, session_creator, hooks, stop_grace_period_secs):
-            self._session_creator, self._hooks = session_creator, hooks
+        def __init__(self, session_creator, hooks, stop_grace_period_secs, termination):
+            self._session_creator, self._hooks, self._termination = session_creator, hooks, termination
             self.coord = self.tf_sess = None
             self._stop_grace_period_secs = stop_grace_period_secs
 
         def create_session(self):
-            self.tf_sess = self._session_creator.create_session()
+            with self._termination.waiting():
+                self.tf_sess = self._session_creator.create_session()
             # Errors of runners come out of run() rather than out of the end of the session.
             self.coord = Coordinator(clean_stop_exception_types=[])
             if get_collection(GraphKeys.QUEUE_RUNNERS):
@@ -348,15 +350,16 @@ class _WrappedSession:
 class _RecoverableSession(_WrappedSession):
     """Makes another session when one was lost, and tries again."""
 
-    def __init__(self, sess_creator):
-        self._sess_creator = sess_creator
+    def __init__(self, sess_creator, termination):
+        self._sess_creator, self._termination = sess_creator, termination
         # A partner that is being started again takes a while; one that refuses us need not be asked without a break.
         self._pause = 0.0
         super().__init__(self._create_session())
 
     def _create_session(self):
         while True:
-            time.sleep(self._pause)
+            with self._termination.waiting():
+                time.sleep(self._pause)
             self._pause = min(max(0.1, 2 * self._pause), 5.0)
             try:
                 return self._sess_creator.create_session()
