@@ -181,6 +181,49 @@ except errors.CancelledError:
     assert ended.stdout == "cancelled True\n", ended.stderr
 
 
+def test_sigterm_ends_a_session_within_another_one_which_saves(tmp_path):
+    program = f"""
+import os, signal, weir as tf
+
+class Evaluates(tf.train.SessionRunHook):
+    def after_run(self, context, values):
+        with tf.Graph().as_default():
+            count = tf.train.get_or_create_global_step().assign_add(1)
+            with tf.train.MonitoredSession() as session:
+                while not session.should_stop():
+                    if session.run(count) == 3:
+                        os.kill(os.getpid(), signal.SIGTERM)
+
+count = tf.train.get_or_create_global_step().assign_add(1)
+with tf.train.MonitoredTrainingSession(checkpoint_dir={str(tmp_path)!r}, hooks=[Evaluates()]) as session:
+    while not session.should_stop():
+        session.run(count)
+print("ended")
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert ended.stdout == "ended\n", ended.stderr
+    assert tf.train.latest_checkpoint(str(tmp_path)).endswith("model.ckpt-1")
+
+
+def test_a_program_that_was_told_to_end_begins_no_further_session():
+    program = """
+import os, signal, weir as tf
+from weir import errors
+count = tf.train.get_or_create_global_step().assign_add(1)
+for i in range(2):
+    try:
+        with tf.train.MonitoredSession() as session:
+            while not session.should_stop():
+                session.run(count)
+                os.kill(os.getpid(), signal.SIGTERM)
+            print("saved")
+    except errors.CancelledError:
+        print("cancelled")
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert ended.stdout == "saved\ncancelled\n", ended.stderr
+
+
 def test_sigterm_saves_after_a_session_was_made_again(tmp_path):
     program = f"""
 import os, signal, weir as tf

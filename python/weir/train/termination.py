@@ -7,53 +7,83 @@ import threading
 from weir import errors
 from weir import logging as _logging
 
+_lock = threading.Lock()
+_entered = 0  # sessions that heed the signal; guarded by the lock
+_waits = 0  # of these: waiting for a session, with nothing to save; guarded by the lock
+_arrived = False  # a process is told to end once, and for good
+
 
 class Termination:
-    """While it is entered, a SIGTERM that nobody else handles asks for an end (``requested``); a second one ends at once."""
+    """While one is entered, a SIGTERM that nobody else handles asks for an end (``requested``) of all that are, those within others
+    too; a second one ends at once."""
 
     def __init__(self):
-        self.requested = False
-        self._entered = False
-        self._waits = 0
-        if _on_main_thread() and _is_free(signal.getsignal(signal.SIGTERM)):
-            signal.signal(signal.SIGTERM, self._on_signal)
+        global _entered
+        self._entered = self._was_requested = False
+        with _lock:
+            if _entered == 0:
+                if not _on_main_thread() or signal.getsignal(signal.SIGTERM) not in (signal.SIG_DFL, _on_signal):
+                    return
+                if _arrived:
+                    raise errors.CancelledError(None, None, "the program was told to end (SIGTERM): no further session is made")
+                signal.signal(signal.SIGTERM, _on_signal)
             self._entered = True
+            _entered += 1
+            self._told_before = _arrived
 
-    def _on_signal(self, number, frame):
-        if not self._entered or self._waits:  # left, or waiting, in another thread, where handlers cannot be taken back
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
-            signal.raise_signal(signal.SIGTERM)
-            return
-        _logging.warning("SIGTERM: the training ends after this step, and saves.")
-        self.requested = True
-        self.leave()
+    @property
+    def requested(self):
+        return _arrived if self._entered else self._was_requested
 
     @contextlib.contextmanager
     def waiting(self):
         """While there is no session there is nothing to save: a SIGTERM ends the process at once, whatever the wait is in."""
-        if self.requested:
-            raise errors.CancelledError(None, None, "the program was told to end, and its session was lost")
-        taken_back = self._entered and _on_main_thread() and signal.getsignal(signal.SIGTERM) == self._on_signal
-        self._waits += 1
+        global _waits
+        if self.requested and not self._told_before:
+            raise errors.CancelledError(None, None, "the program was told to end (SIGTERM), and its session was lost")
+        entered = self._entered
+        with _lock:
+            _waits += entered
+            taken_back = entered and _nothing_to_save() and _on_main_thread() and _is_ours()
         try:
             if taken_back:
                 signal.signal(signal.SIGTERM, signal.SIG_DFL)
             yield
         finally:
             if taken_back and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-                signal.signal(signal.SIGTERM, self._on_signal)
-            self._waits -= 1
+                signal.signal(signal.SIGTERM, _on_signal)
+            with _lock:
+                _waits -= entered
 
     def leave(self):
-        if self._entered and _on_main_thread():
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        self._entered = False
+        global _entered
+        with _lock:
+            if not self._entered:
+                return
+            self._was_requested, self._entered = _arrived, False
+            _entered -= 1
+            if _entered == 0 and _on_main_thread() and _is_ours():
+                signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+# On the main thread, at any place: it takes no lock.
+def _on_signal(number, frame):
+    global _arrived
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if _nothing_to_save():  # since another thread, which cannot change handlers, left or began to wait
+        signal.raise_signal(signal.SIGTERM)
+        return
+    _logging.warning("SIGTERM: the training ends after this step, and saves.")
+    _arrived = True
+
+
+def _nothing_to_save():
+    return _waits == _entered
+
+
+def _is_ours():
+    return signal.getsignal(signal.SIGTERM) is _on_signal
 
 
 def _on_main_thread():
     return threading.current_thread() is threading.main_thread()
-
-
-def _is_free(handler):
-    owner = getattr(handler, "__self__", None)
-    return handler is signal.SIG_DFL or (isinstance(owner, Termination) and not owner._entered)
