@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 #include <unordered_map>
 #include <unordered_set>
@@ -54,12 +55,17 @@ class Builder {
     }
     if (!body_) return;
     for (const Output& parameter : body_->parameters) note_given(parameter);
+    if (part_) return;
+    for (const Output& feed : feeds) {
+      if (body_->encloses(feed.node()->body)) given_.insert(feed.node());
+    }
   }
 
   Ir build(std::span<const Output> fetches, std::span<const Operation> targets) {
     for (const Output& fetch : fetches) visit(fetch);
     for (const Operation& target : targets) visit(target.node());
     if (ir_.is_dataflow) return std::move(ir_);
+    give_to_branches();
     for (const Output& fetch : fetches) {
       ir_.fetches.push_back(body_ || part_ ? value_edge(fetch, nullptr) : last_value(fetch));
     }
@@ -138,6 +144,43 @@ class Builder {
     const int id = ir_.add(std::move(ir_node));
     if (written) written_.emplace(id, std::move(written));
     nodes_.emplace(node, id);
+  }
+
+  // What was made in a branch and is read around it is computed here. The branch itself takes what is fed or computed
+  // here instead of its own where that could be something else: a number drawn at random is one number in a run.
+  void give_to_branches() {
+    std::vector<std::pair<Output, IrEdge>> inner;
+    const auto collect = [&](const Output& output, const IrEdge& edge) {
+      if (!output.is_ref() && !is_handle(output)) inner.emplace_back(output, edge);
+    };
+    for (int i = 0; i < ir_.size(); ++i) {
+      Node* node = const_cast<Node*>(ir_[i].origin);
+      if (!node->body || node->body == body_ || ir_[i].is_feed()) continue;
+      auto found = nodes_.find(node);
+      if (node->op->pure() || found == nodes_.end() || found->second != i) continue;
+      for (int o = 0; o < static_cast<int>(node->output_types.size()); ++o) collect(Output(node, o), {i, o});
+    }
+    for (const auto& [output, id] : feeds_) {
+      const Body* body = output.node()->body;
+      if (body && body != body_) collect(output, {id, 0});
+    }
+    if (inner.empty()) return;
+    std::sort(inner.begin(), inner.end(), [](const auto& a, const auto& b) {
+      return std::pair(a.first.node()->id, a.first.index()) < std::pair(b.first.node()->id, b.first.index());
+    });
+    for (IrNode& node : ir_.nodes) {
+      if (!node.flow || node.flow->is_loop) continue;
+      auto& [first, second] = node.flow->bodies;
+      for (const auto& [output, edge] : inner) {
+        const Body* body = output.node()->body;
+        if (!first.body->encloses(body) && !second.body->encloses(body)) continue;
+        std::vector<Output>& known = first.parameters;
+        if (std::find(known.begin(), known.end(), output) != known.end()) continue;
+        first.parameters.push_back(output);
+        second.parameters.push_back(output);
+        node.inputs.push_back(edge);
+      }
+    }
   }
 
   // The variables that are written when a node has run, by itself or by what it waits for; none is null. Most nodes

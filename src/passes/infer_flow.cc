@@ -117,6 +117,11 @@ std::vector<bool> needed_parameters(const FlowBody& body, const std::vector<Outp
   auto wait_for = [&](const Node* node) {
     if (body.body->encloses(node->body) && seen.insert(node).second) todo.push_back(node);
   };
+  // Tensors of the body itself that it is given: its nodes may wait for their nodes, or bodies inside it be theirs.
+  for (size_t i = 0; i < body.parameters.size(); ++i) {
+    const Node& node = *body.parameters[i].node();
+    needed[i] = node.op->role != Role::Placeholder && body.body->encloses(node.body);
+  }
   for (const Output& result : results) {
     if (result) look_at(result);
   }
