@@ -32,6 +32,9 @@ struct Forward {
   template <class T>
   static void run(KernelContext& c) {
     const auto& g = c.state<VolumeGeometry>();
+    if constexpr (std::is_same_v<T, float>) {
+      if (g.channels_last) return cpu::avg_pool_3d(c.input<T>(0), c.output<T>(), pool3d_shape(g), c.pool());
+    }
     const int64_t in = input_strides(g).channels, out = output_strides(g).channels;
     c.pool().parallel_for(g.batch * g.out_voxels(), 64, [&](int64_t begin, int64_t end) {
       for_each_volume_window(g, begin, end, [&](int64_t to, int64_t from, const auto& taps) {
@@ -54,6 +57,9 @@ struct Grad {
   template <class T>
   static void run(KernelContext& c) {
     const auto& g = c.state<VolumeGeometry>();
+    if constexpr (std::is_same_v<T, float>) {
+      if (g.channels_last) return cpu::avg_pool_3d_grad(c.input<T>(1), c.output<T>(), pool3d_shape(g), c.pool());
+    }
     const VolumeStrides in = input_strides(g), out = output_strides(g);
     for_each_volume_part(g, c.pool(), [&](int64_t n, int64_t first, int64_t count) {
       const T* dy = c.input<T>(1) + first * out.channels;

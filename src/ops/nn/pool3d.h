@@ -1,7 +1,9 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 
+#include "devices/cpu/pool3d.h"
 #include "graph/grad_context.h"
 #include "graph/infer_context.h"
 #include "ops/kernel.h"
@@ -22,6 +24,17 @@ Output pool3d_node(const GradContext& c, std::string_view op, const Inputs&... i
     builder.attr(name, *c.op().attrs().find(name));
   }
   return builder.output();
+}
+
+// For the loops on vectors in devices/cpu, which take float32 where the channels lie side by side.
+inline cpu::Pool3dShape pool3d_shape(const VolumeGeometry& g) {
+  cpu::Pool3dShape s{.batch = g.batch, .in = {}, .out = {}, .channels = g.in_channels, .window = {}, .stride = {}};
+  for (int dim = 0; dim < 3; ++dim) {
+    const Window& w = g.windows[dim];
+    s.in[dim] = w.in, s.out[dim] = w.out;
+    s.window[dim] = w.size, s.stride[dim] = w.stride, s.pad[dim] = w.pad_before;
+  }
+  return s;
 }
 
 constexpr int64_t kVolumeChunk = 64;  // channels that are pooled together

@@ -1,0 +1,2 @@
+#define WEIR_ISA portable
+#include "devices/cpu/pool3d.inc"
