@@ -88,7 +88,7 @@ bool DynamicStep::matches(const StepView& step, const Value* slots) const {
   return std::all_of(seen_.begin(), seen_.end(), [&](const Seen& seen) {
     const Value& v = slots[step.inputs[seen.input]];
     if (seen.is_handle) return handle_of(v) == seen.handle;
-    return v.data && std::memcmp(v.data, seen.elements.data(), seen.elements.size()) == 0;
+    return v.data && (seen.elements.empty() || std::memcmp(v.data, seen.elements.data(), seen.elements.size()) == 0);
   });
 }
 
