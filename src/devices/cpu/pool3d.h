@@ -22,7 +22,7 @@ struct Pool3dShape {
 // The first element of a window, then any that is greater: NaN wins where it comes first, and is passed over elsewhere.
 void max_pool_3d(const float* x, float* y, const Pool3dShape& shape, ThreadPool& pool);
 
-// The gradient goes to the element that max_pool_3d takes. Writes every element of dx.
+// The gradient goes to every element that equals the largest, as TensorFlow has it for volumes. Writes every element of dx.
 void max_pool_3d_grad(const float* x, const float* dy, float* dx, const Pool3dShape& shape, ThreadPool& pool);
 
 // The mean of those elements of the window that lie in the volume.

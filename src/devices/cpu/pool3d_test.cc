@@ -112,7 +112,7 @@ Results reference(const Floats& x, const Floats& dy, const Pool3dShape& s) {
     }
     max[o] = x[best];
     avg[o] = sum / count;
-    max_grad[best] += dy[o];
+    for (size_t i : window) max_grad[i] += x[i] == x[best] ? dy[o] : 0;
   }
   return {bits(max), bits(avg), bits(max_grad), bits(avg_grad)};
 }

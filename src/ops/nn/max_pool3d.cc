@@ -115,8 +115,13 @@ struct Grad {
                                  At at[kVolumeChunk];
                                  find_largest(x + from, in.channels, count, taps, at);
                                  for (int64_t q = 0; q < count; ++q) {
-                                   T& sum = dx[from + at[q] + q * in.channels];
-                                   sum = static_cast<T>(wrapping_add<Wide<T>>(sum, dy[to + q * out.channels]));
+                                   const int64_t here = from + q * in.channels;
+                                   const T largest = x[here + at[q]];
+                                   taps([&](int64_t offset) {
+                                     if (x[here + offset] != largest) return;
+                                     T& sum = dx[here + offset];
+                                     sum = static_cast<T>(wrapping_add<Wide<T>>(sum, dy[to + q * out.channels]));
+                                   });
                                  }
                                });
       });

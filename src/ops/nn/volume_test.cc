@@ -152,7 +152,7 @@ TEST(MaxPool3D, TakesTheLargest) {
   }
 }
 
-TEST(MaxPool3D, SendsTheGradientToTheFirstOfTheLargest) {
+TEST(MaxPool3D, SendsTheGradientToAllOfTheLargest) {
   const AttrMap attrs = {{"ksize", Ints{1, 1, 1, 2, 1}}, {"strides", Ints{1, 1, 1, 1, 1}}, {"padding", "VALID"s}};
   AttrMap of_floats = attrs;
   of_floats.set("TInput", float32);
@@ -160,7 +160,7 @@ TEST(MaxPool3D, SendsTheGradientToTheFirstOfTheLargest) {
   check_op({.op = "MaxPool3DGrad",
             .inputs = {x, Tensor::from<double>({3, 3}, {1, 1, 1, 2, 1}), Tensor::from<double>({5, 7}, {1, 1, 1, 2, 1})},
             .attrs = of_floats,
-            .outputs = {Tensor::from<double>({5, 7, 0}, {1, 1, 1, 3, 1})},
+            .outputs = {Tensor::from<double>({5, 12, 0}, {1, 1, 1, 3, 1})},
             .types = {float32},
             .gradient = false});
   check_op(
