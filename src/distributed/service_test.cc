@@ -120,6 +120,11 @@ TEST(Service, EndsAStepInPiecesWithItsErrorItsSessionOrItsTask) {
   auto running = [&] {
     return cluster.service("ps", 0).worker().counts().running + cluster.service("worker", 1).worker().counts().running;
   };
+  auto wait_until_running = [&](bool wanted) {
+    const Deadline end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while ((running() > 0) != wanted && std::chrono::steady_clock::now() < end)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  };
   {
     LocalClient client(cluster, steps.graph);
     // The variable has no value yet.
@@ -133,11 +138,10 @@ TEST(Service, EndsAStepInPiecesWithItsErrorItsSessionOrItsTask) {
     client.run({}, {"init"});
     const std::string left = client.set_up({"x:0", "y:0"}, {"first:0", "second:0"});
     client.go_on(left, {"first:0"}, {{"x:0", Tensor(1.f)}});
+    wait_until_running(true);  // the other task may begin after the first piece has ended
     EXPECT_GT(running(), 0);
   }
-  const Deadline end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  while (running() > 0 && std::chrono::steady_clock::now() < end)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  wait_until_running(false);
   EXPECT_EQ(running(), 0) << "the session has been closed";
   LocalClient client(cluster, steps.graph);
   const std::string handle = client.set_up({"x:0", "y:0"}, {"first:0", "second:0"});
