@@ -27,7 +27,7 @@ class LanePool::Lane {
   enum : int { kParked, kWork, kStop };
 
   void set(int state) {
-    state_.store(state, std::memory_order_release);
+    state_.store(state);  // sequentially consistent, so that it does not pass notify_one()'s look for a sleeper
     state_.notify_one();
   }
 

@@ -54,7 +54,7 @@ void PartRun::work(int index) noexcept {
 }
 
 void PartRun::leave() {
-  if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1) running_.notify_all();
+  if (running_.fetch_sub(1) == 1) running_.notify_all();
 }
 
 void PartRun::fail(std::exception_ptr raised) {
@@ -87,7 +87,9 @@ bool PartRun::wait(int part, int steps) {
 
 void PartRun::publish(int part, int steps) {
   std::atomic<int>& done = progress_[static_cast<size_t>(part)].steps;
-  done.store(steps, std::memory_order_release);
+  // Sequentially consistent: notify_all() only looks for sleepers, and a release store may pass that look. Whoever goes
+  // to sleep meanwhile would then never be woken.
+  done.store(steps);
   done.notify_all();
 }
 

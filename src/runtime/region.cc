@@ -140,7 +140,7 @@ void RegionRun::await_change(uint32_t seen) {
 }
 
 void RegionRun::note_change() {
-  changes_.fetch_add(1, std::memory_order_release);
+  changes_.fetch_add(1);  // sequentially consistent, so that it does not pass notify_all()'s look for sleepers
   changes_.notify_all();
 }
 

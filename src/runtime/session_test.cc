@@ -230,10 +230,10 @@ TEST(Session, ManyThreadsRunAtOnce) {
   EXPECT_EQ(wrong, 0);
 }
 
-TEST(Session, ConcurrentUpdatesAreAtomic) {
+TEST(Session, ConcurrentLockedUpdatesAreAtomic) {
   Graph g;
   Variable v = g.variable("v", Tensor::zeros(float32, {1000}));
-  Operation add = assign_add(v, Tensor(std::vector<float>(1000, 1.f))).op();
+  Operation add = assign_add(v, Tensor(std::vector<float>(1000, 1.f)), {}, {.use_locking = true}).op();
   Session session(g);
   session.run(g.global_variables_initializer());
   std::vector<std::thread> threads;
