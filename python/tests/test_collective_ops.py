@@ -54,6 +54,7 @@ def test_a_group_of_one_and_wrong_declarations_are_refused():
         collective_ops.all_gather(tf.constant(1.0), 2, 1, 1)
 
 
+@pytest.mark.usefixtures("grpc")
 def test_workers_with_graphs_of_their_own_meet():
     workers, servers = tf.test.create_local_cluster(2, 0)
     got, failed = {}, []

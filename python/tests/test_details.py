@@ -280,6 +280,7 @@ def test_exceptions_are_made_by_code():
     assert tf.variant.as_numpy_dtype is object
 
 
+@pytest.mark.usefixtures("grpc")
 def test_iterators_of_the_same_name_are_each_sessions_own():
     server = tf.train.Server.create_local_server()
     for elements in ((1, 2, 3), (4, 5)):

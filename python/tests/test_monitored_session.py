@@ -148,6 +148,7 @@ print("not ended")
     assert code == -signal.SIGTERM and "not ended" not in output, output
 
 
+@pytest.mark.usefixtures("grpc")
 def test_sigterm_ends_a_wait_for_a_server_that_is_not_there():
     code, output = end_by_sigterm_at("""
 import socket, weir as tf
