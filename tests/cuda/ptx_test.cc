@@ -14,6 +14,7 @@
 #include "devices/accelerator/elementwise_text.h"
 #include "devices/accelerator/table.h"
 #include "devices/cuda/cuda_driver.h"
+#include "devices/cuda/open_library.h"
 #include "tests/support/cuda_stand_in.h"
 #include "tests/support/device_programs.h"
 #include "weir/weir.h"
@@ -96,6 +97,14 @@ TEST(Ptx, EveryKernelIsAssembledForTheArchitecturesOfTheToolkit) {
   std::remove(path.c_str());
   for (const auto& [target, count] : assembled)
     std::printf("%d texts assembled for %s, from %s\n", count, target.c_str(), oldest.c_str());
+}
+
+TEST(Toolkit, ItsLibrariesHaveTheFunctionsThatAreUsed) {
+  void* blas = cuda::open_toolkit_library("libcublas.so", {"13", "12", "11"});
+  void* dnn = cuda::open_toolkit_library("libcudnn.so", {"9", "8", "7"});
+  if (!blas && !dnn) GTEST_SKIP() << "there is no CUDA toolkit here";
+  EXPECT_EQ(cuda::open_blas() != nullptr, blas != nullptr);
+  EXPECT_EQ(cuda::open_dnn() != nullptr, dnn != nullptr);
 }
 
 }  // namespace

@@ -24,8 +24,9 @@ using accelerator::Language;
 // The devices of a stand-in, for the sessions that this thread makes.
 class Gpus {
  public:
-  explicit Gpus(const CudaStandIn::Options& options = {}, double fraction = 1) : stand_in_(options) {
-    for (const auto& driver : cuda::find_drivers(stand_in_.api())) {
+  explicit Gpus(const CudaStandIn::Options& options = {}, double fraction = 1, const cuda::Libraries& libraries = {})
+      : stand_in_(options) {
+    for (const auto& driver : cuda::find_drivers(stand_in_.api(), libraries)) {
       auto engine = std::make_shared<Engine>(driver, Language::Cpp, KernelCache(KernelCache::default_folder()));
       const auto number = static_cast<int>(devices_.size());
       devices_.push_back(std::make_shared<AcceleratorDevice>(
@@ -164,6 +165,68 @@ TEST(CudaStandIn, TheOrderInWhichDevicesEndChangesNoBit) {
       if (first.empty()) first = got;
       for (size_t i = 0; i < got.size(); ++i) {
         ASSERT_EQ(std::memcmp(got[i].raw(), first[i].raw(), got[i].bytes()), 0) << "seed " << seed << ", fetch " << i;
+      }
+    }
+  }
+}
+
+// Convolutions of all kinds that libraries see differently, with their gradients.
+std::vector<Tensor> convolutions(const MakeSession& make) {
+  struct Case {
+    Shape image, filter;
+    std::string format, padding;
+    int64_t stride, dilation;
+  };
+  const std::string nhwc = "NHWC", nchw = "NCHW", same = "SAME", valid = "VALID";
+  std::vector<Tensor> results;
+  for (const Case& one :
+       {Case{{2, 6, 5, 3}, {3, 3, 3, 4}, nhwc, same, 1, 1}, Case{{2, 6, 5, 3}, {2, 3, 3, 4}, nhwc, same, 2, 1},
+        Case{{2, 7, 7, 3}, {3, 2, 3, 4}, nhwc, valid, 2, 1}, Case{{2, 9, 9, 2}, {3, 3, 2, 3}, nhwc, same, 1, 2},
+        Case{{2, 3, 6, 5}, {3, 3, 3, 4}, nchw, same, 1, 1}, Case{{2, 3, 6, 5}, {2, 2, 3, 4}, nchw, same, 1, 1},
+        Case{{2, 5, 4, 3}, {1, 1, 3, 5}, nhwc, same, 1, 1}, Case{{2, 5, 4, 3}, {1, 1, 3, 5}, nhwc, same, 2, 1}}) {
+    auto spread = [&](int64_t n) {
+      return one.format == nhwc ? std::vector<int64_t>{1, n, n, 1} : std::vector<int64_t>{1, 1, n, n};
+    };
+    Graph g;
+    Output x = g.placeholder(float32, one.image), w = g.placeholder(float32, one.filter);
+    Output y = nn::relu(nn::conv2d(x, w,
+                                   {.strides = spread(one.stride),
+                                    .padding = one.padding,
+                                    .data_format = one.format,
+                                    .dilations = spread(one.dilation)}));
+    std::vector<Output> fetches = {y};
+    for (const Gradient& grad : gradients({reduce_sum(square(y))}, {x, w})) fetches.push_back(grad.dense());
+    auto s = make(g);
+    for (const Tensor& t : s->run(fetches, {{x, numbers(one.image)}, {w, numbers(one.filter, 3)}}))
+      results.push_back(t);
+  }
+  return results;
+}
+
+TEST(CudaStandIn, LibrariesComputeWhatTheKernelsDo) {
+  std::vector<DeviceProgram> programs = all_programs();
+  programs.push_back({"Convolutions", convolutions});
+  for (const DeviceProgram& program : programs) {
+    SCOPED_TRACE(program.name);
+    const auto wanted = program.run(make_session);
+    for (const bool refuse : {false, true}) {
+      Gpus gpus({}, 1, CudaStandIn::libraries());
+      if (refuse) {
+        gpus.stand_in().fail("cublasGemm", 15);
+        gpus.stand_in().fail("cudnnConvolution", 8);
+      }
+      const int64_t before = CudaStandIn::library_calls();
+      const auto got = program.run(make_session);
+      ASSERT_EQ(got.size(), wanted.size());
+      for (size_t i = 0; i < got.size(); ++i) {
+        SCOPED_TRACE(i);
+        expect_close(got[i], wanted[i]);
+      }
+      const int64_t calls = CudaStandIn::library_calls() - before;
+      if (refuse) {
+        EXPECT_EQ(calls, 0);
+      } else if (program.name == "Convolutions") {
+        EXPECT_GE(calls, 24);
       }
     }
   }

@@ -61,5 +61,50 @@ TEST_F(OnOpenCl, ProgramsGiveTheResultsOfTheCpuAndTheSameBitsAgain) {
   }
 }
 
+// Large enough for CLBlast, where it is there.
+std::vector<Tensor> large_products(const MakeSession& make) {
+  std::vector<Tensor> results;
+  for (const bool turned : {false, true}) {
+    Graph g;
+    const Shape a_shape = turned ? Shape{200, 90} : Shape{90, 200},
+                b_shape = turned ? Shape{130, 200} : Shape{200, 130};
+    Output a = g.placeholder(float32, a_shape), b = g.placeholder(float32, b_shape);
+    Output c = g.placeholder(float32, {3, a_shape[0], a_shape[1]}),
+           d = g.placeholder(float32, {3, b_shape[0], b_shape[1]});
+    const std::vector<Output> fetches = {nn::relu(matmul(a, b, {.transpose_a = turned, .transpose_b = turned}) + 0.5f),
+                                         batch_matmul(c, d, {.adj_x = turned, .adj_y = turned})};
+    auto s = make(g);
+    for (const Tensor& t : s->run(fetches, {{a, numbers(a_shape)},
+                                            {b, numbers(b_shape, 1)},
+                                            {c, numbers({3, a_shape[0], a_shape[1]}, 2)},
+                                            {d, numbers({3, b_shape[0], b_shape[1]}, 3)}})) {
+      results.push_back(t);
+    }
+  }
+  Graph g;  // a convolution that is a product
+  const Shape image = {4, 16, 16, 64}, filter = {1, 1, 64, 48};
+  Output x = g.placeholder(float32, image), w = g.placeholder(float32, filter);
+  Output y = nn::conv2d(x, w);
+  std::vector<Output> fetches = {y};
+  for (const Gradient& grad : gradients({reduce_sum(square(y))}, {x, w})) fetches.push_back(grad.dense());
+  auto s = make(g);
+  for (const Tensor& t : s->run(fetches, {{x, numbers(image)}, {w, numbers(filter, 3)}})) results.push_back(t);
+  return results;
+}
+
+TEST_F(OnOpenCl, LargeProductsAreTheCpusUpToRounding) {
+  SessionOptions on_cpu = options();
+  on_cpu.device_count = {{"GPU", 0}};
+  const auto wanted = large_products([&](Graph& g) { return std::make_unique<Session>(g, on_cpu); });
+  const auto got = large_products([&](Graph& g) { return std::make_unique<Session>(g, options()); });
+  const auto again = large_products([&](Graph& g) { return std::make_unique<Session>(g, options()); });
+  ASSERT_EQ(got.size(), wanted.size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    SCOPED_TRACE(i);
+    expect_close(got[i], wanted[i], 1e-3);
+    EXPECT_EQ(std::memcmp(got[i].raw(), again[i].raw(), got[i].bytes()), 0);
+  }
+}
+
 }  // namespace
 }  // namespace weir::testing

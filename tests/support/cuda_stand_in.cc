@@ -352,6 +352,14 @@ CudaStandIn::~CudaStandIn() {
   delete state_;
 }
 
+void CudaStandIn::begin(cuda::Stream stream, std::function<void()> work) {
+  reinterpret_cast<Worker*>(stream)->add(std::move(work));
+}
+
+char* CudaStandIn::find(const void* address) { return own(reinterpret_cast<cuda::Address>(address)); }
+
+int CudaStandIn::status_of(const char* call) { return testing::status_of(call); }
+
 const cuda::Api& CudaStandIn::api() const { return state_->api; }
 int64_t CudaStandIn::launches() const { return state_->launches; }
 int64_t CudaStandIn::copies() const { return state_->copies; }

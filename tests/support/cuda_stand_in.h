@@ -2,9 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 
-#include "devices/cuda/api.h"
+#include "devices/cuda/cuda_driver.h"
 
 namespace weir::testing {
 
@@ -32,6 +33,17 @@ class CudaStandIn {
   void fail(const std::string& call, int status, int after = 0);
   int64_t launches() const;
   int64_t copies() const;
+
+  // Plays cuBLAS and cuDNN. cuDNN offers an algorithm that is not deterministic and one that needs too much memory
+  // before the one that serves.
+  static cuda::Libraries libraries();
+  static int64_t library_calls();
+
+  // For what plays libraries: the work is the stream's; where the processor finds the device's memory.
+  static void begin(cuda::Stream stream, std::function<void()> work);
+  static char* find(const void* address);
+  // Of a call that may be told to fail.
+  static int status_of(const char* call);
 
   struct State;
 

@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
+#include "devices/accelerator/libraries.h"
 #include "devices/memory.h"
 
 // What OpenCL and CUDA have to do for the accelerator core. Memory, kernels and copies; the core has the rest: which
@@ -65,6 +67,16 @@ class Driver {
   virtual KernelHandle find(ProgramHandle program, const char* name) = 0;
   // Begins a kernel, on `groups` groups of kGroupItems items.
   virtual void launch(KernelHandle kernel, int groups, std::span<const Argument> arguments) = 0;
+
+  // What the maker's libraries compute in place of the core's kernels; begun as a kernel is. False, or nothing: there
+  // is no such library, or it does not do this one, and nothing was begun.
+  virtual bool multiply(const Product&, const void* /*a*/, const void* /*b*/, void* /*c*/) { return false; }
+  // Bytes of the device's memory that the convolution needs besides.
+  virtual std::optional<size_t> convolution_scratch(const Convolution&) { return std::nullopt; }
+  virtual bool convolve(const Convolution&, const void* /*first*/, const void* /*second*/, void* /*result*/,
+                        void* /*scratch*/) {
+    return false;
+  }
 
   // A mark behind what has been begun.
   virtual EventHandle record() = 0;

@@ -14,15 +14,23 @@ bool wants_cpus() {
   return asked && *asked && std::string_view(asked) != "0";
 }
 
+// WEIR_GPU_LIBRARIES=0: the core's own kernels compute everything.
+bool wants_libraries() {
+  const char* asked = std::getenv("WEIR_GPU_LIBRARIES");
+  return !asked || std::string_view(asked) != "0";
+}
+
 std::vector<std::shared_ptr<Engine>> find_engines() {
   const KernelCache cache(KernelCache::default_folder());
   std::vector<std::shared_ptr<Engine>> engines;
-  for (const auto& driver : cuda::find_drivers()) {
+  const bool libraries = wants_libraries();
+  for (const auto& driver :
+       cuda::find_drivers(libraries ? cuda::Libraries{cuda::open_blas, cuda::open_dnn} : cuda::Libraries{})) {
     engines.push_back(std::make_shared<Engine>(driver, Language::Cuda, cache));
   }
   const bool cpus = wants_cpus();
   if (cpus || opencl::may_have_gpus()) {
-    for (const auto& driver : opencl::find_drivers(cpus)) {
+    for (const auto& driver : opencl::find_drivers(cpus, {.blast = libraries ? opencl::open_blast : nullptr})) {
       engines.push_back(std::make_shared<Engine>(driver, Language::OpenCl, cache));
     }
   }

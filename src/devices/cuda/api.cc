@@ -1,15 +1,9 @@
 #include "devices/cuda/api.h"
 
-#include <dlfcn.h>
+#include "devices/cuda/open_library.h"
 
 namespace weir::cuda {
 namespace {
-
-template <class Fn>
-bool find(void* library, const char* name, Fn& function) {
-  function = reinterpret_cast<Fn>(dlsym(library, name));
-  return function != nullptr;
-}
 
 bool find_driver(void* library, Api& api) {
   return find(library, "cuInit", api.init) && find(library, "cuDriverGetVersion", api.driver_get_version) &&
@@ -43,20 +37,12 @@ bool find_compiler(void* library, Api& api) {
          find(library, "nvrtcGetPTX", api.get_ptx) && find(library, "nvrtcDestroyProgram", api.destroy_program);
 }
 
-void* open_nvrtc() {
-  for (const char* name :
-       {"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "/usr/local/cuda/lib64/libnvrtc.so"}) {
-    if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 const Api* open_compiler() {
   static Api api{};
   static const bool there = [] {
-    void* compiler = open_nvrtc();
+    void* compiler = open_toolkit_library("libnvrtc.so", {"13", "12", "11.2"});
     return compiler && find_compiler(compiler, api);
   }();
   return there ? &api : nullptr;

@@ -1,5 +1,6 @@
 #include "devices/cuda/cuda_driver.h"
 
+#include <algorithm>
 #include <mutex>
 
 #include "base/errors.h"
@@ -19,7 +20,7 @@ Address address(const void* pointer) { return reinterpret_cast<Address>(pointer)
 // The primary context of a device, one stream in it.
 class CudaDriver final : public accelerator::Driver {
  public:
-  CudaDriver(const Api& api, int number) : api_(api) {
+  CudaDriver(const Api& api, int number, const Libraries& libraries) : api_(api), libraries_(libraries) {
     require(api_.device_get(&device_, number), "cuDeviceGet");
     char name[256] = "";
     require(api_.device_get_name(name, sizeof name - 1, device_), "cuDeviceGetName");
@@ -46,6 +47,8 @@ class CudaDriver final : public accelerator::Driver {
   // The primary context stays: others of the process may use it.
   ~CudaDriver() override {
     if (api_.ctx_set_current(context_) != kSuccess) return;
+    blas_.reset();
+    dnn_.reset();
     for (Event event : events_) api_.event_destroy(event);
     for (Module module : modules_) api_.module_unload(module);
     if (stream_) api_.stream_destroy(stream_);
@@ -124,6 +127,35 @@ class CudaDriver final : public accelerator::Driver {
             "cuLaunchKernel");
   }
 
+  bool multiply(const accelerator::Product& p, const void* a, const void* b, void* c) override {
+    std::call_once(blas_asked_, [&] {
+      const BlasApi* api = libraries_.blas ? libraries_.blas() : nullptr;
+      enter();
+      if (api) blas_ = std::make_unique<Blas>(*api, stream_);
+    });
+    if (!blas_) return false;
+    enter();
+    return blas_->multiply(p, a, b, c);
+  }
+
+  std::optional<size_t> convolution_scratch(const accelerator::Convolution& c) override {
+    std::call_once(dnn_asked_, [&] {
+      const DnnApi* api = libraries_.dnn ? libraries_.dnn() : nullptr;
+      const auto most = static_cast<size_t>(std::min<int64_t>(info_.memory / 16, int64_t{1} << 30));
+      enter();
+      if (api) dnn_ = std::make_unique<Dnn>(*api, stream_, most);
+    });
+    if (!dnn_) return std::nullopt;
+    enter();
+    return dnn_->scratch(c);
+  }
+
+  bool convolve(const accelerator::Convolution& c, const void* first, const void* second, void* result,
+                void* scratch) override {
+    if (!convolution_scratch(c)) return false;
+    return dnn_->convolve(c, first, second, result, scratch);
+  }
+
   EventHandle record() override {
     enter();
     Event event = nullptr;
@@ -177,6 +209,7 @@ class CudaDriver final : public accelerator::Driver {
   }
 
   const Api& api_;
+  const Libraries libraries_;
   DeviceId device_ = 0;
   std::string architecture_;
   Context context_ = nullptr;
@@ -184,6 +217,9 @@ class CudaDriver final : public accelerator::Driver {
   std::mutex mutex_;
   std::vector<Event> events_;
   std::vector<Module> modules_;
+  std::once_flag blas_asked_, dnn_asked_;
+  std::unique_ptr<Blas> blas_;
+  std::unique_ptr<Dnn> dnn_;
 };
 
 }  // namespace
@@ -217,22 +253,22 @@ std::string compile_ptx(const Api& api, const std::string& source, const std::st
   return ptx;
 }
 
-std::vector<std::shared_ptr<accelerator::Driver>> find_drivers(const Api& api) {
+std::vector<std::shared_ptr<accelerator::Driver>> find_drivers(const Api& api, const Libraries& libraries) {
   std::vector<std::shared_ptr<accelerator::Driver>> drivers;
   int count = 0;
   if (api.init(0) != kSuccess || api.device_get_count(&count) != kSuccess) return drivers;
   for (int i = 0; i < count; ++i) {
     try {
-      drivers.push_back(std::make_shared<CudaDriver>(api, i));
+      drivers.push_back(std::make_shared<CudaDriver>(api, i, libraries));
     } catch (const Error&) {  // one that cannot be used is none
     }
   }
   return drivers;
 }
 
-std::vector<std::shared_ptr<accelerator::Driver>> find_drivers() {
+std::vector<std::shared_ptr<accelerator::Driver>> find_drivers(const Libraries& libraries) {
   const Api* api = open_api();
-  return api ? find_drivers(*api) : std::vector<std::shared_ptr<accelerator::Driver>>{};
+  return api ? find_drivers(*api, libraries) : std::vector<std::shared_ptr<accelerator::Driver>>{};
 }
 
 }  // namespace weir::cuda

@@ -14,6 +14,7 @@
 
 #include "base/errors.h"
 #include "devices/opencl/api.h"
+#include "devices/opencl/blast.h"
 
 namespace weir::opencl {
 namespace {
@@ -43,7 +44,8 @@ std::string text(const Api& api, DeviceId device, uint32_t what) {
 
 class OpenClDriver final : public accelerator::Driver {
  public:
-  OpenClDriver(const Api& api, DeviceId device, const std::string& platform) : api_(api), device_(device) {
+  OpenClDriver(const Api& api, DeviceId device, const std::string& platform, const Libraries& libraries)
+      : api_(api), device_(device), blast_(libraries.blast), least_product_(libraries.least_product) {
     info_.kind = "OpenCL";
     info_.name = text(api, device, kDeviceName);
     info_.driver = platform + " " + text(api, device, kDriverVersion);
@@ -196,6 +198,14 @@ class OpenClDriver final : public accelerator::Driver {
             "clEnqueueNDRangeKernel");
   }
 
+  bool multiply(const accelerator::Product& p, const void* a, const void* b, void* c) override {
+    if (p.batch * p.m * p.n * p.k < least_product_) return false;
+    const BlastApi* blast = blast_ ? blast_() : nullptr;
+    if (!blast) return false;
+    return p.type == DType::Float64 ? multiply_as<double>(blast->dgemm, blast->dgemm_batched, p, a, b, c)
+                                    : multiply_as<float>(blast->sgemm, blast->sgemm_batched, p, a, b, c);
+  }
+
   EventHandle record() override {
     Event event = nullptr;
     require(api_.enqueue_marker(queue_, 0, nullptr, &event), "clEnqueueMarkerWithWaitList");
@@ -224,6 +234,25 @@ class OpenClDriver final : public accelerator::Driver {
     Mem memory = nullptr;
     size_t offset = 0;
   };
+
+  template <class T, class Single, class Batched>
+  bool multiply_as(Single single, Batched batched, const accelerator::Product& p, const void* a, const void* b,
+                   void* c) {
+    constexpr int kRowMajor = 101, kPlain = 111, kTransposed = 112;
+    const Place at_a = place_of(a), at_b = place_of(b), at_c = place_of(c);
+    const int turn_a = p.transpose_a ? kTransposed : kPlain, turn_b = p.transpose_b ? kTransposed : kPlain;
+    const auto m = static_cast<size_t>(p.m), n = static_cast<size_t>(p.n), k = static_cast<size_t>(p.k);
+    const size_t a_row = p.transpose_a ? m : k, b_row = p.transpose_b ? k : n;
+    const size_t a_offset = at_a.offset / sizeof(T), b_offset = at_b.offset / sizeof(T),
+                 c_offset = at_c.offset / sizeof(T);
+    if (p.batch == 1) {
+      return single(kRowMajor, turn_a, turn_b, m, n, k, T{1}, at_a.memory, a_offset, a_row, at_b.memory, b_offset,
+                    b_row, T{0}, at_c.memory, c_offset, n, &queue_, nullptr) == kSuccess;
+    }
+    return batched(kRowMajor, turn_a, turn_b, m, n, k, T{1}, at_a.memory, a_offset, a_row,
+                   static_cast<size_t>(p.a_batch), at_b.memory, b_offset, b_row, static_cast<size_t>(p.b_batch), T{0},
+                   at_c.memory, c_offset, n, m * n, static_cast<size_t>(p.batch), &queue_, nullptr) == kSuccess;
+  }
 
   Place place_of(const void* address) const {
     const char* at = static_cast<const char*>(address);
@@ -263,6 +292,8 @@ class OpenClDriver final : public accelerator::Driver {
 
   const Api& api_;
   DeviceId device_;
+  const BlastApi* (*blast_)();
+  const int64_t least_product_;
   Context context_ = nullptr;
   CommandQueue queue_ = nullptr;
   mutable std::shared_mutex regions_mutex_;  // and of all that follows
@@ -279,7 +310,7 @@ bool is_pocl(std::string name) {
 
 }  // namespace
 
-std::vector<std::shared_ptr<accelerator::Driver>> find_drivers(bool with_cpus) {
+std::vector<std::shared_ptr<accelerator::Driver>> find_drivers(bool with_cpus, const Libraries& libraries) {
   std::vector<std::shared_ptr<accelerator::Driver>> gpus, cpus;
   const Api* api = open_api();
   if (!api) return gpus;
@@ -299,7 +330,7 @@ std::vector<std::shared_ptr<accelerator::Driver>> find_drivers(bool with_cpus) {
       const bool is_cpu = (type & (kTypeGpu | kTypeAccelerator)) == 0;
       if ((is_cpu && !with_cpus) || number<uint32_t>(*api, device, kDeviceAvailable) == 0) continue;
       try {
-        (is_cpu ? cpus : gpus).push_back(std::make_shared<OpenClDriver>(*api, device, version));
+        (is_cpu ? cpus : gpus).push_back(std::make_shared<OpenClDriver>(*api, device, version, libraries));
       } catch (const Error&) {  // one that cannot be used is none
       }
     }

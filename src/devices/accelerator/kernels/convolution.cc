@@ -2,6 +2,7 @@
 #include <string>
 
 #include "devices/accelerator/kernels/gemm_text.h"
+#include "devices/accelerator/kernels/library.h"
 #include "devices/accelerator/kernels/reduction.h"
 #include "devices/accelerator/launch.h"
 #include "devices/accelerator/table.h"
@@ -130,6 +131,7 @@ const KernelDef kForward(kGemmText, kText, "conv_forward"), kInput(kGemmText, kT
     kDepthwiseInput(kGemmText, kText, "depthwise_input"), kDepthwiseFilter(kGemmText, kText, "depthwise_filter");
 
 struct State {
+  ops::ConvGeometry geometry;
   Ints g, w, xs, ys;
   int64_t batch, in_pixels, out_pixels, in_c, out_c, taps;
   bool bias = false;
@@ -148,6 +150,7 @@ Ints strides_of(const ops::ImageLayout& layout, int64_t height, int64_t width, i
 
 State state_of(const ops::ConvGeometry& geometry) {
   State s;
+  s.geometry = geometry;
   const auto &h = geometry.height, &w = geometry.width;
   const int64_t g[] = {h.in, w.in, geometry.in_channels, h.out, w.out, geometry.out_channels, h.size, w.size};
   const int64_t v[] = {h.stride, w.stride, h.pad_before, w.pad_before, h.dilation, w.dilation, geometry.batch, 0};
@@ -200,8 +203,15 @@ int64_t tiles_of(int64_t m, int64_t n) { return (m + 31) / 32 * ((n + 31) / 32);
 
 Launch& with_geometry(Launch& launch, const State& s) { return launch.value(s.g).value(s.w).value(s.xs).value(s.ys); }
 
+using Way = Convolution::Way;
+
 void forward(KernelContext& c) {
   const State& s = c.state<State>();
+  if (convolve_by_library(Way::Forward, s.geometry, c.dtype(0), c.raw_input(0), c.raw_input(1), c.raw_output())) {
+    finish_channels(c.dtype(0), c.raw_output(), s.out_pixels * s.out_c, s.ys.v[3], s.out_c,
+                    s.bias ? c.raw_input(2) : nullptr, s.activation);
+    return;
+  }
   Launch launch(kForward.of(c.dtype(0)));
   launch.buffer(c.raw_input(0))
       .buffer(c.raw_input(1))
@@ -212,6 +222,7 @@ void forward(KernelContext& c) {
 
 void backward_input(KernelContext& c) {
   const State& s = c.state<State>();
+  if (convolve_by_library(Way::Input, s.geometry, c.dtype(1), c.raw_input(2), c.raw_input(1), c.raw_output())) return;
   Launch launch(kInput.of(c.dtype(1)));
   launch.buffer(c.raw_input(2)).buffer(c.raw_input(1)).buffer(c.raw_output());
   with_geometry(launch, s).groups(tiles_of(s.in_pixels, s.in_c));
@@ -220,6 +231,7 @@ void backward_input(KernelContext& c) {
 void backward_filter(KernelContext& c) {
   constexpr int64_t kGroups = 128, kLeast = 128;
   const State& s = c.state<State>();
+  if (convolve_by_library(Way::Filter, s.geometry, c.dtype(0), c.raw_input(0), c.raw_input(2), c.raw_output())) return;
   const int64_t entries = s.taps * s.in_c * s.out_c, tiles = tiles_of(s.taps * s.in_c, s.out_c);
   const int64_t splits = std::clamp<int64_t>(kGroups / tiles, 1, std::max<int64_t>(1, s.out_pixels / kLeast));
   Tensor parts;

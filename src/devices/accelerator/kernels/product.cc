@@ -2,6 +2,7 @@
 #include <string>
 
 #include "devices/accelerator/kernels/gemm_text.h"
+#include "devices/accelerator/kernels/library.h"
 #include "devices/accelerator/kernels/reduction.h"
 #include "devices/accelerator/launch.h"
 #include "devices/accelerator/table.h"
@@ -28,14 +29,12 @@ KERNEL(product, BUFFER(T, a), BUFFER(T, b), BUFFER(T, bias), BUFFER(T, c), int r
 )kernel";
 const KernelDef kProduct(kGemmText, kText, "product");
 
-struct Product {
-  int64_t batch = 1, m = 0, n = 0, k = 0;
-  bool transpose_a = false, transpose_b = false;
-  int64_t a_batch = 0, b_batch = 0;  // elements from one batch to the next
-};
-
-void multiply(DType type, const Product& p, const void* a, const void* b, void* c, const void* bias,
-              int32_t activation) {
+void multiply(const Product& p, const void* a, const void* b, void* c, const void* bias, int32_t activation) {
+  if (multiply_by_library(p, a, b, c)) {
+    finish_channels(p.type, c, p.batch * p.m * p.n, 1, p.n, bias, activation);
+    return;
+  }
+  const DType type = p.type;
   constexpr int64_t kTile = 32, kGroups = 64, kLeastDepth = 512;
   const int64_t tiles = (p.m + kTile - 1) / kTile * ((p.n + kTile - 1) / kTile);
   // Few results from a long sum: cut the sum, unless something follows it.
@@ -80,6 +79,7 @@ struct State {
 State prepare(PrepareContext& c) {
   State state;
   Product& p = state.product;
+  p.type = c.node().type();
   p.transpose_a = c.attr<bool>("transpose_a");
   p.transpose_b = c.attr<bool>("transpose_b");
   p.m = c.output()[0];
@@ -100,14 +100,14 @@ State prepare_fused(PrepareContext& c) {
 
 void mat_mul(KernelContext& c) {
   const State& s = c.state<State>();
-  multiply(c.dtype(0), s.product, c.raw_input(0), c.raw_input(1), c.raw_output(), s.bias ? c.raw_input(2) : nullptr,
-           s.activation);
+  multiply(s.product, c.raw_input(0), c.raw_input(1), c.raw_output(), s.bias ? c.raw_input(2) : nullptr, s.activation);
 }
 
 // Batches of equal shape, or one matrix for all of them.
 State prepare_batched(PrepareContext& c) {
   State state;
   Product& p = state.product;
+  p.type = c.node().type();
   const Shape &a = c.input(0), &b = c.input(1), &y = c.output();
   p.transpose_a = c.attr<bool>("adj_x");
   p.transpose_b = c.attr<bool>("adj_y");
