@@ -114,11 +114,11 @@ def _old_warnings():
 
 
 def _parse_any(data, filename, mode, package):
-    error = None
+    error = tree = None
     try:
         tree = compile(data, filename, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
     except (SyntaxError, ValueError) as reason:  # ValueError: null bytes
-        error, tree = reason, None
+        error = reason
     if tree is not None and mode != "python2" and not (
         _says_python2(data) or is_python2(tree) or (package and _imports_siblings(tree, filename))
     ):
@@ -127,16 +127,18 @@ def _parse_any(data, filename, mode, package):
     if error is not None and "\t" in text:  # Python 3 may have met another error before the mixed tabs
         text = _expand_tabs(text)
     try:
-        tree = _convert(text, filename, package)
+        converted = _convert(text, filename, package)
     except MissingConverter:
         raise
     except Exception:
         # Not Python 2 either. What is wrong with it as Python 3 is what the user should read.
         if error is not None:
             raise error from None
-        raise
+        if mode == "python2":
+            raise
+        return tree, False  # it looks like Python 2, by a name or two, but has syntax that only Python 3 knows
     builtins.__dict__.update(python2_runtime.HELPERS)
-    return tree, True
+    return converted, True
 
 
 _BEFORE_1_0 = {
