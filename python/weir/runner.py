@@ -10,7 +10,17 @@ from importlib.machinery import PathFinder, SourceFileLoader
 from types import ModuleType
 
 import weir
-from weir import _weir, names, notebook_magics, notebooks, old_libraries, old_protos, python2, python2_runtime
+from weir import (
+    _weir,
+    missing_packages,
+    names,
+    notebook_magics,
+    notebooks,
+    old_libraries,
+    old_protos,
+    python2,
+    python2_runtime,
+)
 
 _USAGE = """\
 usage: weir run [options] program.py [arguments of the program]
@@ -244,6 +254,7 @@ class _ExceptHook:
             printer.print_exception(kind, error, traceback)  # knows the lines of cells, which are in no file
         else:
             sys.__excepthook__(kind, error, traceback)
+        sys.stderr.write(missing_packages.hint(error))
 
     def _is_of_program(self, file):
         return file == self._file or file.startswith(notebooks.cell_name(self._file, ""))
