@@ -1,4 +1,8 @@
+import os
 import pathlib
+import subprocess
+import sys
+import textwrap
 
 import pytest
 
@@ -29,3 +33,26 @@ def fresh_graph():
 def sess():
     with tf.Session() as session:
         yield session
+
+
+@pytest.fixture
+def weir(tmp_path):
+    """weir(files, *args): writes the files and runs `python -m weir *args` among them."""
+
+    def run(files, *args, stdin=None):
+        for name, text in files.items():
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            data = text if isinstance(text, bytes) else textwrap.dedent(text).encode()
+            path.write_bytes(data)
+        command = [sys.executable, "-m", "weir", *args]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, input=stdin)
+
+    return run
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """Makes packages below site-packages/ installed ones."""
+    paths = [str(tmp_path / "site-packages"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))

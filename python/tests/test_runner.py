@@ -9,22 +9,6 @@ import textwrap
 import pytest
 
 
-@pytest.fixture
-def weir(tmp_path):
-    """weir(files, *args): writes the files and runs `python -m weir *args` among them."""
-
-    def run(files, *args, stdin=None):
-        for name, text in files.items():
-            path = tmp_path / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            data = text if isinstance(text, bytes) else textwrap.dedent(text).encode()
-            path.write_bytes(data)
-        command = [sys.executable, "-m", "weir", *args]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, input=stdin)
-
-    return run
-
-
 def test_program_sees_what_python_gives_it(weir, tmp_path):
     program = """
         import sys, __main__
@@ -253,6 +237,30 @@ def test_missing_fissix_says_how_to_get_it(weir):
     assert "Traceback" not in result.stderr
 
 
+def test_what_python2_cannot_read_is_python3_whatever_names_it_uses(weir):
+    program = """
+        class Table:
+            def iteritems(self): return ["a row"]
+        say = lambda *words: print(*words, 7 / 2, sep=", ")
+        for row in Table().iteritems(): say(row)
+    """
+    result = weir({"p.py": program}, "p.py")
+    assert result.stdout == "a row, 3.5\n", result.stderr
+
+
+def test_a_missing_package_says_what_to_install(weir, installed):
+    result = weir({"p.py": "import cv2"}, "p.py")
+    assert result.returncode == 1 and "No module named 'cv2'" in result.stderr
+    assert result.stderr.splitlines()[-1].startswith("weir: the program needs the package cv2: ")
+    assert result.stderr.endswith("pip install opencv-python-headless\n")
+    for program, files in (
+        ("import my_helpers", {}),  # nobody knows a package of that name
+        ("import sklearn.no_such", {"site-packages/sklearn/__init__.py": ""}),  # it is there
+    ):
+        result = weir({"p.py": program, **files}, "p.py")
+        assert result.stderr.splitlines()[-1].startswith("ModuleNotFoundError: No module named")
+
+
 def test_old_names_of_libraries(weir):
     program = """
         import collections, fractions, imp, inspect, itertools, string, threading, time
@@ -404,13 +412,6 @@ def test_numpy_takes_whole_floats_generators_and_copies_if_needed(weir):
     """
     result = weir({"p.py": program}, "p.py")
     assert result.stdout == "all\n", result.stderr
-
-
-@pytest.fixture
-def installed(tmp_path, monkeypatch):
-    """Makes packages below site-packages/ installed ones."""
-    paths = [str(tmp_path / "site-packages"), *filter(None, [os.environ.get("PYTHONPATH")])]
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
 
 
 def test_skimage_has_measures_that_moved_and_resizes_masks(weir, installed):

@@ -9,7 +9,16 @@ import sys
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-from weir import notebook_display, old_media, old_numpy, old_scipy, old_string_io
+from weir import (
+    notebook_display,
+    old_matplotlib,
+    old_media,
+    old_numpy,
+    old_pandas,
+    old_scipy,
+    old_sklearn,
+    old_string_io,
+)
 from weir.old_numpy import add_missing as _add
 
 
@@ -338,8 +347,11 @@ _PATCHES = {
     "threading": _patch_threading,
     "time": _patch_time,
     "urllib": _loads("error", "parse", "request", "response", "robotparser"),
+    **old_matplotlib.PATCHES,
     **old_media.PATCHES,
+    **old_pandas.PATCHES,
     **old_scipy.patches(),
+    **old_sklearn.PATCHES,
 }
 
 
@@ -460,6 +472,7 @@ _MODULES = {
     "input_data": _fill_input_data,
     "librosa.output": old_media.fill_librosa_output,
     "scipy.misc": _fill_scipy_misc,
+    "sklearn.utils.linear_assignment_": old_sklearn.fill_linear_assignment,
     "xml.etree.cElementTree": _fill_c_element_tree,
     **dict.fromkeys(old_scipy.MODULES, old_scipy.fill),
 }

@@ -151,19 +151,11 @@ def _patch_keras_mnist(mnist):
     @functools.wraps(original)
     def load_data(path="mnist.npz"):
         input_data = importlib.import_module("weir.examples.tutorials.mnist.input_data")
-        folder = input_data.shipped_folder()
         own = os.path.expanduser(os.path.join("~", ".keras", "datasets", path))
-        if folder is None or os.path.exists(own):
+        if input_data.shipped_folder() is None or os.path.exists(own):
             return original(path)
 
-        def read(name, magic):
-            with open(os.path.join(folder, name), "rb") as file:
-                return input_data._read_idx(file, magic, "data")
-
-        return tuple(
-            (read(part + "-images-idx3-ubyte.gz", 2051), read(part + "-labels-idx1-ubyte.gz", 2049))
-            for part in ("train", "t10k")
-        )
+        return input_data.shipped_part("train"), input_data.shipped_part("t10k")
 
     mnist.load_data = load_data
 

@@ -1,4 +1,4 @@
-"""What scipy, scikit-learn, pandas and PyYAML had when TensorFlow 1 was current: modules that have moved, and their old names.
+"""What scipy and PyYAML had when TensorFlow 1 was current, and modules of theirs, scikit-learn and pandas that have moved.
 
 Part of `weir run` (old_libraries.py installs it). Each table says where a name has gone; what still exists is left alone.
 """
@@ -19,6 +19,8 @@ _RENAMED = {
 }
 # Modules whose names live in another module now.
 MODULES = {
+    "pandas.tools": None,
+    "pandas.tools.plotting": "pandas.plotting",
     "scipy.linalg.decomp": "scipy.linalg",
     "scipy.ndimage.filters": "scipy.ndimage",
     "scipy.ndimage.fourier": "scipy.ndimage",
@@ -37,6 +39,10 @@ MODULES = {
     "sklearn.externals.six": "six",
     "sklearn.grid_search": "sklearn.model_selection",
     "sklearn.learning_curve": "sklearn.model_selection",
+    "sklearn.metrics.classification": "sklearn.metrics",
+    "sklearn.metrics.ranking": "sklearn.metrics",
+    "sklearn.metrics.regression": "sklearn.metrics",
+    "sklearn.metrics.scorer": "sklearn.metrics",
 }
 
 
@@ -44,7 +50,6 @@ def patches():
     """{module: function that patches it once it is loaded}."""
     return {
         "json.encoder": _patch_json_encoder,
-        "pandas": _patch_pandas,
         "scipy": _patch_scipy,
         "scipy.integrate": _rename,
         "scipy.linalg": _rename,
@@ -117,12 +122,3 @@ def _patch_yaml(yaml):
 def _patch_json_encoder(encoder):
     if not hasattr(encoder, "FLOAT_REPR"):
         encoder.FLOAT_REPR = float.__repr__  # programs set it to shorten numbers; Python 3 does not look at it
-
-
-def _patch_pandas(pandas):
-    def as_matrix(self, columns=None):
-        return (self if columns is None else self[columns]).to_numpy()
-
-    for name in ("DataFrame", "Series", "Index"):
-        if not hasattr(getattr(pandas, name), "as_matrix"):
-            getattr(pandas, name).as_matrix = as_matrix

@@ -34,6 +34,16 @@ def shipped_folder():
     return None
 
 
+def shipped_part(part):
+    """(images [n, 28, 28], labels [n]) of "train" or "t10k", bytes, of the copy that comes with Weir."""
+
+    def read(kind, magic):
+        with open(os.path.join(shipped_folder(), f"{part}-{kind}-ubyte.gz"), "rb") as file:
+            return _read_idx(file, magic, "data")
+
+    return read("images-idx3", 2051), read("labels-idx1", 2049)
+
+
 def maybe_download(filename, work_directory, source_url=None):
     """The path of a file: in `work_directory`, or else of the copy that comes with Weir. Downloads nothing.
 
