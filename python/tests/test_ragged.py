@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import weir as tf
+from weir.ragged import gathering
 
 
 def value(result):
@@ -179,3 +180,91 @@ def test_a_row_may_be_counted_from_the_end_by_a_tensor():
     with tf.Session() as session:
         assert session.run(rows[tf.constant(-2)]).tolist() == [3]
         assert session.run(rows[tf.constant(0)]).tolist() == [1, 2]
+
+
+def test_elements_are_gathered_by_their_coordinates():
+    with tf.Graph().as_default():
+        rows = tf.ragged.constant([[[0, 1], [2]], [[3]], []])
+        assert value(tf.gather_nd(rows, [[1, 0], [0, 1]])) == [[3], [2]]
+        assert value(tf.gather_nd(rows, [[0, 0, 1], [1, 0, 0]])) == [1, 3]
+        assert value(tf.gather_nd(rows, [[2], [1]])) == [[], [[3]]]
+        assert value(tf.gather_nd(rows, [[[1, 0]], [[0, 0]]])) == [[[3]], [[0, 1]]]
+        with pytest.raises(ValueError, match="innermost dimension of indices may not be ragged"):
+            tf.gather_nd(rows, tf.ragged.constant([[0], [1, 2]]))
+
+
+def test_batches_are_gathered_in_several_dimensions():
+    from_module = gathering.batch_gather_with_default
+    with tf.Graph().as_default():
+        params = tf.ragged.constant([[["a", "b"], ["c"]], [["d", "e", "f"]]])
+        indices = tf.ragged.constant([[[1, 0], []], [[2]]])
+        assert value(tf.batch_gather(params, indices)) == [[[b"b", b"a"], []], [[b"f"]]]
+        rows = tf.ragged.constant([["a", "b"], [], ["c"]])
+        assert value(from_module(rows, tf.ragged.constant([[1, -1], [], [5, 0]]), "?")) == [[b"b", b"?"], [], [b"?", b"c"]]
+        with pytest.raises(ValueError, match="Dimensions 3 and 2 are not compatible"):
+            tf.batch_gather(rows, tf.ragged.constant([[0], [0]]))
+
+
+def test_dimensions_of_one_are_squeezed():
+    with tf.Graph().as_default():
+        rows = tf.ragged.constant([[[[1], [2]]], [[[3]]]])
+        assert value(tf.squeeze(rows, [1])) == [[[1], [2]], [[3]]]
+        assert value(tf.squeeze(rows, [1, 3])) == [[1, 2], [3]]
+        with pytest.raises(tf.errors.InvalidArgumentError, match="not squeezable"):
+            value(tf.squeeze(rows, [2]))
+        with pytest.raises(ValueError, match="must have an axis"):
+            tf.squeeze(rows)
+
+
+def test_where_takes_whole_rows_for_a_vector():
+    with tf.Graph().as_default():
+        x, y = tf.ragged.constant([[1, 2, 3], [4]]), tf.ragged.constant([[5], [6, 7]])
+        assert value(tf.where([True, False], x, y)) == [[1, 2, 3], [6, 7]]
+        with pytest.raises(ValueError, match="Input shapes do not match"):
+            tf.where(tf.ragged.constant([[True], [False]]), x, [[1], [2]])
+
+
+def test_rows_are_cut_to_nested_lengths_and_variants_carry_them():
+    with tf.Graph().as_default():
+        dense = tf.reshape(tf.range(12), [2, 3, 2])
+        rows = tf.RaggedTensor.from_tensor(dense, lengths=([2, 1], [1, 2, 0]))
+        assert value(rows) == [[[0], [2, 3]], [[]]]
+        again = tf.RaggedTensor._from_variant(rows._to_variant(), tf.int32, output_ragged_rank=2)
+        assert value(again) == [[[0], [2, 3]], [[]]]
+        each = rows._to_variant(batched_input=True)
+        assert value(tf.RaggedTensor._from_variant(each, tf.int32, 2, 1)) == [[[0], [2, 3]], [[]]]
+
+
+def test_segments_of_rows_are_reduced():
+    with tf.Graph().as_default():
+        rows = tf.ragged.constant([[1, 2], [3], [4, 5, 6]])
+        assert value(tf.math.unsorted_segment_sum(rows, [0, 1, 0], 2)) == [[5, 7, 6], [3]]
+        assert value(tf.math.unsorted_segment_max(rows, tf.ragged.constant([[0, 1], [1], [0, 0, 1]]), 2)) == [5, 6]
+
+
+def test_splits_that_differ_are_found_in_thevalue():
+    with tf.Graph().as_default():
+        with pytest.raises(tf.errors.InvalidArgumentError, match="identical ragged splits"):
+            value(tf.ragged.constant([[1, 2], [3]]) + tf.ragged.constant([[1], [2, 3]]))
+
+
+def test_wrong_subscripts_are_errors():
+    with tf.Graph().as_default():
+        rows = tf.ragged.constant([[1, 2], [3]])
+        for key, error, message in [(2, IndexError, "out of bounds"), ((0, 0, 0), IndexError, "Too many indices"),
+                                    ("a", TypeError, "Only integers"), ((slice(None), slice(0.5, 1)), TypeError, "slice offsets must be integers")]:
+            with pytest.raises(error, match=message):
+                rows[key]
+        with pytest.raises(TypeError, match="may not be used as a boolean"):
+            bool(rows)
+
+
+@pytest.mark.parametrize("data, repeats, axis", [([3], [4], 0), ([], [], 0), ([1, 2, 3], [3, 0, 2], -1),
+                                                 ([[1, 2, 3], [4, 5, 6]], [3, 5, 7], 1), ([[1, 2], [3, 4]], 0, 1), (3, 2, 0)])
+def test_repeat_is_that_of_numpy(data, repeats, axis):
+    expected = np.repeat(np.array(data, np.int32), repeats, axis).tolist()
+    with tf.Graph().as_default():
+        assert value(tf.repeat(tf.constant(data, tf.int32), repeats, axis)) == expected
+        known_late = tf.placeholder_with_default(tf.constant(data, tf.int32), None)
+        if axis >= 0:
+            assert value(tf.repeat(known_late, tf.placeholder_with_default(tf.constant(repeats, tf.int32), None), axis)) == expected

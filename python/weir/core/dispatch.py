@@ -9,12 +9,14 @@ types = ()  # what is looked for among the arguments
 _handlers, _elementwise = {}, []
 
 
-def register(kinds, handlers, elementwise):
-    """``handlers`` are by the names of functions; every other function of elements goes to ``elementwise(function, ...)``."""
+def register(kinds, handlers, elementwise=None):
+    """``handlers`` are by the names of functions; every other function of elements goes to ``elementwise(function, ...)``.
+    Further handlers of kinds that are registered come without kinds."""
     global types
     types += tuple(kinds)
     _handlers.update(handlers)
-    _elementwise.append(elementwise)
+    if elementwise is not None:
+        _elementwise.append(elementwise)
 
 
 def _holds(value):

@@ -151,6 +151,7 @@ def expand_dims(input, axis=None, name=None, dim=None):
     return apply("ExpandDims", (input, axis), {}, name)
 
 
+@dispatches
 def squeeze(input, axis=None, name=None, squeeze_dims=None):
     axis = simple.either("axis", axis, "squeeze_dims", squeeze_dims)
     if axis is not None and _is_number(axis):
@@ -333,6 +334,7 @@ def _with_batch_places(indices, batch_dims):
     return concat(places + [indices], -1)
 
 
+@dispatches
 def gather_nd(params, indices, name=None, batch_dims=0):
     if isinstance(batch_dims, int) and batch_dims == 0:
         return apply("GatherNd", (params, indices), {}, name)
@@ -486,6 +488,7 @@ def select(condition, t, e, name=None):
     return _weir.where(_graph(), condition, t, e, name)
 
 
+@dispatches
 def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None):
     with name_scope(name, "one_hot", [indices, depth, on_value, off_value]) as scope:
         on_dtype, off_dtype = (None if value is None else convert_to_tensor(value).dtype.base_dtype
@@ -562,6 +565,7 @@ def meshgrid(*args, indexing="xy", name="meshgrid"):
     return _weir.meshgrid(_graph(), list(args), indexing == "xy", name)
 
 
+@dispatches
 def string_join(inputs, separator="", name=None):
     return apply("StringJoin", (list(inputs),), {"separator": separator}, name)
 

@@ -2,11 +2,13 @@
 
 from weir import _weir
 from weir.core import dtypes
+from weir.core.dispatch import dispatches
 from weir.core.graph import IndexedSlices, convert_to_tensor, name_scope
 from weir.core.stack import get_default_graph as _graph
 from weir.ops import array_ops, math_ops
 
 
+@dispatches
 def clip_by_value(t, clip_value_min, clip_value_max, name=None):
     if isinstance(t, IndexedSlices):
         return IndexedSlices(clip_by_value(t.values, clip_value_min, clip_value_max, name), t.indices, t.dense_shape)

@@ -23,6 +23,7 @@ def round(x, name=None):
     return _weir.round(_graph(), x, name)
 
 
+@dispatches
 def angle(input, name=None):
     """The argument of complex numbers; of real ones 0, and pi for those below 0."""
     input = convert_to_tensor(input, name="input")
@@ -60,6 +61,7 @@ def cast(x, dtype, name=None):
         return x if x.dtype.base_dtype == dtype else apply("Cast", (x,), {"DstT": dtype}, scope)
 
 
+@dispatches
 def saturate_cast(value, dtype, name=None):
     with name_scope(name, "saturate_cast", [value]) as scope:
         value = convert_to_tensor(value, name="value")
@@ -103,6 +105,7 @@ def div(x, y, name=None):
     return _division(_weir.div, x, y, name, "div")
 
 
+@dispatches
 def divide(x, y, name=None):
     return _division(_weir.divide, x, y, name, "truediv")
 
@@ -120,12 +123,14 @@ def logical_xor(x, y, name="LogicalXor"):
     return logical_and(logical_or(x, y), logical_not(logical_and(x, y)), name=name)  # noqa: F821
 
 
+@dispatches
 def div_no_nan(x, y, name=None):
     with name_scope(name, "div_no_nan", [x, y]) as scope:
         x = convert_to_tensor(x, name="x")
         return apply("DivNoNan", (x, convert_to_tensor(y, name="y", dtype=x.dtype.base_dtype)), {}, scope)
 
 
+@dispatches
 def conj(x, name=None):
     """The complex conjugate; real numbers are their own."""
     x = convert_to_tensor(x, name="x")
@@ -137,6 +142,7 @@ def conj(x, name=None):
     raise TypeError(f"Expected numeric or variant tensor, got dtype {dtype!r}")
 
 
+@dispatches
 def complex(real, imag, name=None):
     """Complex numbers of their parts: complex64 of float32, complex128 of float64."""
     with name_scope(name, "Complex", [real, imag]) as scope:
@@ -148,11 +154,13 @@ def complex(real, imag, name=None):
         return apply("Complex", (real, imag), {"Tout": dtypes.as_dtype(made)}, scope)
 
 
+@dispatches
 def real(input, name=None):
     input = convert_to_tensor(input, name="input")
     return apply("Real", (input,), {"Tout": input.dtype.real_dtype}, name) if input.dtype.is_complex else input
 
 
+@dispatches
 def imag(input, name=None):
     input = convert_to_tensor(input, name="input")
     return apply("Imag", (input,), {"Tout": input.dtype.real_dtype}, name)
@@ -349,6 +357,7 @@ def sparse_segment_sqrt_n(data, indices, segment_ids, name=None, num_segments=No
     return _sparse_segments("SparseSegmentSqrtN", data, indices, segment_ids, num_segments, name)
 
 
+@dispatches
 def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
     with name_scope(name, "UnsortedSegmentMean", [data, segment_ids]):
         data, segment_ids = convert_to_tensor(data), convert_to_tensor(segment_ids)
@@ -356,6 +365,7 @@ def unsorted_segment_mean(data, segment_ids, num_segments, name=None):
         return unsorted_segment_sum(data, segment_ids, num_segments) / count  # noqa: F821
 
 
+@dispatches
 def unsorted_segment_sqrt_n(data, segment_ids, num_segments, name=None):
     with name_scope(name, "UnsortedSegmentSqrtN", [data, segment_ids]):
         data, segment_ids = convert_to_tensor(data), convert_to_tensor(segment_ids)
@@ -404,6 +414,7 @@ def scalar_mul(scalar, x):
     return scalar * x
 
 
+@dispatches
 def log_sigmoid(x, name=None):
     with name_scope(name, "LogSigmoid", [x]) as scope:
         return negative(apply("Softplus", (-convert_to_tensor(x, name="x"),), {}, None), name=scope)  # noqa: F821

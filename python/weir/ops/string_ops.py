@@ -73,6 +73,7 @@ def string_format(template, inputs, placeholder="{}", summarize=3, name=None):
     return apply("StringFormat", (inputs,), attrs, name)
 
 
+@dispatches
 def reduce_join(inputs, axis=None, keep_dims=None, separator="", name=None, reduction_indices=None, keepdims=None):
     """Joins strings along dimensions; without ``axis`` all of them, the last one first."""
     axis = either("axis", axis, "reduction_indices", reduction_indices)

@@ -1,12 +1,16 @@
 """What functions of TensorFlow do with ragged tensors: element by element, along rows, and with rows themselves."""
 
+import builtins
 import functools
+
+import numpy as np
 
 from weir import _weir
 from weir.core import dispatch, dtypes
-from weir.core.graph import convert_to_tensor, name_scope
+from weir.core.graph import Tensor, control_dependencies, convert_to_tensor, name_scope
 from weir.core.op_functions import apply
-from weir.ops import array_ops, math_ops
+from weir.core.tensor_util import constant_value
+from weir.ops import array_ops, check_ops, math_ops
 from weir.ragged.tensor import (RaggedTensor, RaggedTensorValue, _cumulated, convert_to_tensor_or_ragged_tensor, is_ragged, repeat)
 
 
@@ -25,16 +29,28 @@ def map_flat_values(op, *args, **kwargs):
     if not first:
         return op(*args, **kwargs)
 
+    checks = [check for other in first[1:] for check in _same_splits(first[0], other)]
+
     def flat(value):
         if is_ragged(value):
-            value = convert_to_tensor_or_ragged_tensor(value)
-            if value.ragged_rank != first[0].ragged_rank:
-                raise ValueError("Inputs must have identical ragged splits")
-            return value.flat_values
+            values = convert_to_tensor_or_ragged_tensor(value).flat_values
+            with control_dependencies(checks):
+                return array_ops.identity(values) if checks else values
         return type(value)(flat(part) for part in value) if isinstance(value, (list, tuple)) else value
 
     result = op(*[flat(arg) for arg in args], **{key: flat(value) for key, value in kwargs.items()})
     return first[0].with_flat_values(result)
+
+
+def _same_splits(one, other):
+    """What fails in the run unless both have the same rows; ValueError where the graph shows it."""
+    if one.ragged_rank != other.ragged_rank:
+        raise ValueError("Inputs must have identical ragged splits")
+    pairs = [(a, b) for a, b in zip(one.nested_row_splits, other.nested_row_splits) if a is not b]
+    if not all(a.shape.is_compatible_with(b.shape) for a, b in pairs):
+        raise ValueError("Inputs must have identical ragged splits")
+    return [check_ops.assert_equal(a, math_ops.cast(b, a.dtype), message="Inputs must have identical ragged splits")
+            for a, b in pairs]
 
 
 def _matched(x, y):
@@ -63,7 +79,7 @@ def _beside_rows(ragged, values):
     return array_ops.reshape(values, [-1] + [1] * extra)
 
 
-_OPERANDS = frozenset(("pow", "truediv", "div", "floordiv"))
+_OPERANDS = frozenset(("pow", "truediv", "div", "divide", "div_no_nan", "floordiv", "complex"))
 
 
 def _elementwise(function, *args, **kwargs):
@@ -122,6 +138,12 @@ def _mean(values, ids, count):
     return math_ops.unsorted_segment_sum(values, ids, count) / math_ops.unsorted_segment_sum(ones, ids, count)
 
 
+def _sqrt_n(values, ids, count):
+    ones = array_ops.ones_like(values)
+    return math_ops.unsorted_segment_sum(values, ids, count) / math_ops.sqrt(
+        math_ops.unsorted_segment_sum(ones, ids, count))
+
+
 def _all(values, ids, count):
     return math_ops.greater(math_ops.unsorted_segment_min(values, ids, count), 0)
 
@@ -144,6 +166,34 @@ def _reduction(name):
         return _reduced(_SEGMENTS[plain.__name__], input_tensor, axis, keepdims or keep_dims, plain)
 
     return reduce
+
+
+def _unsorted(segments):
+    """A function unsorted_segment_... of rows, or of elements when the numbers of the segments are ragged as well."""
+
+    def reduce(data, segment_ids, num_segments, name=None):
+        data, ids = convert_to_tensor_or_ragged_tensor(data), convert_to_tensor_or_ragged_tensor(segment_ids)
+        if isinstance(ids, RaggedTensor):
+            if not isinstance(data, RaggedTensor):
+                raise ValueError("segment_ids are ragged and data is not")
+            if data.shape.ndims is not None and data.ragged_rank < ids.ragged_rank:
+                raise ValueError("segment_ids.shape must be a prefix of data.shape")
+            checks = [check_ops.assert_equal(a, math_ops.cast(b, a.dtype), message="segment_ids.shape must be a prefix of "
+                                             "data.shape")
+                      for a, b in zip(data.nested_row_splits, ids.nested_row_splits) if a is not b]
+            for _ in builtins.range(ids.ragged_rank):
+                data = data.values
+            with control_dependencies(checks):
+                ids = array_ops.identity(ids.flat_values)
+        return _segmented(segments, data, ids, num_segments)
+
+    return reduce
+
+
+_UNSORTED = {f"segment_{name}": _unsorted(function) for name, function in (
+    ("sum", math_ops.unsorted_segment_sum), ("prod", math_ops.unsorted_segment_prod),
+    ("min", math_ops.unsorted_segment_min), ("max", math_ops.unsorted_segment_max), ("mean", _mean), ("sqrt_n", _sqrt_n))}
+segment_sum, segment_prod, segment_min, segment_max, segment_mean, segment_sqrt_n = _UNSORTED.values()
 
 
 # Rows themselves.
@@ -172,7 +222,19 @@ def _interleaved(values):
 def concat(values, axis, name=None):
     if not isinstance(values, (list, tuple)):
         values = [values]
+    if not values:
+        raise ValueError("rt_inputs may not be empty.")
+    if not isinstance(axis, int):
+        raise TypeError(f"axis must be an int; got {axis!r}")
     with name_scope(name, "RaggedConcat", []):
+        values = [convert_to_tensor_or_ragged_tensor(value) for value in values]
+        ndims = next((value.shape.ndims for value in values if value.shape.ndims is not None), None)
+        if ndims is not None and not -ndims <= axis < ndims:
+            raise ValueError(f"axis={axis} out of bounds: expected {-ndims}<=axis<{ndims}")
+        if not any(isinstance(value, RaggedTensor) for value in values):
+            return array_ops.concat(values, axis)
+        if any(value.shape.ndims == 1 for value in values):
+            raise ValueError("Ranks of all input tensors should match")
         values = [_as_ragged(value) for value in values]
         axis = values[0]._positive_axis(axis)
         if len(values) == 1:
@@ -192,8 +254,15 @@ def concat(values, axis, name=None):
 def stack(values, axis=0, name=None):
     if not isinstance(values, (list, tuple)):
         values = [values]
+    if not values:
+        raise ValueError("rt_inputs may not be empty.")
+    if not isinstance(axis, int):
+        raise TypeError(f"axis must be an int; got {axis!r}")
     with name_scope(name, "RaggedStack", []):
         converted = [convert_to_tensor_or_ragged_tensor(value) for value in values]
+        ndims = converted[0].shape.ndims
+        if ndims is not None and not -(ndims + 1) <= axis < ndims + 1:
+            raise ValueError(f"axis={axis} out of bounds: expected {-(ndims + 1)}<=axis<{ndims + 1}")
         if all(not isinstance(v, RaggedTensor) and v.shape.ndims in (0, None) for v in converted):
             return array_ops.stack(converted, axis)
         if all(not isinstance(v, RaggedTensor) and v.shape.ndims == 1 for v in converted):
@@ -216,7 +285,7 @@ def stack(values, axis=0, name=None):
 def gather(params, indices, validate_indices=None, axis=0, batch_dims=0, name=None):
     if axis not in (0, None) or batch_dims:
         if axis == batch_dims == 1 or axis is None and batch_dims == 1:
-            return batch_gather(params, indices)
+            return dispatch.handle(array_ops.batch_gather, (params, indices), {})
         raise ValueError("axis != 0 is not supported for ragged gather yet.")
     with name_scope(name, "RaggedGather", []):
         params = convert_to_tensor_or_ragged_tensor(params)
@@ -238,13 +307,6 @@ def gather(params, indices, validate_indices=None, axis=0, batch_dims=0, name=No
         for part in reversed(splits if isinstance(splits, (list, tuple)) else [splits]):
             result = RaggedTensor(result, part, internal=True)
         return result
-
-
-def batch_gather(params, indices, name=None):
-    with name_scope(name, "RaggedBatchGather", []):
-        params, indices = _as_ragged(params), _as_ragged(indices)
-        places = indices.values + repeat(math_ops.cast(params.row_starts(), indices.dtype), indices.row_lengths())
-        return indices.with_values(gather(params.values, places))
 
 
 def boolean_mask(data, mask, name=None):
@@ -279,14 +341,30 @@ def range(starts, limits=None, deltas=1, dtype=None, name=None, row_splits_dtype
 def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
     with name_scope(name, "SegmentStack", []):
         data, partitions = convert_to_tensor_or_ragged_tensor(data), convert_to_tensor_or_ragged_tensor(partitions)
-        while isinstance(partitions, RaggedTensor) or (partitions.shape.ndims or 1) > 1:
+        rank = partitions.shape.ndims
+        if rank is None:
+            raise ValueError("partitions must have known rank.")
+        if not isinstance(partitions, RaggedTensor) and not isinstance(data, RaggedTensor):
+            partitions.shape.assert_is_compatible_with(data.shape[:rank])
+        while rank > 1:
             if not isinstance(partitions, RaggedTensor):
                 partitions = RaggedTensor.from_tensor(partitions)
-            data = _as_ragged(data).values
-            partitions = partitions.values
-        order = math_ops.cast(apply("TopKV2", (-math_ops.cast(partitions, dtypes.int64), array_ops.size(partitions)), {}, None)[1], dtypes.int64)
-        return RaggedTensor.from_value_rowids(gather(data, order), math_ops.cast(array_ops.gather(partitions, order), dtypes.int64),
-                                              math_ops.cast(num_partitions, dtypes.int64), validate=False)
+            data = _as_ragged(data)
+            message = "data and partitions have incompatible ragged shapes"
+            with control_dependencies([check_ops.assert_equal(data.row_splits, partitions.row_splits, message=message)]):
+                partitions = array_ops.identity(partitions.values) if not isinstance(
+                    partitions.values, RaggedTensor) else partitions.values
+            data, rank = data.values, rank - 1
+        if rank == 0:
+            data = expand_dims(data, 0) if isinstance(data, RaggedTensor) else array_ops.expand_dims(data, 0)
+            partitions = array_ops.expand_dims(partitions, 0)
+        numbers, count = math_ops.cast(partitions, dtypes.int64), math_ops.cast(num_partitions, dtypes.int64)
+        with control_dependencies([
+                check_ops.assert_non_negative(numbers, message="partitions must be non-negative"),
+                check_ops.assert_less(numbers, count, message="partitions must be less than num_partitions")]):
+            numbers = array_ops.identity(numbers)
+        order = math_ops.cast(apply("TopKV2", (-numbers, array_ops.size(numbers)), {}, None)[1], dtypes.int64)
+        return RaggedTensor.from_value_rowids(gather(data, order), array_ops.gather(numbers, order), count, validate=False)
 
 
 def expand_dims(input, axis=None, name=None, dim=None):
@@ -321,19 +399,49 @@ def tile(input, multiples, name=None):
 
 
 def where(condition, x=None, y=None, name=None):
-    if x is None and y is None:
-        condition = convert_to_tensor_or_ragged_tensor(condition)
-        counts = condition.with_flat_values(condition.flat_values)
-        return array_ops.boolean_mask(counts.to_sparse().indices, condition.flat_values)
+    if (x is None) != (y is None):
+        raise ValueError("x and y must be either both None or both non-None")
+    condition = convert_to_tensor_or_ragged_tensor(condition)
+    if x is None:
+        if not isinstance(condition, RaggedTensor):
+            return array_ops.where(condition)
+        return array_ops.boolean_mask(_coordinates(condition), condition.flat_values)
+    x, y = convert_to_tensor_or_ragged_tensor(x), convert_to_tensor_or_ragged_tensor(y)
+    ragged = [isinstance(value, RaggedTensor) for value in (condition, x, y)]
+    if not any(ragged):
+        return array_ops.where(condition, x, y)
+    if condition.shape.ndims == 1 and not ragged[0]:  # a whole row for each
+        with name_scope(name, "RaggedWhere", []):
+            rows = [value.nrows() if isinstance(value, RaggedTensor) else
+                    array_ops.shape(value, out_type=dtypes.int64)[0] for value in (x, y)]
+            first, second = math_ops.range(rows[0]), math_ops.range(rows[0], rows[0] + rows[1])
+            return gather(concat([x, y], 0), array_ops.where(condition, first, second))
+    if not all(ragged) or len({value.ragged_rank for value in (condition, x, y)}) > 1:
+        raise ValueError("Input shapes do not match.")
     return map_flat_values(array_ops.where, condition, x, y)
 
 
+def _coordinates(ragged):
+    """The coordinates of each element, dimensions inside of the rows included."""
+    flat = ragged.flat_values
+    if (flat.shape.ndims or 1) == 1:
+        return ragged.to_sparse().indices
+    sizes = array_ops.shape(flat, out_type=dtypes.int64)
+    rows = ragged.with_flat_values(math_ops.range(sizes[0])).to_sparse().indices
+    inside = array_ops.where(array_ops.ones(sizes, dtype=dtypes.bool))
+    whole = array_ops.concat([array_ops.gather(rows, inside[:, 0]), inside[:, 1:]], 1)
+    return array_ops.reshape(whole, array_ops.concat([sizes, [-1]], 0))
+
+
 def size(input, name=None, out_type=dtypes.int32):
-    return array_ops.size(convert_to_tensor_or_ragged_tensor(input).flat_values, out_type=out_type)
+    input = convert_to_tensor_or_ragged_tensor(input)
+    return array_ops.size(input.flat_values if isinstance(input, RaggedTensor) else input, out_type=out_type)
 
 
 def rank(input, name=None):
     input = convert_to_tensor_or_ragged_tensor(input)
+    if not isinstance(input, RaggedTensor):
+        return array_ops.rank(input)
     return input.ragged_rank + array_ops.rank(input.flat_values)
 
 
@@ -366,7 +474,13 @@ def _sliced_columns(ragged, key):
     """From each row the elements that a slice picks."""
     lengths = ragged.row_lengths()
     step = 1 if key.step is None else key.step
-    if not isinstance(step, int) or step == 0:
+    if not all(part is None or isinstance(part, int) or _is_index(part) for part in (key.start, key.stop)):
+        raise TypeError("slice offsets must be integers or None")
+    if isinstance(step, Tensor):
+        step = constant_value(step)
+    if not isinstance(step, (int, np.integer)):
+        raise TypeError("slice strides must be integers or None")
+    if step == 0:
         raise ValueError("slice strides of ragged dimensions are numbers other than 0")
 
     def end(value, missing, low, high):
@@ -386,8 +500,14 @@ def _sliced_columns(ragged, key):
     return places.with_values(gather(ragged.values, places.values))
 
 
+def _is_index(value):
+    """Whether a scalar tensor, or an array that is as good as one, can be an index."""
+    return getattr(value, "shape", None) is not None and hasattr(value, "dtype") and dtypes.as_dtype(
+        value.dtype).base_dtype in (dtypes.int32, dtypes.int64) and len(value.shape) == 0
+
+
 def _subscript(ragged, keys):
-    keys = list(keys) if isinstance(keys, tuple) else [keys]
+    keys = list(keys) if isinstance(keys, (tuple, list)) else [keys]
     if any(isinstance(key, type(Ellipsis)) for key in keys):
         rank = ragged.shape.ndims
         if rank is None:
@@ -397,13 +517,21 @@ def _subscript(ragged, keys):
         keys[at:at + 1] = [slice(None)] * (rank - used)
     if not keys:
         return ragged
+    rank, used = ragged.shape.ndims, sum(key is not None for key in keys)
+    if rank is not None and used > rank:
+        raise IndexError(f"Too many indices for RaggedTensor: {used} of {rank} dimensions")
     key, rest = keys[0], tuple(keys[1:])
     if key is None:
         return expand_dims(_subscript(ragged, rest), 0)
     if isinstance(key, slice):
         return _inner_subscript(_sliced_rows(ragged, key), rest)
+    if not (isinstance(key, (int, np.integer)) or _is_index(key)):
+        raise TypeError(f"{array_ops._SLICE_TYPE_ERROR}, got {key!r}")
     index = math_ops.cast(key, ragged.row_splits.dtype)
     if isinstance(key, int):
+        rows = ragged.shape[0].value
+        if rows is not None and not -rows <= key < rows:
+            raise IndexError(f"slice index {key} of dimension 0 out of bounds.")
         index = ragged.nrows() + key if key < 0 else index
     else:  # only the run knows whether it counts from the end
         index = array_ops.where(math_ops.less(index, 0), index + ragged.nrows(index.dtype), index)
@@ -430,9 +558,10 @@ def _inner_subscript(ragged, keys):
 
 # What other functions find.
 
-_HANDLERS = {"concat": concat, "stack": stack, "gather": gather, "batch_gather": batch_gather, "boolean_mask": boolean_mask,
+_HANDLERS = {"concat": concat, "stack": stack, "gather": gather, "boolean_mask": boolean_mask,
              "expand_dims": expand_dims, "tile": tile, "where": where, "size": size, "rank": rank}
 _HANDLERS.update((name, _reduction(name)) for name in _SEGMENTS)
+_HANDLERS.update((f"unsorted_{name}", function) for name, function in _UNSORTED.items())
 # Their second argument is no operand.
 _HANDLERS.update((name, functools.partial(map_flat_values, getattr(array_ops, name))) for name in ("zeros_like", "ones_like"))
 _HANDLERS["cast"] = functools.partial(map_flat_values, math_ops.cast)

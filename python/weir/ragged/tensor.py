@@ -90,6 +90,7 @@ class RaggedTensor:
         if not internal:
             raise ValueError("RaggedTensor constructor is private; please use one of the factory methods instead (e.g., RaggedTensor.from_row_lengths())")
         self._values, self._row_splits = values, row_splits
+        self._rowids = self._lengths = None  # where it was made of them
         if isinstance(values, RaggedTensor) and values._row_splits.dtype != row_splits.dtype:
             wide = dtypes.int64
             self._values, self._row_splits = values.with_row_splits_dtype(wide), math_ops.cast(row_splits, wide)
@@ -108,7 +109,10 @@ class RaggedTensor:
     @classmethod
     def from_row_lengths(cls, values, row_lengths, name=None, validate=True):
         with name_scope(name, "RaggedFromRowLengths", [row_lengths]):
-            return cls.from_row_splits(values, _cumulated(_splits_tensor(row_lengths, "row_lengths")), validate=validate)
+            lengths = _splits_tensor(row_lengths, "row_lengths")
+            result = cls.from_row_splits(values, _cumulated(lengths), validate=validate)
+            result._lengths = lengths
+            return result
 
     @classmethod
     def from_value_rowids(cls, values, value_rowids, nrows=None, name=None, validate=True):
@@ -132,7 +136,9 @@ class RaggedTensor:
                 with control_dependencies(checks):
                     rowids = array_ops.identity(rowids)
             lengths = math_ops.unsorted_segment_sum(array_ops.ones_like(rowids), rowids, rows)
-            return cls(values, _cumulated(lengths), internal=True)
+            result = cls(values, _cumulated(lengths), internal=True)
+            result._rowids = rowids
+            return result
 
     @classmethod
     def from_row_starts(cls, values, row_starts, name=None, validate=True):
@@ -188,20 +194,26 @@ class RaggedTensor:
         with name_scope(name, "RaggedFromTensor", [tensor]):
             tensor = convert_to_tensor(tensor, name="tensor")
             tensor.shape.with_rank_at_least(ragged_rank + 1)
+            if padding is not None:
+                padding = convert_to_tensor(padding, dtype=tensor.dtype, name="padding")
+                padding.shape.assert_is_compatible_with(tensor.shape[ragged_rank + 1:])
+            if isinstance(lengths, (list, tuple)) and any(
+                    isinstance(part, Tensor) or hasattr(part, "__len__") for part in lengths):
+                return cls._from_tensor_by_lengths(tensor, [_splits_tensor(part, "lengths", dtype) for part in lengths])
+            if isinstance(lengths, (RaggedTensor, RaggedTensorValue, set)):
+                raise TypeError("lengths must be a vector, or a list or tuple of them")
             sizes = array_ops.shape(tensor, out_type=dtype)
             if ragged_rank > 1:  # all dimensions but the last are even
-                flat = array_ops.reshape(tensor, array_ops.concat([[-1], sizes[ragged_rank:]], 0))
-                if padding is None and lengths is not None and isinstance(lengths, (list, tuple)) and lengths and hasattr(lengths[0], "__len__"):
-                    return cls.from_nested_row_lengths(cls.from_tensor(tensor, lengths[-1], None, ragged_rank).flat_values, lengths)
+                rows = array_ops.expand_dims(math_ops.reduce_prod(sizes[:ragged_rank]), 0)
+                flat = array_ops.reshape(tensor, array_ops.concat([rows, sizes[ragged_rank:]], 0))
                 inner = cls.from_tensor(flat, None if lengths is None else array_ops.reshape(lengths, [-1]), padding, 1, row_splits_dtype=dtype)
                 for d in reversed(range(ragged_rank - 1)):
                     rows = math_ops.reduce_prod(sizes[:d + 1])
                     inner = cls(inner, math_ops.range(rows + 1) * sizes[d + 1], internal=True)
                 return inner
             rows, columns = sizes[0], sizes[1]
-            flat = array_ops.reshape(tensor, array_ops.concat([[-1], sizes[2:]], 0))
+            flat = array_ops.reshape(tensor, array_ops.concat([array_ops.expand_dims(rows * columns, 0), sizes[2:]], 0))
             if padding is not None:
-                padding = convert_to_tensor(padding, dtype=tensor.dtype)
                 differs = math_ops.not_equal(tensor, padding)
                 inner_axes = math_ops.range(2, array_ops.rank(tensor))
                 differs = math_ops.reduce_any(differs, inner_axes)
@@ -216,11 +228,21 @@ class RaggedTensor:
             return cls(array_ops.boolean_mask(flat, inside), _cumulated(lengths), internal=True)
 
     @classmethod
+    def _from_tensor_by_lengths(cls, tensor, nested_lengths):
+        """The first of the rows in each dimension, as many as the lengths of that dimension say."""
+        tensor.shape.with_rank_at_least(len(nested_lengths) + 1)
+        first = cls.from_tensor(tensor, lengths=nested_lengths[0], row_splits_dtype=nested_lengths[0].dtype)
+        if len(nested_lengths) == 1:
+            return first
+        return first.with_values(cls._from_tensor_by_lengths(first.values, nested_lengths[1:]))
+
+    @classmethod
     def from_sparse(cls, st_input, name=None, row_splits_dtype=dtypes.int64):
         if not isinstance(st_input, sparse_ops.SparseTensor):
             raise TypeError("Expected SparseTensor, got %s" % type(st_input).__name__)
         with name_scope(name, "RaggedFromSparse", [st_input.values]):
-            st_input.get_shape().assert_has_rank(2)
+            if st_input.get_shape().ndims not in (2, None):
+                raise ValueError("rank(st_input) must be 2")
             dtype = dtypes.as_dtype(row_splits_dtype)
             rows, columns = st_input.indices[:, 0], st_input.indices[:, 1]
             first = array_ops.concat([[True], rows[1:] > rows[:-1]], 0)
@@ -261,7 +283,7 @@ class RaggedTensor:
 
     def value_rowids(self, name=None):
         with name_scope(name, "RaggedValueRowIds", [self._row_splits]):
-            return row_splits_to_segment_ids(self._row_splits)
+            return row_splits_to_segment_ids(self._row_splits) if self._rowids is None else self._rowids
 
     def nested_value_rowids(self, name=None):
         return tuple(row_splits_to_segment_ids(splits) for splits in self.nested_row_splits)
@@ -283,7 +305,7 @@ class RaggedTensor:
             if axis == 0:
                 return self.nrows()
             if axis == 1:
-                return self._row_splits[1:] - self._row_splits[:-1]
+                return self._row_splits[1:] - self._row_splits[:-1] if self._lengths is None else self._lengths
             if isinstance(self._values, RaggedTensor):
                 return self.with_values(self._values.row_lengths(axis - 1))
             sizes = array_ops.shape(self._values, out_type=self._row_splits.dtype)
@@ -294,7 +316,7 @@ class RaggedTensor:
             return axis
         rank = self.shape.ndims
         if rank is None:
-            raise ValueError("axis=%s may only be negative if ndims is statically known." % axis)
+            raise ValueError("axis may only be negative if ndims is statically known.")
         return axis + rank
 
     def nested_row_lengths(self, name=None):
@@ -348,6 +370,28 @@ class RaggedTensor:
             parts = apply("RaggedTensorToSparse", (list(wide.nested_row_splits), wide.flat_values), {}, None)
             return sparse_ops.SparseTensor(*parts)
 
+    def _to_variant(self, batched_input=False, name=None):
+        """A variant for the whole, or a vector of variants, one for each of its rows."""
+        with name_scope(name, "RaggedToVariant", []):
+            return apply("RaggedTensorToVariant", (list(self.nested_row_splits), self.flat_values),
+                         {"batched_input": batched_input}, None)
+
+    @classmethod
+    def _from_variant(cls, variant, dtype, output_ragged_rank, input_ragged_rank=None, name=None):
+        """What ``_to_variant`` made a variant of; variants of any rank are stacked."""
+        variant = convert_to_tensor(variant, name="variant", dtype=dtypes.variant)
+        ndims, inner = variant.shape.ndims, input_ragged_rank
+        if None not in (ndims, inner) and output_ragged_rank != inner + ndims:
+            raise ValueError("output_ragged_rank must be equal to input_ragged_rank +variant.shape.ndims, found "
+                             f"variant.shape.ndims: {ndims}, input_ragged_rank: {inner}, output_ragged_rank: "
+                             f"{output_ragged_rank}")
+        with name_scope(name, "RaggedFromVariant", []):
+            splits, values = apply("RaggedTensorFromVariant", (variant,), {
+                "input_ragged_rank": -1 if inner is None else inner, "output_ragged_rank": output_ragged_rank,
+                "Tvalues": dtype, "Tsplits": dtypes.int64}, None)
+            return cls.from_nested_row_splits(values, splits if isinstance(splits, (list, tuple)) else [splits],
+                                              validate=False)
+
     def to_list(self):
         raise ValueError("RaggedTensor.to_list() is only supported in eager mode; in graph mode, evaluate the RaggedTensor first and then use RaggedTensorValue.to_list().")
 
@@ -381,6 +425,9 @@ class RaggedTensor:
 
     def __len__(self):
         raise TypeError("the number of rows is a tensor: nrows()")
+
+    def __bool__(self):
+        raise TypeError("RaggedTensor may not be used as a boolean.")
 
     def __iter__(self):
         raise TypeError("RaggedTensor objects are only iterable when eager execution is enabled.")
