@@ -463,3 +463,32 @@ def test_statistics_go_to_the_nearest_aggregator():
         for summary in sess.run(summaries):
             (value,) = tf.Summary.FromString(summary).value
             assert value.tag == "latency" and value.histo.num == 2
+
+
+def test_structures_of_elements_are_compared_and_mapped():
+    from weir.data import nest
+
+    pair = {"a": (1, 2), "b": 3}
+    assert nest.map_structure_up_to({"a": 0, "b": 0}, lambda part: part, pair) == pair
+    with pytest.raises(ValueError, match="Only valid keyword argument"):
+        nest.map_structure(lambda x: x, pair, foo=1)
+    with pytest.raises(ValueError, match="Structure had 3 elements, but flat_sequence had 2"):
+        nest.pack_sequence_as(pair, [1, 2])
+    with pytest.raises(ValueError, match="don't have the same keys"):
+        nest.assert_shallow_structure({"a": 0, "c": 0}, pair)
+
+
+def test_arguments_of_data_sets_become_tensors():
+    from weir.inner import dataset_utilities as utilities
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.set_random_seed(1)
+        assert session.run(utilities.get_seed(tf.constant(7, tf.int64))) == (1, 7)
+        assert session.run(utilities.partial_shape_to_tensor(tf.TensorShape([None, 3]))).tolist() == [-1, 3]
+        with pytest.raises(TypeError, match="must be a 1-D tensor of tf.int64"):
+            utilities.partial_shape_to_tensor(tf.constant([1.0]))
+        sparse = tf.SparseTensor([[0, 1]], [5], [1, 2])
+        packed = utilities.serialize_sparse_tensors((sparse, tf.constant(1)))
+        back = utilities.deserialize_sparse_tensors(packed, (tf.int32, tf.int32), (tf.TensorShape([1, 2]), tf.TensorShape([])),
+                                                    utilities.get_classes((sparse, tf.constant(1))))
+        assert session.run(back[0]).values.tolist() == [5]

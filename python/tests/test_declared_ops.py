@@ -79,3 +79,20 @@ def test_the_values_of_a_name_scope_are_of_one_graph():
     first, second = tf.Graph().create_op("x", [], [tf.float32]), tf.Graph().create_op("x", [], [tf.float32])
     with pytest.raises(ValueError, match="must be from the same graph"), tf.name_scope("s", values=[first, second]):
         pass
+
+
+def test_the_operations_of_tensorflows_tests_are_known():
+    from weir.inner import test_ops
+
+    with tf.Graph().as_default() as graph:
+        a, b = test_ops.two_int_outputs()
+        assert [a.name, b.name] == ["TwoIntOutputs:0", "TwoIntOutputs:1"] and a.dtype == tf.int32
+        assert test_ops.list_output(T=[tf.int32, tf.string])[1].dtype == tf.string
+        assert test_ops.int_attr().op.get_attr("foo") == 1
+        op = test_ops.default_attrs()
+        assert op.get_attr("int_list_val") == [1, 2, 3] and op.get_attr("string_val") == b"abc"
+        with pytest.raises(ValueError, match="less than minimum 5"):
+            test_ops.attr_min(4)
+        copy = graph.as_graph_def()
+    with tf.Graph().as_default():
+        assert tf.import_graph_def(copy, return_elements=["TwoIntOutputs:1"])[0].dtype == tf.int32

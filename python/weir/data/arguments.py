@@ -2,7 +2,9 @@
 
 from weir import _weir
 from weir.core import dtypes
-from weir.core.graph import convert_to_tensor, get_seed, name_scope
+from weir.core.graph import DEFAULT_GRAPH_SEED, convert_to_tensor, get_seed, name_scope
+from weir.core.stack import get_default_graph
+from weir.core.tensor import Tensor
 from weir.data import structure
 from weir.ops import array_ops, math_ops
 
@@ -16,7 +18,11 @@ def int64_argument(value, name, default=None):
 
 def seeds(seed):
     """The two seeds of a pipeline's random operation, as tensors."""
-    first, second = get_seed(seed)
+    if isinstance(seed, Tensor):
+        first = _graph_seed()
+        second = math_ops.floormod(seed, 2**31 - 1)
+    else:
+        first, second = get_seed(seed)
     if first is None:
         return (array_ops.constant(0, dtype=dtypes.int64, name="seed"),
                 array_ops.constant(0, dtype=dtypes.int64, name="seed2"))
@@ -26,6 +32,11 @@ def seeds(seed):
         second = array_ops.where(math_ops.logical_and(math_ops.equal(first, 0), math_ops.equal(second, 0)),
                                  array_ops.constant(2**31 - 1, dtype=dtypes.int64), second, name=scope)
     return first, second
+
+
+def _graph_seed():
+    seed = get_default_graph().seed
+    return DEFAULT_GRAPH_SEED if seed is None else seed % (2**31 - 1)
 
 
 def flat(spec):

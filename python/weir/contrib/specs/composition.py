@@ -17,7 +17,7 @@ def check_keywords(spec):
 
 
 def get_positional(args, kw, kw_overrides=False):
-    """``(args, kw)`` with what is named ``_0``, ``_1``, ... put into those places, where they are free or ``kw_overrides``."""
+    """``(args, kw)`` with what is named ``_0``, ``_1``, ... put into those places, if they are free or ``kw_overrides``."""
     placed, named = list(args), {}
     for key, value in kw.items():
         if not key.startswith("_"):
