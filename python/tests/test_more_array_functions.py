@@ -142,3 +142,10 @@ def test_quantized_numbers_are_convolved_and_pooled():
             np.testing.assert_array_equal(session.run(tf.bitcast(pooled.output, tf.uint8))[0, 0], expected)
         cut = tf.nn.quantized_relu_x(x, 5.0, 0.0, 255.0)
         np.testing.assert_array_equal(session.run(tf.bitcast(cut.activations, tf.uint8)), np.minimum(pixels, 5))
+
+
+def test_the_spectral_norm_of_complex_matrices_is_real():
+    x = np.random.RandomState(2).randn(3, 2, 4) + 1j * np.random.RandomState(3).randn(3, 2, 4)
+    with tf.Graph().as_default(), tf.Session() as session:
+        norms = session.run(tf.norm(tf.constant(x), ord=2, axis=[1, 2]))
+    np.testing.assert_allclose(norms, np.linalg.norm(x, ord=2, axis=(1, 2)))

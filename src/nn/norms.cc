@@ -51,6 +51,7 @@ Output spectral_norm(Graph& g, const Output& x, const MatrixNormOptions& options
   Output positive = where(axes >= 0, axes, axes + ranks);
   Output perm = concat({setdiff1d(range(0, ranks, 1), positive).out, positive}, 0);
   Output values = svd(transpose(x, perm), {.compute_uv = false}).s;
+  if (is_complex(values.dtype())) values = real(values);  // the operation gives them in the type of the matrix
   Output largest = expand_dims(reduce_max(values, {.axes = {-1}, .keep_dims = true}), -1);
   return transpose(largest, invert_permutation(perm));
 }
