@@ -165,8 +165,15 @@ void Plan::run_dynamic(const Step& step, Frame& frame, const RunControl& control
     const Shape& shape = dynamic.outputs()[static_cast<size_t>(o)];
     const bool has_elements =
         first_.slots[static_cast<size_t>(step.view.outputs[o])].place != Place::Nowhere && out.dtype != DType::Resource;
-    if (!shape.is_known() || !has_elements) continue;
+    if (!has_elements) continue;
     let_go(out);
+    if (!shape.is_known()) {
+      // Only the kernel knows it, and sets the output. Until then nobody can ask for a size, nor see those of the last
+      // run.
+      if (!out.shape) out.shape = &out.own_shape;
+      if (out.shape == &out.own_shape) out.own_shape = Shape::unknown();
+      continue;
+    }
     if (out.shape != nullptr && out.shape != &out.own_shape && *out.shape != shape) {
       throw invalid_argument("a value of shape {} came where the graph says {}", shape.str(), out.shape->str());
     }

@@ -161,7 +161,12 @@ TEST(MatrixDiagV2, BuildsAndReadsBands) {
             .outputs = {{{2, 6}, {1, 5}, {4, 0}}},
             .gradient_inputs = {0},
             .bad = {{.inputs = {{{1, 2}, {3, 4}}, 2, 0}, .message = "out of bound"}}});
-  check_op({.op = "MatrixSetDiagV2", .inputs = {{{1, 2}, {3, 4}}, {7}, -1}, .outputs = {{{1, 2}, {7, 4}}}});
+  check_op(
+      {.op = "MatrixSetDiagV2",
+       .inputs = {{{1, 2}, {3, 4}}, {7}, -1},
+       .outputs = {{{1, 2}, {7, 4}}},
+       .bad = {{.inputs = {{{1, 2}, {3, 4}}, {7}, {-9, 9}}, .message = "out of bound"},
+               {.inputs = {{{1, 2}, {3, 4}}, {7}, {-1, 0}}, .message = "the diagonals of [2,2] have shape [2,2]"}}});
 }
 
 }  // namespace

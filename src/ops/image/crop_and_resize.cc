@@ -1,4 +1,5 @@
 #include "graph/grad_context.h"
+#include "ops/array/array_util.h"
 #include "ops/image/crop_boxes.h"
 #include "ops/image/resize.h"
 #include "weir/image_ops.h"
@@ -24,7 +25,7 @@ void infer(InferContext& c) {
   if (c.input(3).has_rank() && c.input(3)[0] != kUnknown && c.input(3)[0] != 2) {
     c.fail("crop_size must have two elements, got shape " + c.input(3).str());
   }
-  const Shape size = c.value_as_shape(3).merged(Shape::unknown_dims(2));
+  const Shape size = shape_argument(c, 3).merged(Shape::unknown_dims(2));
   if (size[0] == 0 || size[1] == 0) c.fail("crop dimensions must be positive");
   c.set_output(0, Shape{infer_boxes(c, 1, 2), size[0], size[1], image[3]});
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "ops/array/array_util.h"
 #include "ops/image/crop_boxes.h"
 #include "ops/image/resize.h"
 
@@ -15,7 +16,7 @@ void infer_image(InferContext& c) {
   c.require_rank(0, 4);
   const Shape grads = c.input(0).merged(Shape::unknown_dims(4));
   require_crops(c, grads, infer_boxes(c, 1, 2));
-  const Shape image = c.value_as_shape(3).merged(Shape::unknown_dims(4));
+  const Shape image = shape_argument(c, 3).merged(Shape::unknown_dims(4));
   if (image[1] == 0 || image[2] == 0) c.fail("image dimensions must be positive");
   if (grads[3] != kUnknown && image[3] != kUnknown && grads[3] != image[3]) {
     c.fail("image_size and grads are incompatible");

@@ -5,6 +5,7 @@
 
 #include "base/errors.h"
 #include "graph/infer_context.h"
+#include "ops/array/array_util.h"
 #include "ops/random/word_stream.h"
 #include "ops/types.h"
 #include "weir/image_ops.h"
@@ -38,7 +39,7 @@ void infer(InferContext& c) {
   }
   if (offsets[0] != kUnknown && in[0] != kUnknown && offsets[0] != in[0]) c.fail("first dimension should be batch");
   if (offsets[1] != kUnknown && offsets[1] != 2) c.fail("second dimension should be of size 2 (y,x)");
-  const Shape size = c.value_as_shape(1).merged(Shape::unknown_dims(2));
+  const Shape size = shape_argument(c, 1).merged(Shape::unknown_dims(2));
   c.set_output(0, Shape{in[0] == kUnknown ? offsets[0] : in[0], size[0], size[1], in[3]});
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/errors.h"
 #include "graph/grad_context.h"
+#include "ops/array/array_util.h"
 #include "ops/image/resize.h"
 #include "weir/image_ops.h"
 #include "weir/linalg_ops.h"
@@ -36,7 +37,7 @@ void infer_v2(InferContext& c) {
   if (c.input(2).has_rank() && c.input(2)[0] != kUnknown && c.input(2)[0] != 2) {
     c.fail("output shape must have two elements, got shape " + c.input(2).str());
   }
-  const Shape size = c.value_as_shape(2).merged(Shape::unknown_dims(2));
+  const Shape size = shape_argument(c, 2).merged(Shape::unknown_dims(2));
   if (size[0] == 0 || size[1] == 0) c.fail("output dimensions must be positive");
   const Shape images = c.input(0).merged(Shape::unknown_dims(4));
   c.set_output(0, Shape{images[0], size[0], size[1], images[3]});

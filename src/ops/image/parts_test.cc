@@ -46,7 +46,9 @@ TEST(CropAndResizeGradImage, GivesEachPixelItsShare) {
             .outputs = {numbers({3, 3, 1, 1}, {1, 2, 2, 1})},
             .bad = {{.inputs = {numbers({8}, {1, 1, 1, 1}), {{0, 0, 1, 1}}, {2}, {1, 2, 2, 1}},
                      .code = Code::OutOfRange,
-                     .message = "outside"}}});
+                     .message = "outside"},
+                    {.inputs = {numbers({8}, {1, 1, 1, 1}), {{0, 0, 1, 1}}, {0}, {1, 2, 2, -1}},
+                     .message = "negative size"}}});
 }
 
 // How the crop changes when a corner of the box moves by a little.
@@ -82,6 +84,7 @@ TEST(ExtractGlimpse, CutsAroundAPlace) {
             .inputs = {image, {2, 2}, {{0, 0}}},
             .outputs = {numbers({5, 6, 9, 10}, {1, 2, 2, 1})},
             .bad = {{.inputs = {image, {2}, {{0, 0}}}, .message = "size 2"},
+                    {.inputs = {image, {2, -1}, {{0, 0}}}, .message = "negative size"},
                     {.inputs = {image, {2, 2}, {{0, 0}, {1, 1}}}, .message = "batch"}}});
   check_op({.op = "ExtractGlimpse",
             .inputs = {image, {2, 2}, {{0, 3}}},

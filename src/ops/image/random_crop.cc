@@ -2,6 +2,7 @@
 
 #include "base/errors.h"
 #include "graph/infer_context.h"
+#include "ops/array/array_util.h"
 #include "ops/random/generator.h"
 #include "ops/random/word_stream.h"
 #include "ops/types.h"
@@ -16,7 +17,7 @@ void infer(InferContext& c) {
   if (c.input(1).has_rank() && c.input(1)[0] != kUnknown && c.input(1)[0] != 2) {
     c.fail("shape_t must have two elements, got shape " + c.input(1).str());
   }
-  const Shape size = c.value_as_shape(1).merged(Shape::unknown_dims(2));
+  const Shape size = shape_argument(c, 1).merged(Shape::unknown_dims(2));
   for (int i : {1, 0}) {
     if (size[i] != kUnknown && image[i] != kUnknown && size[i] > image[i]) {
       const char* what = i == 0 ? "height" : "width";

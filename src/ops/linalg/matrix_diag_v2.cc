@@ -129,6 +129,13 @@ void infer_diag(InferContext& c) {
   c.set_output(0, to);
 }
 
+void require_diagonals(const Shape& diagonals, const Shape& matrices, const Band& band) {
+  const Shape wanted = diagonals_of(matrices, band);
+  if (!wanted.compatible(diagonals)) {
+    throw invalid_argument("the diagonals of {} have shape {}; got {}", matrices.str(), wanted.str(), diagonals.str());
+  }
+}
+
 void infer_set(InferContext& c) {
   if (c.input(0).has_rank() && c.input(0).rank() < 2) {
     throw invalid_argument("input must be at least 2-dim, received shape: {}", c.input(0).str());
@@ -138,12 +145,7 @@ void infer_set(InferContext& c) {
   }
   const auto band = known_band(c, 2);
   c.set_output(0, c.input(0));
-  if (!c.input(0).has_rank() || !band) return;
-  const Shape wanted = diagonals_of(c.input(0), *band);
-  if (!wanted.compatible(c.input(1))) {
-    throw invalid_argument("the diagonals of {} have shape {}; got {}", c.input(0).str(), wanted.str(),
-                           c.input(1).str());
-  }
+  if (c.input(0).has_rank() && band) require_diagonals(c.input(1), c.input(0), *band);
 }
 
 // Calls body(element of the diagonals, element of the matrices) for all that lie on the band.
@@ -183,6 +185,7 @@ void diag_cpu(KernelContext& c) {
 
 void set_cpu(KernelContext& c) {
   const Band band = band_input(c, 2);
+  require_diagonals(c.shape(1), c.shape(0), band);  // the shapes of the inputs may be known before the band is
   const DType dtype = c.dtype(0);
   if (c.raw_output() != c.raw_input(0)) copy_elements(dtype, c.raw_output(), c.raw_input(0), c.elements(0), c.pool());
   with_element_type(dtype, [&]<class T>(T) {

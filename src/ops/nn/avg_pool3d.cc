@@ -1,3 +1,4 @@
+#include "ops/array/array_util.h"
 #include "ops/nn/pool3d.h"
 #include "weir/ops.h"
 
@@ -7,8 +8,7 @@ namespace {
 void infer(InferContext& c) { c.set_output(0, pool3d_geometry(c.input(0), c.attrs()).output()); }
 
 void infer_grad(InferContext& c) {
-  c.require_rank(0, 1);
-  const VolumeGeometry g = pool3d_geometry(c.value_as_shape(0), c.attrs());
+  const VolumeGeometry g = pool3d_geometry(shape_argument(c, 0), c.attrs());
   (void)g.output().merged(c.input(1));
   c.set_output(0, g.input());
 }

@@ -1,4 +1,5 @@
 #include "graph/infer_context.h"
+#include "ops/array/array_util.h"
 #include "ops/nn/pool_attrs.h"
 #include "ops/nn/pool_generic.h"
 #include "ops/types.h"
@@ -8,8 +9,7 @@ namespace weir::ops {
 namespace {
 
 void infer(InferContext& c) {
-  c.require_rank(0, 1);
-  const PoolGeometry g = pool_geometry(c.value_as_shape(0), c.attrs());
+  const PoolGeometry g = pool_geometry(shape_argument(c, 0), c.attrs());
   (void)g.output().merged(c.input(1));
   c.set_output(0, g.input());
 }

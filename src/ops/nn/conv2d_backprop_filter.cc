@@ -1,6 +1,7 @@
 #include "base/errors.h"
 #include "graph/grad_context.h"
 #include "graph/infer_context.h"
+#include "ops/array/array_util.h"
 #include "ops/flops.h"
 #include "ops/nn/conv_attrs.h"
 #include "ops/nn/conv_state.h"
@@ -11,8 +12,7 @@ namespace weir::ops {
 namespace {
 
 void infer(InferContext& c) {
-  c.require_rank(1, 1);
-  const Shape sizes = c.value_as_shape(1);
+  const Shape sizes = shape_argument(c, 1);
   const ConvGeometry g = conv_geometry(c.input(0), sizes, c.attrs());
   if (!g.output().compatible(c.input(2))) {
     throw invalid_argument("a convolution of {} with {} gives {}; the gradient has shape {}", c.input(0).str(),

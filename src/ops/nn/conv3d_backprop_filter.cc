@@ -1,4 +1,5 @@
 #include "base/errors.h"
+#include "ops/array/array_util.h"
 #include "ops/nn/conv3d.h"
 #include "weir/ops.h"
 
@@ -6,8 +7,7 @@ namespace weir::ops {
 namespace {
 
 void infer(InferContext& c) {
-  c.require_rank(1, 1);
-  const VolumeGeometry g = conv3d_geometry(c.input(0), c.value_as_shape(1), c.attrs());
+  const VolumeGeometry g = conv3d_geometry(c.input(0), shape_argument(c, 1), c.attrs());
   if (!g.output().compatible(c.input(2))) {
     throw invalid_argument("a convolution of {} with {} gives {}; the gradient has shape {}", c.input(0).str(),
                            g.filter().str(), g.output().str(), c.input(2).str());

@@ -1,4 +1,5 @@
 #include "base/errors.h"
+#include "ops/array/array_util.h"
 #include "ops/nn/conv3d.h"
 #include "weir/ops.h"
 
@@ -6,8 +7,7 @@ namespace weir::ops {
 namespace {
 
 void infer(InferContext& c) {
-  c.require_rank(0, 1);
-  const Shape sizes = c.value_as_shape(0);
+  const Shape sizes = shape_argument(c, 0);
   const VolumeGeometry g = conv3d_geometry(sizes, c.input(1), c.attrs());
   if (!g.output().compatible(c.input(2))) {
     throw invalid_argument("a convolution of {} with {} gives {}; the gradient has shape {}", sizes.str(),

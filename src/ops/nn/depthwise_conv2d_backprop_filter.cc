@@ -1,5 +1,6 @@
 #include "base/errors.h"
 #include "graph/infer_context.h"
+#include "ops/array/array_util.h"
 #include "ops/nn/depthwise_state.h"
 #include "ops/types.h"
 #include "weir/ops.h"
@@ -8,8 +9,7 @@ namespace weir::ops {
 namespace {
 
 void infer(InferContext& c) {
-  c.require_rank(1, 1);
-  const Shape sizes = c.value_as_shape(1);
+  const Shape sizes = shape_argument(c, 1);
   const DepthwiseGeometry d = depthwise_geometry(c.input(0), sizes, c.attrs());
   if (!d.output().compatible(c.input(2))) {
     throw invalid_argument("a convolution of {} with {} gives {}; the gradient has shape {}", c.input(0).str(),

@@ -1,5 +1,6 @@
 #include "base/errors.h"
 #include "graph/infer_context.h"
+#include "ops/array/array_util.h"
 #include "ops/nn/depthwise_state.h"
 #include "ops/types.h"
 #include "weir/ops.h"
@@ -8,8 +9,7 @@ namespace weir::ops {
 namespace {
 
 void infer(InferContext& c) {
-  c.require_rank(0, 1);
-  const Shape sizes = c.value_as_shape(0);
+  const Shape sizes = shape_argument(c, 0);
   const DepthwiseGeometry d = depthwise_geometry(sizes, c.input(1), c.attrs());
   if (!d.output().compatible(c.input(2))) {
     throw invalid_argument("a convolution of {} with {} gives {}; the gradient has shape {}", sizes.str(),

@@ -6,6 +6,7 @@
 #include "base/errors.h"
 #include "graph/grad_context.h"
 #include "graph/infer_context.h"
+#include "ops/array/array_util.h"
 #include "ops/random/word_stream.h"
 #include "ops/types.h"
 #include "weir/ops.h"
@@ -167,7 +168,7 @@ void infer_avg_grad(InferContext& c) {
   if (c.input(0).has_rank() && c.input(0)[0] != kUnknown && c.input(0)[0] != 4) {
     throw invalid_argument("original input tensor shape must be 1-dimensional and 4 elements");
   }
-  const Shape to = c.value_as_shape(0);
+  const Shape to = shape_argument(c, 0);
   for (int i = 0; to.has_rank() && i < to.rank(); ++i) {
     constexpr const char* kNames[] = {"Batch", "Rows", "Columns", "Depth"};
     if (to[i] == 0) throw invalid_argument("{} dimension of input must not be 0", kNames[i]);

@@ -23,7 +23,8 @@ PoolGeometry prepare(PrepareContext& c) { return pool_geometry(c.input(0), c.nod
 
 void infer_v2(InferContext& c) {
   const auto windows = windows_of_inputs(c, 3);
-  const Shape pooled = windows ? pool_geometry(c.input(0).merged(c.input(2)), *windows).output() : Shape::unknown();
+  const Shape images = c.input(0).merged(c.input(2));
+  const Shape pooled = windows ? pool_geometry(images, *windows).output() : Shape::unknown();
   c.set_output(0, pooled.merged(c.input(1)));
 }
 

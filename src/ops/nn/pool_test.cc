@@ -221,6 +221,17 @@ TEST(MaxPoolV2, TakesItsWindowsFromInputs) {
   }
 }
 
+TEST(MaxPoolV2, GradientsHaveTheShapeOfTheImagesAlsoWhenTheWindowsAreFed) {
+  check_op(
+      {.op = "MaxPoolGradGradV2",
+       .inputs = {ramp({1, 2, 2, 2}, 0), zeros({1, 1, 1, 2}), ramp({1, 2, 2, 2}, 1), {1, 2, 2, 1}, {1, 2, 2, 1}},
+       .attrs = {{"padding", "VALID"s}},
+       .outputs = {{{{{7, 8}}}}},
+       .gradient = false,
+       .bad = {{.inputs = {zeros({1, 2, 2, 2}), zeros({1, 1, 1, 2}), zeros({1, 2, 2, 1}), {1, 2, 2, 1}, {1, 2, 2, 1}},
+                .message = "differ"}}});
+}
+
 TEST(MaxPool, PoolsChannelsWhenRowsAndColumnsStay) {
   const AttrMap attrs = {{"ksize", Ints{1, 1, 1, 3}}, {"strides", Ints{1, 1, 1, 3}}, {"padding", "SAME"s}};
   const Code unimplemented = Code::Unimplemented;

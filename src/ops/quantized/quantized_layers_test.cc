@@ -96,6 +96,22 @@ TEST(QuantizedPools, TakeTheLargestAndTheMeanOfSteps) {
       Code::InvalidArgument, "rank 0");
 }
 
+TEST(QuantizedLayout, RefusesAShapeOfAnotherSizeThatIsFed) {
+  Graph g;
+  Output sizes = g.placeholder(int32, Shape::unknown());
+  Output octet = NodeBuilder("QuantizedReshape")
+                     .input(bytes(g, {0, 255}, {2}))
+                     .input(sizes)
+                     .input(0.0f)
+                     .input(1.0f)
+                     .build()
+                     .output(0);
+  Output value = NodeBuilder("Bitcast").input(octet).attr("type", uint8).output();
+  Session session(g);
+  EXPECT_EQ(session.run(value, {{sizes, std::vector<int32_t>{-1}}}).elements(), 2);
+  expect_error([&] { session.run(value, {{sizes, std::vector<int32_t>{1000}}}); }, Code::InvalidArgument, "1000");
+}
+
 TEST(QuantizedLayout, ReshapesAndJoinsInOneRange) {
   Graph g;
   const Output a = bytes(g, {0, 255}, {2, 1}), b = bytes(g, {0, 255}, {2, 1});

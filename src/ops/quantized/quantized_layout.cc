@@ -19,6 +19,14 @@ void infer_quantized_reshape(InferContext& c) {
 }
 
 void reshape_cpu(KernelContext& c) {
+  const Shape& to = c.output_shape();
+  for (int i = 0; i < to.rank(); ++i) {  // a vector of one size, fed, was taken for what is left
+    const int64_t size = int_at(c, 1, i);
+    if (size != -1 && size != to[i]) {
+      throw invalid_argument("Cannot reshape a tensor of shape {}: size {} is asked for in place of {}",
+                             c.shape(0).str(), size, to[i]);
+    }
+  }
   std::memcpy(c.raw_output(), c.raw_input(0), static_cast<size_t>(c.elements(0)) * dtype_size(c.dtype(0)));
   set_range(c, c.scalar<float>(2), c.scalar<float>(3));
 }

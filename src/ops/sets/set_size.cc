@@ -1,3 +1,4 @@
+#include "ops/array/array_util.h"
 #include "ops/sets/groups.h"
 #include "weir/set_ops.h"
 
@@ -7,8 +8,7 @@ namespace {
 void infer(InferContext& c) {
   c.require_rank(0, 2);
   c.require_rank(1, 1);
-  c.require_rank(2, 1);
-  const Shape shape = c.value_as_shape(2);
+  const Shape shape = shape_argument(c, 2);
   if (!shape.has_rank()) return;
   if (shape.rank() < 1) throw invalid_argument("a set of shape {} has no dimension of elements", shape.str());
   c.set_output(0, Shape(shape.dims().first(static_cast<size_t>(shape.rank() - 1))));

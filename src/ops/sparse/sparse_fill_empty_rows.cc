@@ -1,5 +1,6 @@
 #include "base/errors.h"
 #include "graph/grad_context.h"
+#include "ops/array/array_util.h"
 #include "ops/array/element_type.h"
 #include "ops/math/functors.h"
 #include "ops/sparse/sparse.h"
@@ -14,7 +15,7 @@ void infer(InferContext& c) {
   const int64_t count = c.input(0).has_rank() ? c.input(0)[0] : kUnknown;
   c.set_output(0, Shape{kUnknown, rank});
   c.set_output(1, Shape{kUnknown});
-  const Shape shape = c.value_as_shape(2);
+  const Shape shape = shape_argument(c, 2);
   c.set_output(2, Shape{shape.has_rank() && shape.rank() > 0 ? shape[0] : kUnknown});
   c.set_output(3, Shape{count});
 }
