@@ -30,6 +30,23 @@ def fresh_graph():
 
 
 @pytest.fixture
+def late():
+    """Calls a run that nothing ends but its deadline, and gives what is said of what it waits for.
+
+    On a busy machine a short time can be up before the run waits, so it gets more and more.
+    """
+    def run(session, fetch):
+        for timeout in (5, 50, 500, 5000):
+            with pytest.raises(tf.errors.DeadlineExceededError) as caught:
+                session.run(fetch, options=tf.RunOptions(timeout_in_ms=timeout))
+            if "waits for" in str(caught.value):
+                break
+        return str(caught.value)
+
+    return run
+
+
+@pytest.fixture
 def sess():
     with tf.Session() as session:
         yield session

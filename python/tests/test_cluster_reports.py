@@ -125,8 +125,8 @@ def check_interrupt(fetch, target):
 import weir as tf
 fetch = {fetch}
 with tf.Session({target}) as session:
-    print("waiting", flush=True)
     try:
+        print("waiting", flush=True)
         session.run(fetch)
     except KeyboardInterrupt:
         print("interrupted", flush=True)

@@ -1,7 +1,6 @@
 """tf.contrib.opt: averages of models and of variables, and stale gradients."""
 
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -92,14 +91,16 @@ def test_stale_gradients_are_dropped():
         value = tf.placeholder(tf.float32, [])
         give = late.enqueue(value)
         others = step.assign_add(2)
+        begun = threading.Event()
+        note = tf.py_func(lambda _: begun.set(), [optimizer._local_step], [])
         with tf.Session() as session:
             session.run(tf.global_variables_initializer())
             session.run(give, {value: 1.0})
             session.run(train)
             assert session.run([w, step]) == [-1.0, 1]
-            worker = threading.Thread(target=session.run, args=(train,))
+            worker = threading.Thread(target=session.run, args=([train, note],))
             worker.start()
-            time.sleep(0.2)  # it has noted step 1, and waits for its input; others go on meanwhile
+            begun.wait()  # it has noted step 1, and waits for its input; others go on meanwhile
             session.run(others)
             session.run(give, {value: 1.0})
             worker.join()

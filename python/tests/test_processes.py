@@ -520,9 +520,8 @@ LONG_RUN = """
         x = tf.matmul(x, x) * 1e-3
     session = tf.Session()
     session.run(tf.constant(1) + 1)
-    print("ready", flush=True)
-    began = time.time()
     try:
+        print("ready", flush=True)
         session.run(x.op)
     except KeyboardInterrupt:
         print("interrupted", flush=True)

@@ -1,5 +1,6 @@
 """Runs that wait at a queue: what ends the wait."""
 
+import re
 import signal
 import subprocess
 import sys
@@ -48,11 +49,10 @@ def test_close_ends_a_wait_in_another_thread(queue):
     assert errors[0] in (tf.errors.CancelledError, RuntimeError)
 
 
-def test_timeout_names_what_waits(queue):
+def test_timeout_names_what_waits(queue, late):
     taken = dequeue(queue)
     with tf.Session() as sess:
-        with pytest.raises(tf.errors.DeadlineExceededError, match="waits for QueueDequeueV2.*test_waiting.py"):
-            sess.run(taken, options=tf.RunOptions(timeout_in_ms=5))
+        assert re.search("waits for QueueDequeueV2.*test_waiting.py", late(sess, taken))
 
 
 def test_ctrl_c_ends_a_wait():

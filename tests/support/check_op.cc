@@ -615,4 +615,20 @@ void expect_error(const std::function<void()>& run, Code code, const std::string
   }
 }
 
+void expect_late(const std::function<void(std::chrono::milliseconds)>& run, const std::string& text) {
+  std::string message;
+  for (std::chrono::milliseconds timeout{4}; timeout < std::chrono::minutes(1); timeout *= 4) {
+    try {
+      run(timeout);
+      ADD_FAILURE() << "the run ended in time; expected " << text;
+      return;
+    } catch (const Error& e) {
+      message = e.what();
+      ASSERT_EQ(code_name(e.code()), code_name(Code::DeadlineExceeded)) << message;
+      if (message.find(text) != std::string::npos) return;
+    }
+  }
+  ADD_FAILURE() << "the message is: " << message << "\n  it should mention: " << text;
+}
+
 }  // namespace weir::testing

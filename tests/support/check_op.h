@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
@@ -85,6 +86,9 @@ void expect_near(const Tensor& actual, const Tensor& expected, double tolerance)
 void expect_same(const Tensor& actual, const Tensor& expected);
 // Expects that `run` throws an Error with this code whose what() contains the text.
 void expect_error(const std::function<void()>& run, Code code, const std::string& text);
+// Expects that a run for which the time that it is called with is too short says so with this text. On a busy machine
+// the time can be up before the run has come to the step in question, so it is tried with more and more.
+void expect_late(const std::function<void(std::chrono::milliseconds)>& run, const std::string& text);
 
 inline const std::vector<DType> kFloatingTypes = {float32, float64, float16, bfloat16};
 inline const std::vector<DType> kComplexTypes = {complex64, complex128};
