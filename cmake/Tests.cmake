@@ -30,6 +30,10 @@ foreach(source IN LISTS WEIR_TEST_SOURCES)
 endforeach()
 list(REMOVE_DUPLICATES folders)
 
+# Where tests write: another place in each build, so that two checkouts can be tested at once.
+set(WEIR_TEST_FILES ${PROJECT_BINARY_DIR}/Testing/files)
+file(MAKE_DIRECTORY ${WEIR_TEST_FILES})
+
 foreach(folder IN LISTS folders)
   cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE name)
   string(REGEX REPLACE "^src/" "" name ${name})
@@ -39,7 +43,8 @@ foreach(folder IN LISTS folders)
   target_precompile_headers(${name} REUSE_FROM weir_test_support)
   add_test(NAME ${name} COMMAND ${name})
   # Against hangs only: sanitizers on a busy machine need most of it.
-  set_tests_properties(${name} PROPERTIES TIMEOUT 1800 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 1800 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+    ENVIRONMENT TEST_TMPDIR=${WEIR_TEST_FILES})
 endforeach()
 
 if(WEIR_SANITIZE)  # the sanitizer's own allocator cannot be counted

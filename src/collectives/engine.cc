@@ -310,6 +310,10 @@ bool Engine::refuse_contradictions() {
 }
 
 void Engine::perform(const std::vector<int>& ready) {
+  {  // before anybody is given a result, and asks
+    std::lock_guard lock(mutex_);
+    counts_.tensors += static_cast<int64_t>(ready.size());
+  }
   // What can be reduced together: of one type, by one function and with one factor.
   std::vector<std::vector<int>> kinds;
   for (int id : ready) {
@@ -329,8 +333,11 @@ void Engine::perform(const std::vector<int>& ready) {
     }
   }
   for (const std::vector<int>& ids : kinds) reduce(ids);
+}
+
+void Engine::count_call() {
   std::lock_guard lock(mutex_);
-  counts_.tensors += static_cast<int64_t>(ready.size());
+  ++counts_.calls;
 }
 
 void Engine::reduce(std::span<const int> ids) {
@@ -343,6 +350,7 @@ void Engine::reduce(std::span<const int> ids) {
       bytes += more;
       ++count;
     }
+    count_call();
     const bool alone = count == 1 && is_transported(table_[static_cast<size_t>(ids[0])].key.dtype);
     if (alone) {
       reduce_one(ids[0]);
@@ -350,8 +358,6 @@ void Engine::reduce(std::span<const int> ids) {
       reduce_together(ids.first(count));
     }
     ids = ids.subspan(count);
-    std::lock_guard lock(mutex_);
-    ++counts_.calls;
   }
 }
 
@@ -414,9 +420,8 @@ void Engine::gather(int id) {
   }
   Tensor result = result_for(id, Shape(dims));
   transport_->all_gather_varied(own->input.raw(), result.mutable_raw(), bytes);
+  count_call();
   finish(own, nullptr, std::move(result));
-  std::lock_guard lock(mutex_);
-  ++counts_.calls;
 }
 
 void Engine::broadcast(int id) {
@@ -424,9 +429,8 @@ void Engine::broadcast(int id) {
   const RequestPtr own = table_[static_cast<size_t>(id)].own;
   Tensor value = rank_ == key.root ? own->input : result_for(id, key.shape);
   transport_->broadcast(value.mutable_raw(), value.bytes(), key.root);  // the root's is read only
+  count_call();
   finish(own, nullptr, std::move(value));
-  std::lock_guard lock(mutex_);
-  ++counts_.calls;
 }
 
 // The result of the step before, when nobody has it any more: fresh memory of many megabytes is slow to touch.

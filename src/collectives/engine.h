@@ -89,6 +89,7 @@ class Engine {
   std::vector<int> agreed() const;
   bool refuse_contradictions();
   void perform(const std::vector<int>& ready);
+  void count_call();
   void reduce(std::span<const int> ids);
   void reduce_one(int id);
   void reduce_together(std::span<const int> ids);
