@@ -6,6 +6,7 @@
 #include "building.h"
 #include "nn/rnn/loops.h"
 #include "nn/seq2seq/decode_loop.h"
+#include "weir/contrib_cells.h"
 #include "weir/crf.h"
 #include "weir/functional.h"
 #include "weir/rnn_cells.h"
@@ -78,6 +79,53 @@ void bind_cells(nb::module_& m) {
                                .forget_bias = static_cast<float>(to_double(forget_bias, "forget_bias")),
                                .activation = activation_of(graph, activation)};
       return pair(rnn::lstm_step(tensor_of(graph, x), {tensor_of(graph, c), tensor_of(graph, h)}, w, options));
+    });
+  });
+}
+
+rnn::IndependentWeights independent(G graph, nb::tuple weights) {
+  return {tensor_of(graph, weights[0]), tensor_of(graph, weights[1]), tensor_of(graph, weights[2])};
+}
+
+void bind_contrib_cells(nb::module_& m) {
+  def(m, "nas_step", [](G g, H x, H c, H h, nb::tuple weights) {
+    return build(g, {x, c, h}, [&](G graph) {
+      return pair(rnn::nas_step(tensor_of(graph, x), {tensor_of(graph, c), tensor_of(graph, h)},
+                                {tensor_of(graph, weights[0]), tensor_of(graph, weights[1]),
+                                 optional_tensor(graph, weights[2]), optional_tensor(graph, weights[3])}));
+    });
+  });
+  def(m, "ugrnn_step", [](G g, H x, H state, H kernel, H bias, H forget_bias, H activation) {
+    return build(g, {x, state}, [&](G graph) {
+      return pair(rnn::ugrnn_step(tensor_of(graph, x), tensor_of(graph, state), tensor_of(graph, kernel),
+                                  tensor_of(graph, bias), static_cast<float>(to_double(forget_bias, "forget_bias")),
+                                  activation_of(graph, activation)));
+    });
+  });
+  def(m, "sru_step", [](G g, H x, H state, H kernel, H bias, H activation) {
+    return build(g, {x, state}, [&](G graph) {
+      return pair(rnn::sru_step(tensor_of(graph, x), tensor_of(graph, state), tensor_of(graph, kernel),
+                                tensor_of(graph, bias), activation_of(graph, activation)));
+    });
+  });
+  def(m, "ind_rnn_step", [](G g, H x, H state, nb::tuple weights, H activation) {
+    return build(g, {x, state}, [&](G graph) {
+      return pair(rnn::ind_rnn_step(tensor_of(graph, x), tensor_of(graph, state), independent(graph, weights),
+                                    activation_of(graph, activation)));
+    });
+  });
+  def(m, "indy_gru_step", [](G g, H x, H state, nb::tuple gates, nb::tuple candidate, H activation) {
+    return build(g, {x, state}, [&](G graph) {
+      return pair(rnn::indy_gru_step(tensor_of(graph, x), tensor_of(graph, state), independent(graph, gates),
+                                     independent(graph, candidate), activation_of(graph, activation)));
+    });
+  });
+  def(m, "indy_lstm_step", [](G g, H x, H c, H h, nb::tuple weights, H forget_bias, H activation) {
+    return build(g, {x, c, h}, [&](G graph) {
+      return pair(rnn::indy_lstm_step(tensor_of(graph, x), {tensor_of(graph, c), tensor_of(graph, h)},
+                                      independent(graph, weights),
+                                      static_cast<float>(to_double(forget_bias, "forget_bias")),
+                                      activation_of(graph, activation)));
     });
   });
 }
@@ -304,6 +352,7 @@ void bind_crf(nb::module_& m) {
 
 void bind_sequences(nb::module_& m) {
   bind_cells(m);
+  bind_contrib_cells(m);
   bind_loops(m);
   bind_functional(m);
   bind_attention(m);

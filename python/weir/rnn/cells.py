@@ -200,6 +200,8 @@ class _Linear:
                 bias_initializer = init_ops.constant_initializer(0.0, dtype=dtype)
             self._bias = get_variable("bias", [output_size], dtype=dtype, initializer=bias_initializer)
 
+    weights = property(lambda self: (self._kernel, self._bias))
+
     def __call__(self, args):
         tensors = list(args) if nest.is_sequence(args) else [args]
         product = math_ops.matmul(array_ops.concat(tensors, 1) if len(tensors) > 1 else tensors[0], self._kernel)

@@ -1,11 +1,12 @@
 """Gated cells of tf.contrib.rnn: coupled gates, normalised layers, groups, clocks, and those that a search found."""
 
-from weir import logging
+from weir import _weir, logging
 from weir.core.graph import Tensor
+from weir.core.stack import get_default_graph as _graph
 from weir.core.tensor_shape import as_shape
 from weir.core.variable_scope import get_variable, get_variable_scope, variable_scope
 from weir.ops import array_ops, clip_ops, init_ops, math_ops, nn_ops, random_ops
-from weir.rnn.cells import LSTMStateTuple, LayerRNNCell, RNNCell, _Linear
+from weir.rnn.cells import LSTMStateTuple, LayerRNNCell, RNNCell, _Linear, _or_none
 
 
 def _known_depth(inputs):
@@ -247,21 +248,10 @@ class NASCell(_LSTMSizes, LayerRNNCell):
         self.built = True
 
     def call(self, inputs, state):
-        sigmoid, tanh, relu = math_ops.sigmoid, math_ops.tanh, nn_ops.relu
         c, m = state
-        recurrent = math_ops.matmul(m, self.recurrent_kernel)
-        given = math_ops.matmul(inputs, self.kernel)
-        if self._use_bias:
-            recurrent = nn_ops.bias_add(recurrent, self.bias)
-        m, x = array_ops.split(recurrent, self._NAS_BASE, axis=1), array_ops.split(given, self._NAS_BASE, axis=1)
-        first = [sigmoid(x[0] + m[0]), relu(x[1] + m[1]), sigmoid(x[2] + m[2]), relu(x[3] * m[3]),
-                 tanh(x[4] + m[4]), sigmoid(x[5] + m[5]), tanh(x[6] + m[6]), sigmoid(x[7] + m[7])]
-        second = [tanh(first[0] * first[1]), tanh(first[2] + first[3]), tanh(first[4] * first[5]),
-                  sigmoid(first[6] + first[7])]
-        c = tanh(second[0] + c) * second[1]
-        m = tanh(c * tanh(second[2] + second[3]))
-        if self._num_proj is not None:
-            m = math_ops.matmul(m, self.projection_weights)
+        weights = (self.recurrent_kernel, self.kernel, self.bias if self._use_bias else None,
+                   None if self._num_proj is None else self.projection_weights)
+        m, (c, _) = _weir.nas_step(_graph(), inputs, c, m, weights)
         return m, LSTMStateTuple(c, m)
 
 
@@ -279,12 +269,10 @@ class UGRNNCell(RNNCell):
     def call(self, inputs, state):
         _known_depth(inputs)
         with variable_scope(get_variable_scope(), initializer=self._initializer):
-            args = array_ops.concat([inputs, state], 1)
-            g, c = array_ops.split(_Linear(args, 2 * self._num_units, True)(args), 2, axis=1)
-            c = self._activation(c)
-            g = math_ops.sigmoid(g + self._forget_bias)
-            state = g * state + (1.0 - g) * c
-        return state, state
+            kernel, bias = _Linear([inputs, state], 2 * self._num_units, True).weights
+            output, _ = _weir.ugrnn_step(_graph(), inputs, state, kernel, bias, self._forget_bias,
+                                         _or_none(self._activation))
+        return output, output
 
 
 class IntersectionRNNCell(RNNCell):
@@ -433,8 +421,5 @@ class SRUCell(LayerRNNCell):
         self.built = True
 
     def call(self, inputs, state):
-        x_bar, f, r, x_tx = array_ops.split(math_ops.matmul(inputs, self._kernel), 4, axis=1)
-        gates = math_ops.sigmoid(nn_ops.bias_add(array_ops.concat([f, r], 1), self._bias))
-        f, r = array_ops.split(gates, 2, axis=1)
-        c = f * state + (1.0 - f) * x_bar
-        return r * self._activation(c) + (1.0 - r) * x_tx, c
+        output, (c,) = _weir.sru_step(_graph(), inputs, state, self._kernel, self._bias, _or_none(self._activation))
+        return output, c

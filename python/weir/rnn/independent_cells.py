@@ -1,9 +1,11 @@
 """Cells whose units see only their own state (Li et al., 2018; Gonnet and Deselaers, 2019): the recurrent weights are a
 vector and not a matrix."""
 
+from weir import _weir
+from weir.core.stack import get_default_graph as _graph
 from weir.core.tensor_shape import as_shape
-from weir.ops import array_ops, init_ops, math_ops, nn_ops
-from weir.rnn.cells import LSTMStateTuple, LayerRNNCell
+from weir.ops import init_ops, math_ops
+from weir.rnn.cells import LSTMStateTuple, LayerRNNCell, _or_none
 
 
 class _IndependentCell(LayerRNNCell):
@@ -34,13 +36,6 @@ class _IndependentCell(LayerRNNCell):
                 self.add_variable(prefix + "bias", shape=[columns], initializer=bias_initializer))
 
 
-def _affine(inputs, state, weights, gates=1):
-    kernel, own, bias = weights
-    if gates > 1:
-        state = array_ops.tile(state, [1, gates])
-    return nn_ops.bias_add(math_ops.matmul(inputs, kernel) + state * own, bias)
-
-
 class IndRNNCell(_IndependentCell):
     """``BasicRNNCell`` with independent units."""
 
@@ -51,7 +46,8 @@ class IndRNNCell(_IndependentCell):
         self._kernel_w, self._kernel_u, self._bias = self._weights(depth, 1)
 
     def call(self, inputs, state):
-        output = self._activation(_affine(inputs, state, (self._kernel_w, self._kernel_u, self._bias)))
+        output, _ = _weir.ind_rnn_step(_graph(), inputs, state, (self._kernel_w, self._kernel_u, self._bias),
+                                       _or_none(self._activation))
         return output, output
 
 
@@ -67,10 +63,9 @@ class IndyGRUCell(_IndependentCell):
         self._candidate = self._weights(depth, 1, "candidate/", kernel="kernel")
 
     def call(self, inputs, state):
-        r, u = array_ops.split(math_ops.sigmoid(_affine(inputs, state, self._gates, 2)), 2, axis=1)
-        candidate = self._activation(_affine(inputs, r * state, self._candidate))
-        state = u * state + (1 - u) * candidate
-        return state, state
+        output, _ = _weir.indy_gru_step(_graph(), inputs, state, self._gates, self._candidate,
+                                        _or_none(self._activation))
+        return output, output
 
 
 class IndyLSTMCell(_IndependentCell):
@@ -88,8 +83,6 @@ class IndyLSTMCell(_IndependentCell):
 
     def call(self, inputs, state):
         c, h = state
-        i, j, f, o = array_ops.split(_affine(inputs, h, (self._kernel_w, self._kernel_u, self._bias), 4), 4, axis=1)
-        sigmoid = math_ops.sigmoid
-        c = c * sigmoid(f + self._forget_bias) + sigmoid(i) * self._activation(j)
-        h = self._activation(c) * sigmoid(o)
+        h, (c, _) = _weir.indy_lstm_step(_graph(), inputs, c, h, (self._kernel_w, self._kernel_u, self._bias),
+                                         self._forget_bias, _or_none(self._activation))
         return h, LSTMStateTuple(c, h)

@@ -1,22 +1,11 @@
-#include "base/errors.h"
-#include "weir/ops.h"
-#include "weir/rnn_cells.h"
+#include "nn/rnn/cell_parts.h"
 
 // The plain cell, gated units and long short-term memory. The nodes come in the order in which TensorFlow makes them.
 namespace weir::rnn {
 namespace {
 
-Output activated(const Activation& activation, const Output& x) { return activation ? activation(x) : tanh(x); }
-
 Output affine(const Output& x, const Output& state, const Output& kernel, const Output& bias) {
   return nn::bias_add(matmul(concat({x, state}, 1), kernel), bias);
-}
-
-int64_t depth_of(const Shape& inputs) {
-  if (!inputs.has_rank() || inputs[-1] == kUnknown) {
-    throw invalid_argument("Expected inputs.shape[-1] to be known, saw shape: {}", inputs.str());
-  }
-  return inputs[-1];
 }
 
 layers::LayerOptions layer_options(const std::string& name, const std::optional<Reuse>& reuse) {
