@@ -99,6 +99,8 @@ void copy_between(DeviceMemory* to_memory, void* to, DeviceMemory* from_memory, 
     to_memory->copy(to, from, bytes, Way::FromHost);
   } else if (to_memory == from_memory) {
     to_memory->copy(to, from, bytes, Way::Within);
+  } else if (!on_host(to_memory) && to_memory->follows(*from_memory)) {
+    to_memory->copy_behind(to, *from_memory, from, bytes);
   } else {
     // Two devices that know nothing of each other meet at the host.
     std::vector<std::byte> staged(on_host(to_memory) ? 0 : bytes);

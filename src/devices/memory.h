@@ -34,6 +34,13 @@ class DeviceMemory : public std::enable_shared_from_this<DeviceMemory> {
   virtual void copy(void* to, const void* from, size_t bytes, Way way);
   // Returns when all kernels and copies that were begun have ended.
   virtual void finish() {}
+  // Of a run that has failed: nobody wants any more what this thread has begun, and the host's memory is not written to
+  // when this returns.
+  virtual void abandon() noexcept {}
+  // Whether copies from that memory to this one may be left to the two devices: with copy_behind() what the other one
+  // has begun comes before the copy, and the copy before what is begun here afterwards, and nobody has to wait.
+  virtual bool follows(const DeviceMemory&) const { return false; }
+  virtual void copy_behind(void* /*to*/, DeviceMemory& /*other*/, const void* /*from*/, size_t /*bytes*/) {}
 
   int64_t limit() const { return limit_; }
   int64_t used() const;

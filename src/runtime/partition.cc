@@ -5,6 +5,7 @@
 #include <set>
 
 #include "runtime/plan_builder.h"
+#include "tensor/elements.h"
 
 namespace weir {
 namespace {
@@ -182,6 +183,16 @@ void Plan::Builder::connect_stretches(const std::vector<StepFacts>& facts) {
   }
 }
 
+// A copy to that part's device which the two devices order by themselves.
+bool Plan::Builder::is_left_to_devices(const Step& step, size_t part) const {
+  if (step.kind != Step::Kind::Copy || memory_of_device_[static_cast<size_t>(step.to)] != static_cast<int>(part)) {
+    return false;
+  }
+  const DeviceMemory *to = plan_.memory_of_device(step.to), *from = plan_.memory_of_device(step.from);
+  return to && from && is_plain(plan_.first_.slots[static_cast<size_t>(step.view.inputs[0])].dtype) &&
+         to->follows(*from);
+}
+
 // Steps [begin, end) are the stretch: they are put into the order of their parts, and learn what they have to wait for.
 void Plan::Builder::form_parts(Stretch& stretch, int begin, int end, const std::vector<StepFacts>& all_facts) {
   const auto first = static_cast<size_t>(begin), count = static_cast<size_t>(end - begin);
@@ -221,20 +232,30 @@ void Plan::Builder::form_parts(Stretch& stretch, int begin, int end, const std::
   plan_.in_parts_ = true;
 
   for (size_t p = 0; p < order.size(); ++p) {
-    std::vector<int> known(order.size(), 0);  // steps of each part that this one has waited for
+    // Steps of each part that this one knows to have been begun, and to have ended.
+    std::vector<int> begun(order.size(), 0), ended(order.size(), 0);
     for (int old : order[p]) {
       Step& step = steps[first + static_cast<size_t>(place[static_cast<size_t>(old)])];
-      std::vector<int> wanted = known;
+      std::vector<int> to_begin = begun, to_end = ended;
       for (int before : facts[static_cast<size_t>(old)].before) {
         const auto other = static_cast<size_t>(parts[static_cast<size_t>(before)]);
-        if (other != p) wanted[other] = std::max(wanted[other], place[static_cast<size_t>(before)] + 1 - begins[other]);
+        if (other == p) continue;
+        const int place_of_it = place[static_cast<size_t>(before)];
+        std::vector<int>& wanted =
+            is_left_to_devices(steps[first + static_cast<size_t>(place_of_it)], p) ? to_begin : to_end;
+        wanted[other] = std::max(wanted[other], place_of_it + 1 - begins[other]);
       }
       for (size_t other = 0; other < order.size(); ++other) {
-        if (wanted[other] == known[other]) continue;
-        step.waits.push_back({static_cast<int>(other), wanted[other]});
-        steps[first + static_cast<size_t>(begins[other] + wanted[other] - 1)].awaited = true;
+        auto await = [&](int wanted, bool ends) {
+          step.waits.push_back({static_cast<int>(other), wanted});
+          Step& awaited = steps[first + static_cast<size_t>(begins[other] + wanted - 1)];
+          awaited.awaited = true;
+          awaited.ends = awaited.ends || ends;
+          begun[other] = std::max(begun[other], wanted);
+        };
+        if (to_end[other] > ended[other]) await(ended[other] = to_end[other], true);
+        if (to_begin[other] > begun[other]) await(to_begin[other], false);
       }
-      known = std::move(wanted);
     }
   }
 }

@@ -426,11 +426,28 @@ void Plan::run_stretch(const Stretch& stretch, Frame& frame, const RunControl& c
   }
 }
 
+// Leaves nothing under way on a device when a part ends before its time.
+class Plan::Abandoned {
+ public:
+  Abandoned(const Plan& plan, const Part& part) : plan_(plan), part_(&part) {}
+  ~Abandoned() {
+    if (part_) plan_.abandon(*part_);
+  }
+  Abandoned(const Abandoned&) = delete;
+  Abandoned& operator=(const Abandoned&) = delete;
+  void went_well() { part_ = nullptr; }
+
+ private:
+  const Plan& plan_;
+  const Part* part_;
+};
+
 // The only part of a stretch, with its overlapping regions.
 void Plan::run_alone(const Stretch& stretch, Frame& frame, const RunControl& control) const {
   const Part& part = stretch.parts[0];
   char* arena = frame.arena(part.memory);
   auto region = static_cast<size_t>(stretch.first_region);
+  Abandoned abandoned(*this, part);
   for (int i = part.begin; i < part.end; ++i) {
     control.check();
     if (region < regions_.size() && regions_[region].begin == i) {
@@ -440,6 +457,7 @@ void Plan::run_alone(const Stretch& stretch, Frame& frame, const RunControl& con
     }
   }
   finish(part);
+  abandoned.went_well();
 }
 
 int Plan::run_region(size_t region, int memory, Frame& frame, const RunControl& control) const {
@@ -458,6 +476,7 @@ int Plan::run_region(size_t region, int memory, Frame& frame, const RunControl& 
 // One part among others, or a traced one.
 void Plan::run_part(const Part& part, PartRun* others, Frame& frame, const RunControl& control, Tracer* tracer) const {
   char* arena = frame.arena(part.memory);
+  Abandoned abandoned(*this, part);
   for (int i = part.begin; i < part.end; ++i) {
     const Step& step = steps_[static_cast<size_t>(i)];
     for (const Wait& wait : step.waits) {
@@ -471,10 +490,11 @@ void Plan::run_part(const Part& part, PartRun* others, Frame& frame, const RunCo
       run_step(step, frame, arena, control, nullptr);
     }
     if (!step.awaited) continue;
-    finish(part);
+    if (step.ends) finish(part);
     others->publish(part.memory, i + 1 - part.begin);
   }
   finish(part);
+  abandoned.went_well();
 }
 
 void Plan::run_step(const Step& step, Frame& frame, char* arena, const RunControl& control, Tracer* tracer) const {

@@ -66,6 +66,7 @@ struct Step {
   std::vector<int> shared_releases;  // values that steps of several parts read (Plan::shared_held_), this one too
   std::vector<Wait> waits;
   bool awaited = false;              // steps of other parts wait for this one
+  bool ends = false;                 // ... until it has ended; otherwise until it has been begun
   int device = 0, to = 0;            // that runs it, and whose memory its outputs are in
   int own_memory = 0;                // the number of its device's memory in the plan
   int from = 0;                      // of a copy: whose memory the input is in
@@ -276,6 +277,7 @@ class Plan {
   void begin(Frame& frame, std::span<const Tensor* const> feed_values) const;
   void take_fetch_buffers(Frame& frame) const;
   class Waits;
+  class Abandoned;
   // `again`: after another run on the same frame, whose invariants are still there.
   void execute(Frame& frame, const RunControl& control, Tracer* tracer, bool again = false) const;
   void run_stretch(const Stretch& stretch, Frame& frame, const RunControl& control, Tracer* tracer) const;
@@ -303,6 +305,10 @@ class Plan {
   // Waits until what a part's device has begun has ended.
   void finish(const Part& part) const {
     if (DeviceMemory* memory = device_memories_[static_cast<size_t>(part.memory)]) memory->finish();
+  }
+  // Its run has failed.
+  void abandon(const Part& part) const noexcept {
+    if (DeviceMemory* memory = device_memories_[static_cast<size_t>(part.memory)]) memory->abandon();
   }
   void clear(Frame& frame) const;
   [[noreturn]] void rethrow(const Step& step) const;

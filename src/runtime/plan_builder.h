@@ -29,6 +29,7 @@ class Plan::Builder {
   void find_dynamic_steps();
   void mark_live_reads();
   void form_stretches();
+  bool is_left_to_devices(const Step& step, size_t part) const;
   void form_parts(Stretch& stretch, int begin, int end, const std::vector<StepFacts>& facts);
   void connect_stretches(const std::vector<StepFacts>& facts);
   void make_fetch_pools();

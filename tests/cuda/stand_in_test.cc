@@ -24,13 +24,15 @@ using accelerator::Language;
 // The devices of a stand-in, for the sessions that this thread makes.
 class Gpus {
  public:
-  explicit Gpus(const CudaStandIn::Options& options = {}, double fraction = 1, const cuda::Libraries& libraries = {})
+  explicit Gpus(const CudaStandIn::Options& options = {}, double fraction = 1, const cuda::Libraries& libraries = {},
+                const accelerator::Transfers::Options& transfers = {})
       : stand_in_(options) {
     for (const auto& driver : cuda::find_drivers(stand_in_.api(), libraries)) {
       auto engine = std::make_shared<Engine>(driver, Language::Cpp, KernelCache(KernelCache::default_folder()));
       const auto number = static_cast<int>(devices_.size());
       devices_.push_back(std::make_shared<AcceleratorDevice>(
-          number, engine, accelerator::AcceleratorOptions{.memory_fraction = fraction, .allow_growth = true}));
+          number, engine,
+          accelerator::AcceleratorOptions{.memory_fraction = fraction, .allow_growth = true, .transfers = transfers}));
     }
     more_.emplace(std::vector<std::shared_ptr<const Device>>(devices_.begin(), devices_.end()));
   }
@@ -201,6 +203,101 @@ std::vector<Tensor> convolutions(const MakeSession& make) {
       results.push_back(t);
   }
   return results;
+}
+
+// Every copy with the host goes by way of pieces, over queues of its own; a missing wait would show as another number.
+TEST(CudaStandIn, CopiesBesideTheKernelsChangeNoBit) {
+  for (const DeviceProgram& program : all_programs()) {
+    SCOPED_TRACE(program.name);
+    std::vector<Tensor> wanted;
+    {
+      Gpus gpus;
+      wanted = program.run(make_session);
+    }
+    for (uint32_t seed = 1; seed <= 3; ++seed) {
+      Gpus gpus({.seed = seed, .longest_delay_us = 200}, 1, {}, {.least = 1, .piece = 512});
+      const auto got = program.run(make_session);
+      ASSERT_EQ(got.size(), wanted.size());
+      for (size_t i = 0; i < got.size(); ++i) {
+        ASSERT_EQ(std::memcmp(got[i].raw(), wanted[i].raw(), got[i].bytes()), 0) << "seed " << seed << ", fetch " << i;
+      }
+    }
+  }
+}
+
+// Values that cross go in the order of the devices' own work; the host waits where it needs a value itself.
+TEST(CudaStandIn, DevicesWaitForEachOtherWithoutTheHost) {
+  Gpus gpus;
+  Graph g;
+  Output x = g.placeholder(float32, {64, 64}), y;
+  {
+    Scope scope = g.device("/gpu:0");
+    y = matmul(x, x);
+  }
+  for (int i = 1; i <= 6; ++i) {
+    Scope scope = g.device("/gpu:" + std::to_string(i % 2));
+    y = matmul(y, x);
+  }
+  Session s(g, soft());
+  const Tensor in = numbers({64, 64});
+  const Tensor first = s.run(y, {{x, in}});
+  const auto before = std::pair(gpus[0].memory()->counts(), gpus[1].memory()->counts());
+  const Tensor again = s.run(y, {{x, in}});
+  const auto after = std::pair(gpus[0].memory()->counts(), gpus[1].memory()->counts());
+  EXPECT_EQ(std::memcmp(first.raw(), again.raw(), first.bytes()), 0);
+  EXPECT_EQ(after.first.across - before.first.across, 3);
+  EXPECT_EQ(after.second.across - before.second.across, 3);
+  EXPECT_EQ(after.first.to_host + after.second.to_host - before.first.to_host - before.second.to_host, 1);
+  // One at the end of each device's part, and one for what is fetched.
+  EXPECT_LE(after.first.waits + after.second.waits - before.first.waits - before.second.waits, 3);
+}
+
+// Each fails somewhere else while copies are under way; what they would write to is gone by then.
+TEST(CudaStandIn, AFailedRunLeavesNothingUnderWay) {
+  Gpus gpus({.seed = 3, .longest_delay_us = 2000});
+  Graph g;
+  Output x = g.placeholder(float32, {256, 64}), ids = g.placeholder(int32, {2}), y, rows;
+  {
+    Scope scope = g.device("/gpu:0");
+    y = tanh(x) * 2.f;
+  }
+  {
+    Scope scope = g.device("/gpu:1");
+    rows = gather(x, ids);
+  }
+  Session s(g, soft());
+  const Tensor in = numbers({256, 64});
+  const Tensor wanted = s.run(y, {{x, in}});
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_THROW(s.run({y, rows}, {{x, in}, {ids, std::vector<int32_t>{1, 999}}}), Error);
+    const Tensor again = s.run(y, {{x, in}});
+    ASSERT_EQ(std::memcmp(again.raw(), wanted.raw(), again.bytes()), 0);
+  }
+}
+
+// What is the same in every run is one call from the third run on; other shapes and addresses are not mixed up.
+TEST(CudaStandIn, StepsThatComeAgainAreGraphs) {
+  for (const bool refuse : {false, true}) {
+    Gpus gpus({.devices = 1});
+    if (refuse) gpus.stand_in().fail("cuGraphInstantiate", 801);
+    Graph g;
+    Output x = g.placeholder(float32, {kUnknown, 24}), y = x;
+    for (int i = 0; i < 20; ++i) y = matmul(y, g.constant(numbers({24, 24}, i))) * 0.5f;
+    Session s(g, soft());
+    std::vector<Tensor> first;
+    for (int i = 0; i < 8; ++i) {
+      const int64_t launches = gpus.stand_in().launches();
+      for (int k = 0; k < 2; ++k) {
+        const Tensor got = s.run(y, {{x, numbers({4 + k, 24}, k)}});
+        if (i == 0) first.push_back(got);
+        ASSERT_EQ(std::memcmp(got.raw(), first[static_cast<size_t>(k)].raw(), got.bytes()), 0) << i;
+      }
+      if (i == 7 && !refuse) {
+        EXPECT_LT(gpus.stand_in().launches() - launches, 10);
+      }
+    }
+    EXPECT_EQ(gpus.stand_in().graphs() > 0, !refuse);
+  }
 }
 
 TEST(CudaStandIn, LibrariesComputeWhatTheKernelsDo) {

@@ -34,8 +34,14 @@ class Worker {
   }
   void add(std::function<void()> work) {
     std::lock_guard lock(mutex_);
+    if (captured_) return captured_->push_back(std::move(work));
     work_.push_back(std::move(work));
     changed_.notify_one();
+  }
+  // What is added is not done but kept, until the next call, with null.
+  void capture(std::vector<std::function<void()>>* kept) {
+    std::lock_guard lock(mutex_);
+    captured_ = kept;
   }
 
  private:
@@ -59,13 +65,38 @@ class Worker {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::function<void()>> work_;
+  std::vector<std::function<void()>>* captured_ = nullptr;
   std::thread thread_;
 };
 
-struct Mark {
+// A place in a stream that was marked. An event is the last one that it was recorded for.
+struct Place {
   std::mutex mutex;
   std::condition_variable changed;
-  int recorded = 0, reached = 0;
+  bool reached = false;
+
+  void reach() {
+    std::lock_guard lock(mutex);
+    reached = true;
+    changed.notify_all();
+  }
+  void wait() {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return reached; });
+  }
+};
+struct Mark {
+  std::mutex mutex;
+  std::shared_ptr<Place> last;
+
+  std::shared_ptr<Place> place() {
+    std::lock_guard lock(mutex);
+    return last;
+  }
+};
+
+struct CapturedGraph {
+  std::vector<std::function<void()>> work;
 };
 
 struct CompiledSource {
@@ -95,7 +126,8 @@ struct CudaStandIn::State {
   std::vector<size_t> used;
   std::map<uint64_t, std::pair<int, size_t>> blocks;
   std::vector<std::unique_ptr<KernelFunction>> functions;
-  std::atomic<int64_t> launches{0}, copies{0};
+  std::atomic<int64_t> launches{0}, copies{0}, graphs{0};
+  std::map<Worker*, CapturedGraph*> captures;
   std::string folder;
   int files = 0;
   uint32_t streams = 0;
@@ -279,6 +311,13 @@ void fill(cuda::Api& api) {
     return cuda::kSuccess + 0;
   };
   api.stream_destroy = [](cuda::Stream stream) { return delete reinterpret_cast<Worker*>(stream), cuda::kSuccess + 0; };
+  api.stream_wait_event = [](cuda::Stream stream, cuda::Event event, unsigned) -> int {
+    WEIR_MAY_FAIL("cuStreamWaitEvent");
+    if (auto place = reinterpret_cast<Mark*>(event)->place()) {
+      reinterpret_cast<Worker*>(stream)->add([place] { place->wait(); });
+    }
+    return cuda::kSuccess;
+  };
   api.event_create = [](cuda::Event* event, unsigned) {
     *event = reinterpret_cast<cuda::Event>(new Mark);
     return cuda::kSuccess + 0;
@@ -286,20 +325,17 @@ void fill(cuda::Api& api) {
   api.event_destroy = [](cuda::Event event) { return delete reinterpret_cast<Mark*>(event), cuda::kSuccess + 0; };
   api.event_record = [](cuda::Event event, cuda::Stream stream) -> int {
     WEIR_MAY_FAIL("cuEventRecord");
-    auto* mark = reinterpret_cast<Mark*>(event);
-    std::lock_guard lock(mark->mutex);
-    ++mark->recorded;
-    reinterpret_cast<Worker*>(stream)->add([mark] {
-      std::lock_guard reached(mark->mutex);
-      ++mark->reached;
-      mark->changed.notify_all();
-    });
+    auto place = std::make_shared<Place>();
+    {
+      auto* mark = reinterpret_cast<Mark*>(event);
+      std::lock_guard lock(mark->mutex);
+      mark->last = place;
+    }
+    reinterpret_cast<Worker*>(stream)->add([place] { place->reach(); });
     return cuda::kSuccess;
   };
   api.event_synchronize = [](cuda::Event event) -> int {
-    auto* mark = reinterpret_cast<Mark*>(event);
-    std::unique_lock lock(mark->mutex);
-    mark->changed.wait(lock, [&] { return mark->reached == mark->recorded; });
+    if (auto place = reinterpret_cast<Mark*>(event)->place()) place->wait();
     return status_of("cuEventSynchronize");
   };
   api.module_load_data = load;
@@ -311,6 +347,37 @@ void fill(cuda::Api& api) {
             : status == cuda::kLaunchFailed ? "unspecified launch failure"
                                             : "some error";
     return cuda::kSuccess + 0;
+  };
+  api.stream_begin_capture = [](cuda::Stream stream, int) -> int {
+    WEIR_MAY_FAIL("cuStreamBeginCapture");
+    auto* graph = new CapturedGraph;
+    std::lock_guard lock(state->mutex);
+    state->captures[reinterpret_cast<Worker*>(stream)] = graph;
+    reinterpret_cast<Worker*>(stream)->capture(&graph->work);
+    return cuda::kSuccess;
+  };
+  api.stream_end_capture = [](cuda::Stream stream, cuda::Graph* graph) {
+    std::lock_guard lock(state->mutex);
+    reinterpret_cast<Worker*>(stream)->capture(nullptr);
+    *graph = reinterpret_cast<cuda::Graph>(state->captures[reinterpret_cast<Worker*>(stream)]);
+    return cuda::kSuccess + 0;
+  };
+  api.graph_instantiate = [](cuda::GraphExec* exec, cuda::Graph graph, unsigned long long) -> int {
+    WEIR_MAY_FAIL("cuGraphInstantiate");
+    *exec = reinterpret_cast<cuda::GraphExec>(new CapturedGraph(*reinterpret_cast<CapturedGraph*>(graph)));
+    return cuda::kSuccess;
+  };
+  api.graph_launch = [](cuda::GraphExec exec, cuda::Stream stream) -> int {
+    WEIR_MAY_FAIL("cuGraphLaunch");
+    ++state->graphs;
+    for (const auto& work : reinterpret_cast<CapturedGraph*>(exec)->work) reinterpret_cast<Worker*>(stream)->add(work);
+    return cuda::kSuccess;
+  };
+  api.graph_exec_destroy = [](cuda::GraphExec exec) {
+    return delete reinterpret_cast<CapturedGraph*>(exec), cuda::kSuccess + 0;
+  };
+  api.graph_destroy = [](cuda::Graph graph) {
+    return delete reinterpret_cast<CapturedGraph*>(graph), cuda::kSuccess + 0;
   };
   api.create_program = [](cuda::CompilerProgram* program, const char* source, const char*, int, const char* const*,
                           const char* const*) {
@@ -362,6 +429,7 @@ int CudaStandIn::status_of(const char* call) { return testing::status_of(call); 
 
 const cuda::Api& CudaStandIn::api() const { return state_->api; }
 int64_t CudaStandIn::launches() const { return state_->launches; }
+int64_t CudaStandIn::graphs() const { return state_->graphs; }
 int64_t CudaStandIn::copies() const { return state_->copies; }
 
 void CudaStandIn::fail(const std::string& call, int status, int after) {

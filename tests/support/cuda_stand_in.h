@@ -31,7 +31,8 @@ class CudaStandIn {
   const cuda::Api& api() const;
   // The call of that name ("cuLaunchKernel") fails with this status, after it has worked `after` more times.
   void fail(const std::string& call, int status, int after = 0);
-  int64_t launches() const;
+  int64_t launches() const;  // graphs' not counted
+  int64_t graphs() const;
   int64_t copies() const;
 
   // Plays cuBLAS and cuDNN. cuDNN offers an algorithm that is not deterministic and one that needs too much memory

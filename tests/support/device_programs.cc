@@ -29,10 +29,12 @@ std::vector<Tensor> arithmetic_and_constants(const MakeSession& make) {
   Output x = g.placeholder(float32, {kUnknown, 3});
   Output y = matmul(tanh(x * 2.f + 1.f), g.constant(numbers({3, 5}))) + g.constant(numbers({5}));
   Output fixed = g.constant(numbers({2, 2}));
+  std::vector<In> many;  // more than a kernel takes at once
+  for (int i = 0; i < 45; ++i) many.push_back(y * static_cast<float>(i % 7));
   auto s = make(g);
   std::vector<Tensor> results;
   for (int64_t rows : {4, 7, 4}) {
-    for (Tensor& t : s->run({y, reduce_sum(y, {0}), fixed, shape(y)}, {{x, numbers({rows, 3})}})) {
+    for (Tensor& t : s->run({y, reduce_sum(y, {0}), fixed, shape(y), add_n(many)}, {{x, numbers({rows, 3})}})) {
       results.push_back(t);
     }
   }

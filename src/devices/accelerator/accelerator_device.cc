@@ -27,7 +27,8 @@ AcceleratorDevice::AcceleratorDevice(int index, std::shared_ptr<Engine> engine, 
       memory_(std::make_shared<AcceleratorMemory>(
           short_name(), engine_->shared_driver(),
           Allocator::Options{.limit = memory_limit(engine_->driver().info(), options.memory_fraction),
-                             .allow_growth = options.allow_growth})) {}
+                             .allow_growth = options.allow_growth},
+          options.transfers)) {}
 
 const Kernel* AcceleratorDevice::kernel(const NodeView& node, std::span<const DType> inputs,
                                         std::span<const DType> outputs) const {

@@ -9,6 +9,7 @@ namespace weir::accelerator {
 struct AcceleratorOptions {
   double memory_fraction = 1;
   bool allow_growth = false;
+  Transfers::Options transfers = {};
 };
 
 // "/gpu:N" of a session on a device that has a driver. Its lane begins kernels and copies, which the device runs in

@@ -12,6 +12,7 @@ namespace {
 
 constexpr size_t kStagingBytes = size_t{1} << 20;
 constexpr size_t kKeptStaging = size_t{64} << 20;
+constexpr size_t kLargestOutgoing = size_t{64} << 20;  // larger ones go straight to their place
 constexpr int32_t kNothingBad = std::numeric_limits<int32_t>::max();
 
 }  // namespace
@@ -27,21 +28,25 @@ class AcceleratorMemory::Block final : public Buffer {
 };
 
 AcceleratorMemory::AcceleratorMemory(std::string device, std::shared_ptr<Driver> driver,
-                                     const Allocator::Options& options)
+                                     const Allocator::Options& options, const Transfers::Options& transfers)
     : DeviceMemory(device, options.limit),
       device_(std::move(device)),
       driver_(std::move(driver)),
-      allocator_(*driver_, options) {}
+      allocator_(*driver_, options),
+      transfers_(
+          *driver_, allocator_,
+          {.least = transfers.least, .piece = std::min(transfers.piece, static_cast<size_t>(options.limit) / 64)}) {}
 
 AcceleratorMemory::~AcceleratorMemory() {
   // Copies may still read what is staged.
   try {
-    driver_->wait(driver_->record());
+    driver_->wait(transfers_.mark_out());
   } catch (...) {  // a device that is lost reads nothing
   }
   for (const auto* list : {&idle_, &busy_}) {
     for (const Staging& staging : *list) driver_->unpin(staging.data);
   }
+  for (const Outgoing& outgoing : outgoing_) driver_->unpin(outgoing.staging.data);
 }
 
 Tensor AcceleratorMemory::place(DType dtype, const Shape& shape) {
@@ -72,22 +77,33 @@ std::string AcceleratorMemory::holders() {
   }
 }
 
+AcceleratorMemory::Staging AcceleratorMemory::idle_staging(size_t bytes) {
+  auto found = std::find_if(idle_.begin(), idle_.end(), [&](const Staging& s) { return s.bytes >= bytes; });
+  if (found == idle_.end()) {
+    const size_t size = std::max(bytes, kStagingBytes);
+    return {static_cast<char*>(driver_->pin(size)), size, 0};
+  }
+  const Staging staging = *found;
+  idle_.erase(found);
+  return staging;
+}
+
 char* AcceleratorMemory::stage(size_t bytes) {
   bytes = (bytes + 63) / 64 * 64;
-  if (busy_.empty() || busy_.back().bytes - busy_.back().used < bytes) {
-    auto found = std::find_if(idle_.begin(), idle_.end(), [&](const Staging& s) { return s.bytes >= bytes; });
-    if (found != idle_.end()) {
-      busy_.push_back(*found);
-      idle_.erase(found);
-    } else {
-      const size_t size = std::max(bytes, kStagingBytes);
-      busy_.push_back({static_cast<char*>(driver_->pin(size)), size, 0});
-    }
-  }
+  if (busy_.empty() || busy_.back().bytes - busy_.back().used < bytes) busy_.push_back(idle_staging(bytes));
   Staging& staging = busy_.back();
   char* data = staging.data + staging.used;
   staging.used += bytes;
   return data;
+}
+
+// What nobody reads or writes any more.
+void AcceleratorMemory::keep(Staging staging) {
+  size_t kept = staging.bytes;
+  for (const Staging& s : idle_) kept += s.bytes;
+  if (kept > kKeptStaging) return driver_->unpin(staging.data);
+  staging.used = 0;
+  idle_.push_back(staging);
 }
 
 void AcceleratorMemory::copy(void* to, const void* from, size_t bytes, Way way) {
@@ -97,11 +113,82 @@ void AcceleratorMemory::copy(void* to, const void* from, size_t bytes, Way way) 
     std::lock_guard lock(staging_mutex_);
     char* staged = stage(bytes);
     std::memcpy(staged, from, bytes);
-    driver_->copy(to, staged, bytes, way);
+    transfers_.in(to, staged, bytes);
+  } else if (way == Way::ToHost) {
+    to_host_.fetch_add(1, std::memory_order_relaxed);
+    copy_out(to, from, bytes);
   } else {
-    (way == Way::ToHost ? to_host_ : within_).fetch_add(1, std::memory_order_relaxed);
+    within_.fetch_add(1, std::memory_order_relaxed);
     driver_->copy(to, from, bytes, way);
   }
+}
+
+void AcceleratorMemory::copy_out(void* to, const void* from, size_t bytes) {
+  if (bytes > kLargestOutgoing) return driver_->copy(to, from, bytes, Way::ToHost);
+  std::lock_guard lock(staging_mutex_);
+  outgoing_.push_back({std::this_thread::get_id(), to, bytes, idle_staging(bytes)});
+  transfers_.out(outgoing_.back().staging.data, from, bytes);
+}
+
+bool AcceleratorMemory::follows(const DeviceMemory& other) const {
+  const auto* there = dynamic_cast<const AcceleratorMemory*>(&other);
+  return there && there != this && driver_->knows(*there->driver_);
+}
+
+// By way of pinned memory, which both devices reach. Nobody waits: the copy to here is begun behind a mark of the other
+// device.
+void AcceleratorMemory::copy_behind(void* to, DeviceMemory& other, const void* from, size_t bytes) {
+  if (bytes == 0) return;
+  auto& there = dynamic_cast<AcceleratorMemory&>(other);
+  across_.fetch_add(1, std::memory_order_relaxed);
+  Staging staging;
+  {
+    std::lock_guard lock(staging_mutex_);
+    staging = idle_staging(bytes);
+  }
+  there.transfers_.out(staging.data, from, bytes);
+  EventHandle mark = there.transfers_.mark_out();
+  transfers_.in(to, staging.data, bytes, mark);
+  there.driver_->forget(mark);
+  staging.used = staging.bytes;  // nothing else is put there
+  std::lock_guard lock(staging_mutex_);
+  busy_.insert(busy_.begin(), staging);
+}
+
+std::vector<AcceleratorMemory::Outgoing> AcceleratorMemory::take_outgoing() {
+  std::vector<Outgoing> taken;
+  const auto self = std::this_thread::get_id();
+  std::lock_guard lock(staging_mutex_);
+  std::erase_if(outgoing_, [&](const Outgoing& outgoing) {
+    if (outgoing.thread != self) return false;
+    taken.push_back(outgoing);
+    return true;
+  });
+  return taken;
+}
+
+// Waits for everything, and puts what has arrived in its place.
+void AcceleratorMemory::await(std::vector<Outgoing> arriving) {
+  // What was staged before the mark is read when the mark is reached.
+  std::vector<Staging> read;
+  EventHandle mark = nullptr;
+  {
+    std::lock_guard lock(staging_mutex_);
+    mark = transfers_.mark_out();
+    read.swap(busy_);
+  }
+  struct Return {
+    AcceleratorMemory& memory;
+    std::vector<Staging>& read;
+    std::vector<Outgoing>& arriving;
+    ~Return() {
+      std::lock_guard lock(memory.staging_mutex_);
+      for (const Staging& s : read) memory.keep(s);
+      for (const Outgoing& outgoing : arriving) memory.keep(outgoing.staging);
+    }
+  } return_them{*this, read, arriving};
+  driver_->wait(mark);
+  for (const Outgoing& outgoing : arriving) std::memcpy(outgoing.to, outgoing.staging.data, outgoing.bytes);
 }
 
 void AcceleratorMemory::finish() {
@@ -109,40 +196,25 @@ void AcceleratorMemory::finish() {
   std::vector<Check> checks;
   if (check_count_.load(std::memory_order_relaxed) > 0) checks = take_checks();
   std::vector<int32_t> found(checks.size() * 3, kNothingBad);
-  for (size_t i = 0; i < checks.size(); ++i) driver_->copy(&found[i * 3], checks[i].flag.raw(), 12, Way::ToHost);
-  // What was staged before the mark is read when the mark is reached.
-  std::vector<Staging> read;
-  EventHandle mark = nullptr;
-  {
-    std::lock_guard lock(staging_mutex_);
-    mark = driver_->record();
-    read.swap(busy_);
-  }
-  struct Return {
-    AcceleratorMemory& memory;
-    std::vector<Staging>& read;
-    ~Return() {
-      std::lock_guard lock(memory.staging_mutex_);
-      size_t kept = 0;
-      for (const Staging& s : memory.idle_) kept += s.bytes;
-      for (Staging& s : read) {
-        s.used = 0;
-        if (kept + s.bytes > kKeptStaging) {
-          memory.driver_->unpin(s.data);
-        } else {
-          kept += s.bytes;
-          memory.idle_.push_back(s);
-        }
-      }
-    }
-  } return_them{*this, read};
-  driver_->wait(mark);
+  for (size_t i = 0; i < checks.size(); ++i) copy_out(&found[i * 3], checks[i].flag.raw(), 12);
+  std::vector<Outgoing> arriving = take_outgoing();
+  await(std::move(arriving));
   for (size_t i = 0; i < checks.size(); ++i) {
     const int32_t* flag = &found[i * 3];
     if (flag[0] == kNothingBad) continue;
     const auto value = static_cast<int64_t>((static_cast<uint64_t>(static_cast<uint32_t>(flag[2])) << 32) |
                                             static_cast<uint32_t>(flag[1]));
     throw checks[i].blame(flag[0], value);
+  }
+}
+
+void AcceleratorMemory::abandon() noexcept {
+  try {
+    forget_checks();
+    std::vector<Outgoing> arriving = take_outgoing();
+    for (Outgoing& outgoing : arriving) outgoing.bytes = 0;  // its place may be gone
+    await(std::move(arriving));
+  } catch (...) {  // a device that is lost writes nothing
   }
 }
 
@@ -170,7 +242,7 @@ std::vector<AcceleratorMemory::Check> AcceleratorMemory::take_checks() {
 }
 
 AcceleratorMemory::Counts AcceleratorMemory::counts() const {
-  return {launches_, from_host_, to_host_, within_, waits_};
+  return {launches_, from_host_, to_host_, within_, across_, waits_};
 }
 
 }  // namespace weir::accelerator

@@ -26,13 +26,15 @@ class FakeDriver final : public Driver {
   }
   void* pin(size_t) override { return nullptr; }
   void unpin(void*) noexcept override {}
-  void copy(void*, const void*, size_t, DeviceMemory::Way) override {}
+  void copy(void*, const void*, size_t, DeviceMemory::Way, Queue) override {}
   std::string compile(const std::string&) override { return ""; }
   ProgramHandle load(const std::string&) override { return nullptr; }
   KernelHandle find(ProgramHandle, const char*) override { return nullptr; }
   void launch(KernelHandle, int, std::span<const Argument>) override {}
-  EventHandle record() override { return nullptr; }
+  EventHandle record(Queue) override { return nullptr; }
   void wait(EventHandle) override {}
+  void follow(Queue, EventHandle) override {}
+  void forget(EventHandle) noexcept override {}
 
   int regions = 0;
 

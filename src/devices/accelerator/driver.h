@@ -44,7 +44,12 @@ using ProgramHandle = void*;
 using KernelHandle = void*;
 using EventHandle = void*;
 
-// One device. Kernels and copies that are begun run in the order in which they were begun. Thread-safe. Errors are
+// What is begun on a queue runs in the order in which it was begun; queues wait for each other by marks. Kernels are
+// Compute's, the others are for copies from and to the host.
+enum class Queue { Compute, In, Out };
+constexpr int kQueues = 3;
+
+// One device. Thread-safe. Errors are
 // weir::Error: ResourceExhausted when memory is short, InvalidArgument with the compiler's log for a source that it
 // refuses, Unavailable when the device does not answer any more.
 class Driver {
@@ -59,7 +64,7 @@ class Driver {
   virtual void unpin(void* data) noexcept = 0;
 
   // Begins a copy. The host's bytes stay as they are until it has ended.
-  virtual void copy(void* to, const void* from, size_t bytes, DeviceMemory::Way way) = 0;
+  virtual void copy(void* to, const void* from, size_t bytes, DeviceMemory::Way way, Queue queue = Queue::Compute) = 0;
 
   // What load() takes and the cache on disk keeps.
   virtual std::string compile(const std::string& source) = 0;
@@ -78,10 +83,16 @@ class Driver {
     return false;
   }
 
-  // A mark behind what has been begun.
-  virtual EventHandle record() = 0;
+  // A mark behind what has been begun on a queue.
+  virtual EventHandle record(Queue queue = Queue::Compute) = 0;
   // Returns when everything before the mark has ended; the mark is gone then.
   virtual void wait(EventHandle event) = 0;
+  // What is begun on the queue from now on runs when the mark is reached.
+  virtual void follow(Queue queue, EventHandle event) = 0;
+  // Whether follow() takes marks of that driver, and copies reach memory that it has pinned.
+  virtual bool knows(const Driver& other) const { return this == &other; }
+  // Nobody wants to know any more.
+  virtual void forget(EventHandle event) noexcept = 0;
 
  protected:
   DriverInfo info_;

@@ -19,14 +19,26 @@ bool find_driver(void* library, Api& api) {
          find(library, "cuMemcpyDtoHAsync_v2", api.memcpy_dtoh_async) &&
          find(library, "cuMemcpyDtoDAsync_v2", api.memcpy_dtod_async) &&
          find(library, "cuStreamCreate", api.stream_create) &&
-         find(library, "cuStreamDestroy_v2", api.stream_destroy) && find(library, "cuEventCreate", api.event_create) &&
-         find(library, "cuEventRecord", api.event_record) &&
+         find(library, "cuStreamDestroy_v2", api.stream_destroy) &&
+         find(library, "cuStreamWaitEvent", api.stream_wait_event) &&
+         find(library, "cuEventCreate", api.event_create) && find(library, "cuEventRecord", api.event_record) &&
          find(library, "cuEventSynchronize", api.event_synchronize) &&
          find(library, "cuEventDestroy_v2", api.event_destroy) &&
          find(library, "cuModuleLoadData", api.module_load_data) &&
          find(library, "cuModuleUnload", api.module_unload) &&
          find(library, "cuModuleGetFunction", api.module_get_function) &&
          find(library, "cuLaunchKernel", api.launch_kernel) && find(library, "cuGetErrorString", api.get_error_string);
+}
+
+void find_graphs(void* library, Api& api) {
+  if (find(library, "cuStreamBeginCapture_v2", api.stream_begin_capture) &&
+      find(library, "cuStreamEndCapture", api.stream_end_capture) &&
+      find(library, "cuGraphInstantiateWithFlags", api.graph_instantiate) &&
+      find(library, "cuGraphLaunch", api.graph_launch) && find(library, "cuGraphExecDestroy", api.graph_exec_destroy) &&
+      find(library, "cuGraphDestroy", api.graph_destroy)) {
+    return;
+  }
+  api.stream_begin_capture = nullptr;
 }
 
 bool find_compiler(void* library, Api& api) {
@@ -56,6 +68,7 @@ const Api* open_api() {
     const Api* compiler = open_compiler();
     if (!compiler) return false;
     api = *compiler;
+    find_graphs(driver, api);
     return find_driver(driver, api);
   }();
   return there ? &api : nullptr;

@@ -13,6 +13,8 @@ using Stream = struct CUstream_st*;
 using Event = struct CUevent_st*;
 using Module = struct CUmod_st*;
 using Function = struct CUfunc_st*;
+using Graph = struct CUgraph_st*;
+using GraphExec = struct CUgraphExec_st*;
 using Address = unsigned long long;
 using CompilerProgram = struct _nvrtcProgram*;
 
@@ -25,7 +27,7 @@ enum : int {
   kLaunchFailed = 719,
 };
 enum : int { kMultiprocessors = 16, kMajor = 75, kMinor = 76 };  // attributes of a device
-enum : unsigned { kNonBlockingStream = 1, kNoTiming = 2 };
+enum : unsigned { kNonBlockingStream = 1, kNoTiming = 2, kPortable = 1 };
 
 struct Api {
   int (*init)(unsigned);
@@ -46,6 +48,7 @@ struct Api {
   int (*memcpy_dtod_async)(Address, Address, size_t, Stream);
   int (*stream_create)(Stream*, unsigned);
   int (*stream_destroy)(Stream);
+  int (*stream_wait_event)(Stream, Event, unsigned);
   int (*event_create)(Event*, unsigned);
   int (*event_record)(Event, Stream);
   int (*event_synchronize)(Event);
@@ -56,6 +59,14 @@ struct Api {
   int (*launch_kernel)(Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream, void**,
                        void**);
   int (*get_error_string)(int, const char**);
+
+  // Graphs: all null with a driver that lacks one of them (before CUDA 11.4).
+  int (*stream_begin_capture)(Stream, int);
+  int (*stream_end_capture)(Stream, Graph*);
+  int (*graph_instantiate)(GraphExec*, Graph, unsigned long long);
+  int (*graph_launch)(GraphExec, Stream);
+  int (*graph_exec_destroy)(GraphExec);
+  int (*graph_destroy)(Graph);
 
   // NVRTC, the compiler.
   int (*create_program)(CompilerProgram*, const char*, const char*, int, const char* const*, const char* const*);

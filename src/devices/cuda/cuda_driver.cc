@@ -1,9 +1,11 @@
 #include "devices/cuda/cuda_driver.h"
 
 #include <algorithm>
+#include <array>
 #include <mutex>
 
 #include "base/errors.h"
+#include "devices/cuda/replay.h"
 
 namespace weir::cuda {
 namespace {
@@ -12,12 +14,13 @@ using accelerator::Argument;
 using accelerator::EventHandle;
 using accelerator::KernelHandle;
 using accelerator::ProgramHandle;
+using accelerator::Queue;
 using accelerator::Region;
 using Way = DeviceMemory::Way;
 
 Address address(const void* pointer) { return reinterpret_cast<Address>(pointer); }
 
-// The primary context of a device, one stream in it.
+// The primary context of a device, a stream in it for each queue.
 class CudaDriver final : public accelerator::Driver {
  public:
   CudaDriver(const Api& api, int number, const Libraries& libraries) : api_(api), libraries_(libraries) {
@@ -41,7 +44,8 @@ class CudaDriver final : public accelerator::Driver {
     info_.has_double = true;
     require(api_.primary_ctx_retain(&context_, device_), "cuDevicePrimaryCtxRetain");
     enter();
-    require(api_.stream_create(&stream_, kNonBlockingStream), "cuStreamCreate");
+    for (Stream& stream : streams_) require(api_.stream_create(&stream, kNonBlockingStream), "cuStreamCreate");
+    replay_.emplace(api_, stream());
   }
 
   // The primary context stays: others of the process may use it.
@@ -49,9 +53,12 @@ class CudaDriver final : public accelerator::Driver {
     if (api_.ctx_set_current(context_) != kSuccess) return;
     blas_.reset();
     dnn_.reset();
+    replay_.reset();
+    for (Stream stream : streams_) {
+      if (stream) api_.stream_destroy(stream);
+    }
     for (Event event : events_) api_.event_destroy(event);
     for (Module module : modules_) api_.module_unload(module);
-    if (stream_) api_.stream_destroy(stream_);
   }
 
   Region allocate(size_t bytes) override {
@@ -62,13 +69,18 @@ class CudaDriver final : public accelerator::Driver {
   }
 
   void release(const Region& region) noexcept override {
-    if (api_.ctx_set_current(context_) == kSuccess) api_.mem_free(address(region.base));
+    try {
+      enter();
+      const auto turn = my_turn(Queue::Compute);  // launches that were gathered may use it
+      api_.mem_free(address(region.base));
+    } catch (const Error&) {  // the device is lost, and its memory with it
+    }
   }
 
   void* pin(size_t bytes) override {
     enter();
     void* data = nullptr;
-    require(api_.mem_host_alloc(&data, bytes, 0), "cuMemHostAlloc");
+    require(api_.mem_host_alloc(&data, bytes, kPortable), "cuMemHostAlloc");
     return data;
   }
 
@@ -76,14 +88,16 @@ class CudaDriver final : public accelerator::Driver {
     if (api_.ctx_set_current(context_) == kSuccess) api_.mem_free_host(data);
   }
 
-  void copy(void* to, const void* from, size_t bytes, Way way) override {
+  void copy(void* to, const void* from, size_t bytes, Way way, Queue queue) override {
     enter();
+    const auto turn = my_turn(queue);
+    Stream stream = streams_[static_cast<size_t>(queue)];
     if (way == Way::FromHost) {
-      require(api_.memcpy_htod_async(address(to), from, bytes, stream_), "cuMemcpyHtoDAsync");
+      require(api_.memcpy_htod_async(address(to), from, bytes, stream), "cuMemcpyHtoDAsync");
     } else if (way == Way::ToHost) {
-      require(api_.memcpy_dtoh_async(to, address(from), bytes, stream_), "cuMemcpyDtoHAsync");
+      require(api_.memcpy_dtoh_async(to, address(from), bytes, stream), "cuMemcpyDtoHAsync");
     } else {
-      require(api_.memcpy_dtod_async(address(to), address(from), bytes, stream_), "cuMemcpyDtoDAsync");
+      require(api_.memcpy_dtod_async(address(to), address(from), bytes, stream), "cuMemcpyDtoDAsync");
     }
   }
 
@@ -108,22 +122,23 @@ class CudaDriver final : public accelerator::Driver {
   // A buffer is an address and an offset, as the dialect has it; here the address is all.
   void launch(KernelHandle kernel, int groups, std::span<const Argument> arguments) override {
     constexpr size_t kMost = 96;
-    const void* parameters[kMost];
+    Replay::Parameter parameters[kMost];
     const void* addresses[kMost];
     static constexpr uint64_t kNoOffset = 0;
     size_t count = 0;
     for (size_t i = 0; i < arguments.size(); ++i) {
       if (arguments[i].bytes > 0) {
-        parameters[count++] = arguments[i].data;
+        parameters[count++] = {arguments[i].data, arguments[i].bytes};
       } else {
         addresses[i] = arguments[i].data;
-        parameters[count++] = &addresses[i];
-        parameters[count++] = &kNoOffset;
+        parameters[count++] = {&addresses[i], sizeof addresses[i]};
+        parameters[count++] = {&kNoOffset, sizeof kNoOffset};
       }
     }
     enter();
-    require(api_.launch_kernel(static_cast<Function>(kernel), static_cast<unsigned>(groups), 1, 1,
-                               accelerator::kGroupItems, 1, 1, 0, stream_, const_cast<void**>(parameters), nullptr),
+    std::lock_guard lock(launch_mutex_);
+    require(replay_->launch(static_cast<Function>(kernel), static_cast<unsigned>(groups), accelerator::kGroupItems,
+                            {parameters, count}),
             "cuLaunchKernel");
   }
 
@@ -131,10 +146,11 @@ class CudaDriver final : public accelerator::Driver {
     std::call_once(blas_asked_, [&] {
       const BlasApi* api = libraries_.blas ? libraries_.blas() : nullptr;
       enter();
-      if (api) blas_ = std::make_unique<Blas>(*api, stream_);
+      if (api) blas_ = std::make_unique<Blas>(*api, stream());
     });
     if (!blas_) return false;
     enter();
+    const auto turn = my_turn(Queue::Compute);
     return blas_->multiply(p, a, b, c);
   }
 
@@ -143,7 +159,7 @@ class CudaDriver final : public accelerator::Driver {
       const DnnApi* api = libraries_.dnn ? libraries_.dnn() : nullptr;
       const auto most = static_cast<size_t>(std::min<int64_t>(info_.memory / 16, int64_t{1} << 30));
       enter();
-      if (api) dnn_ = std::make_unique<Dnn>(*api, stream_, most);
+      if (api) dnn_ = std::make_unique<Dnn>(*api, stream(), most);
     });
     if (!dnn_) return std::nullopt;
     enter();
@@ -153,11 +169,13 @@ class CudaDriver final : public accelerator::Driver {
   bool convolve(const accelerator::Convolution& c, const void* first, const void* second, void* result,
                 void* scratch) override {
     if (!convolution_scratch(c)) return false;
+    const auto turn = my_turn(Queue::Compute);
     return dnn_->convolve(c, first, second, result, scratch);
   }
 
-  EventHandle record() override {
+  EventHandle record(Queue queue) override {
     enter();
+    const auto turn = my_turn(queue);
     Event event = nullptr;
     {
       std::lock_guard lock(mutex_);
@@ -167,7 +185,7 @@ class CudaDriver final : public accelerator::Driver {
       }
     }
     if (!event) require(api_.event_create(&event, kNoTiming), "cuEventCreate");
-    const int status = api_.event_record(event, stream_);
+    const int status = api_.event_record(event, streams_[static_cast<size_t>(queue)]);
     if (status != kSuccess) give_back(event);
     require(status, "cuEventRecord");
     return event;
@@ -181,7 +199,26 @@ class CudaDriver final : public accelerator::Driver {
     require(status, "cuEventSynchronize");
   }
 
+  void follow(Queue queue, EventHandle event) override {
+    enter();
+    const auto turn = my_turn(queue);
+    require(api_.stream_wait_event(streams_[static_cast<size_t>(queue)], static_cast<Event>(event), 0),
+            "cuStreamWaitEvent");
+  }
+
+  bool knows(const Driver& other) const override { return other.info().kind == info_.kind; }
+  void forget(EventHandle event) noexcept override { give_back(static_cast<Event>(event)); }
+
  private:
+  // For what is begun on a queue: launches that were gathered come before it, and nobody captures them meanwhile.
+  std::unique_lock<std::mutex> my_turn(Queue queue) {
+    if (queue != Queue::Compute) return {};
+    std::unique_lock lock(launch_mutex_);
+    require(replay_->flush(), "cuLaunchKernel");
+    return lock;
+  }
+  Stream stream() const { return streams_[static_cast<size_t>(Queue::Compute)]; }
+
   void give_back(Event event) {
     std::lock_guard lock(mutex_);
     events_.push_back(event);
@@ -213,10 +250,12 @@ class CudaDriver final : public accelerator::Driver {
   DeviceId device_ = 0;
   std::string architecture_;
   Context context_ = nullptr;
-  Stream stream_ = nullptr;
+  std::array<Stream, accelerator::kQueues> streams_{};
   std::mutex mutex_;
   std::vector<Event> events_;
   std::vector<Module> modules_;
+  std::mutex launch_mutex_;
+  std::optional<Replay> replay_;
   std::once_flag blas_asked_, dnn_asked_;
   std::unique_ptr<Blas> blas_;
   std::unique_ptr<Dnn> dnn_;

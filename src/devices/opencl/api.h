@@ -79,6 +79,7 @@ struct Api {
                               int32_t*);
   int32_t (*enqueue_unmap_mem_object)(CommandQueue, Mem, void*, uint32_t, const Event*, Event*);
   int32_t (*enqueue_marker)(CommandQueue, uint32_t, const Event*, Event*);
+  int32_t (*enqueue_barrier)(CommandQueue, uint32_t, const Event*, Event*);
   int32_t (*wait_for_events)(uint32_t, const Event*);
   int32_t (*release_event)(Event);
   int32_t (*flush)(CommandQueue);

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstdlib>
 #include <cstring>
@@ -23,6 +24,7 @@ using accelerator::Argument;
 using accelerator::EventHandle;
 using accelerator::KernelHandle;
 using accelerator::ProgramHandle;
+using accelerator::Queue;
 using accelerator::Region;
 using Way = DeviceMemory::Way;
 
@@ -56,8 +58,10 @@ class OpenClDriver final : public accelerator::Driver {
     int32_t status = kSuccess;
     context_ = api_.create_context(nullptr, 1, &device_, nullptr, nullptr, &status);
     require(status, "clCreateContext");
-    queue_ = api_.create_command_queue(context_, device_, 0, &status);
-    require(status, "clCreateCommandQueue");
+    for (CommandQueue& queue : queues_) {
+      queue = api_.create_command_queue(context_, device_, 0, &status);
+      require(status, "clCreateCommandQueue");
+    }
   }
 
   ~OpenClDriver() override {
@@ -66,7 +70,9 @@ class OpenClDriver final : public accelerator::Driver {
       delete kernel;
     }
     for (Program program : programs_) api_.release_program(program);
-    if (queue_) api_.release_command_queue(queue_);
+    for (CommandQueue queue : queues_) {
+      if (queue) api_.release_command_queue(queue);
+    }
     if (context_) api_.release_context(context_);
   }
 
@@ -101,7 +107,7 @@ class OpenClDriver final : public accelerator::Driver {
     Mem memory = api_.create_buffer(context_, kMemReadWrite | kMemAllocHostPtr, bytes, nullptr, &status);
     require(status, "clCreateBuffer");
     void* data =
-        api_.enqueue_map_buffer(queue_, memory, 1, kMapRead | kMapWrite, 0, bytes, 0, nullptr, nullptr, &status);
+        api_.enqueue_map_buffer(queues_[0], memory, 1, kMapRead | kMapWrite, 0, bytes, 0, nullptr, nullptr, &status);
     if (status != kSuccess) api_.release_mem_object(memory);
     require(status, "clEnqueueMapBuffer");
     std::unique_lock lock(regions_mutex_);
@@ -113,23 +119,24 @@ class OpenClDriver final : public accelerator::Driver {
     std::unique_lock lock(regions_mutex_);
     auto found = pinned_.find(data);
     if (found == pinned_.end()) return;
-    api_.enqueue_unmap_mem_object(queue_, found->second, data, 0, nullptr, nullptr);
+    api_.enqueue_unmap_mem_object(queues_[0], found->second, data, 0, nullptr, nullptr);
     api_.release_mem_object(found->second);
     pinned_.erase(found);
   }
 
-  void copy(void* to, const void* from, size_t bytes, Way way) override {
+  void copy(void* to, const void* from, size_t bytes, Way way, Queue on) override {
+    CommandQueue queue = queues_[static_cast<size_t>(on)];
     if (way == Way::FromHost) {
       const Place there = place_of(to);
-      require(api_.enqueue_write_buffer(queue_, there.memory, 0, there.offset, bytes, from, 0, nullptr, nullptr),
+      require(api_.enqueue_write_buffer(queue, there.memory, 0, there.offset, bytes, from, 0, nullptr, nullptr),
               "clEnqueueWriteBuffer");
     } else if (way == Way::ToHost) {
       const Place here = place_of(from);
-      require(api_.enqueue_read_buffer(queue_, here.memory, 0, here.offset, bytes, to, 0, nullptr, nullptr),
+      require(api_.enqueue_read_buffer(queue, here.memory, 0, here.offset, bytes, to, 0, nullptr, nullptr),
               "clEnqueueReadBuffer");
     } else {
       const Place here = place_of(from), there = place_of(to);
-      require(api_.enqueue_copy_buffer(queue_, here.memory, there.memory, here.offset, there.offset, bytes, 0, nullptr,
+      require(api_.enqueue_copy_buffer(queue, here.memory, there.memory, here.offset, there.offset, bytes, 0, nullptr,
                                        nullptr),
               "clEnqueueCopyBuffer");
     }
@@ -194,7 +201,7 @@ class OpenClDriver final : public accelerator::Driver {
       require(api_.set_kernel_arg(kernel.object, index++, sizeof offset, &offset), "clSetKernelArg");
     }
     const size_t local = accelerator::kGroupItems, global = local * static_cast<size_t>(groups);
-    require(api_.enqueue_nd_range_kernel(queue_, kernel.object, 1, nullptr, &global, &local, 0, nullptr, nullptr),
+    require(api_.enqueue_nd_range_kernel(queues_[0], kernel.object, 1, nullptr, &global, &local, 0, nullptr, nullptr),
             "clEnqueueNDRangeKernel");
   }
 
@@ -206,10 +213,11 @@ class OpenClDriver final : public accelerator::Driver {
                                     : multiply_as<float>(blast->sgemm, blast->sgemm_batched, p, a, b, c);
   }
 
-  EventHandle record() override {
+  EventHandle record(Queue on) override {
+    CommandQueue queue = queues_[static_cast<size_t>(on)];
     Event event = nullptr;
-    require(api_.enqueue_marker(queue_, 0, nullptr, &event), "clEnqueueMarkerWithWaitList");
-    require(api_.flush(queue_), "clFlush");
+    require(api_.enqueue_marker(queue, 0, nullptr, &event), "clEnqueueMarkerWithWaitList");
+    require(api_.flush(queue), "clFlush");  // whoever waits for the mark, on another queue too, does not do that
     return event;
   }
 
@@ -219,6 +227,14 @@ class OpenClDriver final : public accelerator::Driver {
     api_.release_event(mark);
     require(status, "clWaitForEvents");
   }
+
+  void follow(Queue queue, EventHandle event) override {
+    const auto mark = static_cast<Event>(event);
+    require(api_.enqueue_barrier(queues_[static_cast<size_t>(queue)], 1, &mark, nullptr),
+            "clEnqueueBarrierWithWaitList");
+  }
+
+  void forget(EventHandle event) noexcept override { api_.release_event(static_cast<Event>(event)); }
 
  private:
   struct Kernel {
@@ -247,11 +263,11 @@ class OpenClDriver final : public accelerator::Driver {
                  c_offset = at_c.offset / sizeof(T);
     if (p.batch == 1) {
       return single(kRowMajor, turn_a, turn_b, m, n, k, T{1}, at_a.memory, a_offset, a_row, at_b.memory, b_offset,
-                    b_row, T{0}, at_c.memory, c_offset, n, &queue_, nullptr) == kSuccess;
+                    b_row, T{0}, at_c.memory, c_offset, n, &queues_[0], nullptr) == kSuccess;
     }
     return batched(kRowMajor, turn_a, turn_b, m, n, k, T{1}, at_a.memory, a_offset, a_row,
                    static_cast<size_t>(p.a_batch), at_b.memory, b_offset, b_row, static_cast<size_t>(p.b_batch), T{0},
-                   at_c.memory, c_offset, n, m * n, static_cast<size_t>(p.batch), &queue_, nullptr) == kSuccess;
+                   at_c.memory, c_offset, n, m * n, static_cast<size_t>(p.batch), &queues_[0], nullptr) == kSuccess;
   }
 
   Place place_of(const void* address) const {
@@ -295,7 +311,7 @@ class OpenClDriver final : public accelerator::Driver {
   const BlastApi* (*blast_)();
   const int64_t least_product_;
   Context context_ = nullptr;
-  CommandQueue queue_ = nullptr;
+  std::array<CommandQueue, accelerator::kQueues> queues_{};
   mutable std::shared_mutex regions_mutex_;  // and of all that follows
   std::map<const char*, Region> regions_;
   std::map<void*, Mem> pinned_;

@@ -23,6 +23,7 @@ struct State {
   std::vector<Access> inputs;
   bool strided = false;
   Ints sizes = {};
+  std::vector<KernelRef> sums;
 };
 
 int64_t size_at(const Shape& shape, int dim, int rank) {
@@ -167,6 +168,28 @@ State prepare_single(PrepareContext& c) {
   return state;
 }
 
+// Sums of more values than a kernel takes: of some at first, and then of the sum so far and some more.
+constexpr int kMostSummed = 20;
+
+State prepare_sum(PrepareContext& c) {
+  if (c.inputs() <= kMostSummed) return prepare_single(c);
+  State state;
+  const DType type = c.node().type();
+  for (int left = c.inputs(), sum = 0; left > 0; sum = 1) {
+    const int some = std::min(left, kMostSummed - sum);
+    ElementwiseProgram program;
+    program.inputs = some + sum;
+    int result = 0;
+    for (int i = 1; i < program.inputs; ++i) result = program.add(BinaryFn::Add, result, i);
+    program.outputs = {result};
+    const std::vector<DType> types(static_cast<size_t>(program.inputs), type);
+    const std::vector<Reach> reaches(types.size(), Reach::Direct);
+    state.sums.push_back(intern_kernel("elementwise", elementwise_text(program, types, type, reaches)));
+    left -= some;
+  }
+  return state;
+}
+
 // Operations whose rows have no body of their own.
 State prepare_select(PrepareContext& c) {
   ElementwiseProgram program;
@@ -197,6 +220,22 @@ void run(KernelContext& c) {
   launch.items(c.output_elements());
 }
 
+void run_sum(KernelContext& c) {
+  const State& state = c.state<State>();
+  if (state.sums.empty()) return run(c);
+  // The output may be the place of any input, so it is written at last.
+  Tensor so_far = temporary(c.dtype(0), c.output_shape());
+  int next = 0;
+  for (size_t i = 0; i < state.sums.size(); ++i) {
+    Launch launch(state.sums[i]);
+    const int end = std::min(c.inputs(), next + kMostSummed - (i > 0));
+    if (i > 0) launch.buffer(so_far.raw());
+    while (next < end) launch.buffer(c.raw_input(next++));
+    const bool last = i + 1 == state.sums.size();
+    launch.buffer(last ? c.raw_output() : so_far.mutable_raw()).count(c.output_elements()).items(c.output_elements());
+  }
+}
+
 bool fits_body(const NodeView& node, std::span<const DType> inputs, std::span<const DType>) {
   const ElementwiseBody& body = node.op().def->elementwise;
   switch (body.kind) {
@@ -205,13 +244,14 @@ bool fits_body(const NodeView& node, std::span<const DType> inputs, std::span<co
     case Kind::Binary:
       return has_function(body.binary, inputs[0]);
     case Kind::Sum:
-      return inputs.size() <= 20 && has_function(BinaryFn::Add, inputs[0]);
+      return has_function(BinaryFn::Add, inputs[0]);
     default:
       return true;
   }
 }
 
 constexpr Kernel kSingle = {.select = always<run>, .prepare = prepared<prepare_single>, .in_place = ~0u};
+constexpr Kernel kSum = {.select = always<run_sum>, .prepare = prepared<prepare_sum>, .in_place = ~0u};
 // As many bytes are not as many elements when the types differ.
 constexpr Kernel kOtherType = {.select = always<run>, .prepare = prepared<prepare_single>};
 constexpr Kernel kFused = {.select = always<run>, .prepare = prepared<prepare_fused>, .in_place = ~0u};
@@ -228,7 +268,7 @@ std::span<const KernelRow> elementwise_kernels() {
       const bool other_type = body.kind == Kind::Cast || body.kind == Kind::Select ||
                               (body.kind == Kind::Unary && gives_truth(body.unary)) ||
                               (body.kind == Kind::Binary && gives_truth(body.binary));
-      all.push_back({def->name, other_type ? kOtherType : kSingle, fits_body});
+      all.push_back({def->name, other_type ? kOtherType : body.kind == Kind::Sum ? kSum : kSingle, fits_body});
     }
     all.push_back({"_FusedElementwise", kFused, nullptr});
     all.push_back({"SelectV2", {.select = always<run>, .prepare = prepared<prepare_select>}, nullptr});
