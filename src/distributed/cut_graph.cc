@@ -1,12 +1,14 @@
 #include "distributed/cut_graph.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
 #include "base/errors.h"
-#include "distributed/part.h"
+#include "distributed/part_graph.h"
 #include "graph/function_def.h"
 #include "graph/node.h"
+#include "ops/control/dataflow.h"
 #include "tensor/tensor_proto.h"
 
 namespace weir::distributed {
@@ -57,6 +59,9 @@ class Cutter {
          const CutNames& names)
       : graph_(graph), step_(step), needed_(needed), assignment_(assignment), names_(names) {
     for (size_t i = 0; i < step.feeds.size(); ++i) fed_.emplace(source_of(graph, step.feeds[i]), static_cast<int>(i));
+    may_be_dead_ = std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node* node) {
+      return ops::dataflow_kind(*node->op) != ops::DataflowKind::None;
+    });
   }
 
   std::vector<CutPart> run() {
@@ -220,7 +225,7 @@ class Cutter {
     recv.set_name(unique("_recv_" + name));
     recv.set_op("_Recv");
     attr(recv, "tensor_type").set_type(static_cast<proto::DataType>(type));
-    shape_to_proto(shape, *attr(recv, kShapeAttr).mutable_shape());
+    if (!may_be_dead_) shape_to_proto(shape, *attr(recv, kShapeAttr).mutable_shape());
     describe(recv, from_device, incarnation, to_device, tensor_name, false);
     place(recv, to);
     known->second = recv.name();
@@ -278,6 +283,7 @@ class Cutter {
   const Assignment& assignment_;
   const CutNames& names_;
   std::vector<CutPart> parts_;
+  bool may_be_dead_ = false;  // what goes from task to task: the graph has Switches of its own
   std::map<Source, int> fed_;
   std::set<std::pair<int, int>> added_;                     // nodes, by part
   std::map<std::pair<int, int>, std::string> fed_in_;       // by feed and part

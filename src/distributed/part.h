@@ -11,11 +11,6 @@
 
 namespace weir::distributed {
 
-// An attribute of _Recv: what the sender knows of the value's shape.
-inline const std::string kShapeAttr = "_weir_shape";
-// And of what ends at the master: it comes or goes in one of several calls of the step.
-inline const std::string kPartialAttr = "_weir_partial";
-
 // A part of a graph as a master registers it: nodes _Send and _Recv stand where it was cut. Those that end at the
 // master become what is fed and fetched; the others meet their like in other tasks, by the number of the step.
 //

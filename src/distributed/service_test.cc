@@ -235,63 +235,6 @@ TEST(Service, RunsARequestThatComesTwiceOnce) {
   EXPECT_EQ(client.run({"out/sum:0"}, {}, {{"x:0", Tensor(1.f)}}).at(0).scalar<float>(), 2.f);
 }
 
-// What TensorFlow's master gives a task when it has cut a conditional behind its Switch.
-TEST(Part, SendsBothSidesOfASwitchOneOfThemDead) {
-  proto::GraphDef graph;
-  const std::string here = "/job:ps/replica:0/task:0/device:CPU:0", there = "/job:worker/replica:0/task:0/device:CPU:0";
-  auto add = [&](const std::string& name, const std::string& op,
-                 const std::vector<std::string>& inputs) -> proto::NodeDef& {
-    proto::NodeDef& node = *graph.add_node();
-    node.set_name(name);
-    node.set_op(op);
-    for (const std::string& input : inputs) node.add_input(input);
-    return node;
-  };
-  auto attr = [](proto::NodeDef& node, const std::string& name) -> proto::AttrValue& {
-    return (*node.mutable_attr())[name];
-  };
-  Worker worker({.task = "/job:ps/replica:0/task:0", .session = {.task = "/job:ps/replica:0/task:0"}},
-                std::make_shared<Peers>(Jobs{{"ps", {{0, "ps0"}}}}, "/job:ps/replica:0/task:0", make_loopback(),
-                                        ConnectOptions()));
-  auto describe = [&](proto::NodeDef& node, const std::string& name) {
-    attr(node, "tensor_name").set_s(name);
-    attr(node, "send_device").set_s(here);
-    attr(node, "send_device_incarnation").set_i(static_cast<int64_t>(worker.incarnation()));
-    attr(node, "recv_device").set_s(there);
-  };
-  for (const std::string name : {"p", "x"}) {
-    proto::NodeDef& fed = add(name, "_Recv", {});
-    attr(fed, "tensor_type").set_type(name == "p" ? proto::DT_BOOL : proto::DT_FLOAT);
-    describe(fed, name);
-    attr(fed, "client_terminated").set_b(true);
-  }
-  attr(add("split", "Switch", {"x", "p"}), "T").set_type(proto::DT_FLOAT);
-  attr(add("negative", "Neg", {"split:1"}), "T").set_type(proto::DT_FLOAT);
-  for (const std::string source : {"split", "negative"}) {
-    proto::NodeDef& send = add("send_" + source, "_Send", {source});
-    attr(send, "T").set_type(proto::DT_FLOAT);
-    describe(send, source);
-  }
-  const std::string handle = worker.register_graph("", graph, false);
-  auto key = [&](const std::string& name) { return rendezvous_key(here, worker.incarnation(), there, name); };
-  for (int64_t step = 1; step <= 4; ++step) {
-    const bool p = step % 2 == 0;
-    worker.run({.graph = handle, .step = step, .sends = {{key("p"), Tensor(p)}, {key("x"), Tensor(3.f)}}});
-    for (const std::string name : {"split", "negative"}) {
-      int ended = 0;
-      worker.steps().receive_here(step, key(name), {}, [&](const Tensor& value, const std::exception_ptr& failed) {
-        ++ended;
-        EXPECT_FALSE(failed);
-        EXPECT_EQ(value.valid(), p == (name == "negative"));
-        if (value.valid()) {
-          EXPECT_EQ(value.scalar<float>(), p ? -3.f : 3.f);
-        }
-      });
-      EXPECT_EQ(ended, 1) << name << " was not sent";
-    }
-  }
-}
-
 TEST(StepTable, ForgetsWhatAClosedSessionHasLeft) {
   StepTable table("/job:ps/replica:0/task:0", 7, nullptr);
   const std::string key =
@@ -402,13 +345,16 @@ TEST(Service, EndsAStepAtItsDeadline) {
                .inputs = {queue},
                .attrs = {{"component_types", std::vector<DType>{float32}}}});
   }
-  LocalClient client(cluster, graph, 200);
-  try {
-    client.run({"take:0"});
-    FAIL();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), Code::DeadlineExceeded) << e.what();
-  }
+  const LocalClient client(cluster, graph);
+  proto::RunStepRequest request;
+  request.set_session_handle(client.handle());
+  request.add_fetch("take:0");
+  request.mutable_options()->set_timeout_in_ms(200);  // of the step alone: a busy machine makes sessions slowly
+  const Reply reply = cluster.ask("worker0", kMasterService + "RunStep", encode(request));
+  proto::RunStepResponse response;
+  if (reply.code == Code::Ok) decode(reply.body, response);
+  EXPECT_EQ(reply.code == Code::Ok ? static_cast<Code>(response.status_code()) : reply.code, Code::DeadlineExceeded)
+      << reply.error;
 }
 
 TEST(Wire, TensorsOfEveryKindComeBackAsTheyWent) {

@@ -35,12 +35,14 @@ void for_each_callee(const proto::FunctionDef& function, const Visit& visit) {
 
 class Importer {
  public:
-  Importer(Graph& graph, const proto::GraphDef& message, const ImportOptions& options, bool extends = false)
+  Importer(Graph& graph, const proto::GraphDef& message, const ImportOptions& options, bool extends = false,
+           ControlFlow control_flow = ControlFlow::Bodies)
       : graph_(graph),
         adapted_(without_later_operations(message)),
         message_(adapted_ ? *adapted_ : message),
         options_(options),
-        extends_(extends) {}
+        extends_(extends),
+        control_flow_(control_flow) {}
 
   ImportResult run() {
     check_versions();
@@ -49,7 +51,7 @@ class Importer {
     if (!options_.prefix.empty()) prefix_ = graph_.name_scope(options_.prefix).name();
     make_plan();
     try {
-      import_control_flow(plan_);
+      if (control_flow_ == ControlFlow::Bodies) import_control_flow(plan_);
     } catch (const Error& e) {
       // What extends a graph may be a part of a conditional or loop.
       if (e.code() != Code::Unimplemented && !(extends_ && e.code() == Code::InvalidArgument)) throw;
@@ -472,6 +474,7 @@ class Importer {
   const proto::GraphDef& message_;
   const ImportOptions& options_;
   const bool extends_;  // nodes may stand beside those that the graph has
+  const ControlFlow control_flow_;
   std::string prefix_;  // "" or "import/"
   ImportPlan plan_;
   MappedNames mapped_;
@@ -488,8 +491,9 @@ class Importer {
 
 }  // namespace
 
-ImportResult import_graph(Graph& graph, const proto::GraphDef& message, const ImportOptions& options) {
-  return Importer(graph, message, options).run();
+ImportResult import_graph(Graph& graph, const proto::GraphDef& message, const ImportOptions& options,
+                          ControlFlow control_flow) {
+  return Importer(graph, message, options, /*extends=*/false, control_flow).run();
 }
 
 void extend_graph(Graph& graph, const proto::GraphDef& message, const ImportOptions& options, ImportAliases* aliases) {

@@ -6,6 +6,7 @@
 
 #include "base/errors.h"
 #include "graph/graph_impl.h"
+#include "runtime/dataflow_exchange.h"
 #include "runtime/dataflow_parts.h"
 #include "runtime/values.h"
 
@@ -89,6 +90,7 @@ struct Iteration {
 // One run of a loop; of the whole, the outermost.
 struct FrameRun {
   int frame = 0;
+  DataflowFrameName name;
   FrameRun* parent = nullptr;
   int64_t parent_iteration = 0;
   int enters = 0;  // that have not come
@@ -98,12 +100,30 @@ struct FrameRun {
   std::unordered_set<int> left;                  // Exits that have given a value
 };
 
+// A unit that is due in an iteration.
+struct Ready {
+  FrameRun* frame;
+  int64_t iteration;
+  int unit;
+};
+
+// One that goes on by itself.
+struct Begun {
+  Ready at;
+  Inbox inbox;
+  std::vector<Token> outputs;
+};
+
 }  // namespace
 
 class Dataflow::Run {
  public:
   Run(Dataflow& dataflow, const RunControl& control, Tracer* tracer)
-      : structure_(*dataflow.structure_), dataflow_(dataflow), control_(control), tracer_(tracer) {
+      : structure_(*dataflow.structure_),
+        dataflow_(dataflow),
+        exchange_(make_exchange(dataflow, control)),
+        control_(exchange_ ? exchange_->control() : control),
+        tracer_(tracer) {
     root_ = &frames_.emplace_back();
     wanted_.resize(structure_.units.size());
     for (const DataflowSource& fetch : structure_.fetches) {
@@ -120,23 +140,27 @@ class Dataflow::Run {
     std::vector<Token> fed;
     for (const Value& feed : feeds) fed.emplace_back(feed);
     if (wanted_[0]) results_[0] = fed;
+    if (structure_.step_feed >= 0) {
+      step_ = *static_cast<const int64_t*>(feeds[static_cast<size_t>(structure_.step_feed)].data);
+    }
     deliver(*root_, 0, 0, fed, true);
-    while (!ready_.empty()) {
+    while (!ready_.empty() || (exchange_ && exchange_->expects())) {
+      control_.check();
+      if (ready_.empty()) {
+        take_over(exchange_->take());
+        continue;
+      }
       const Ready next = ready_.front();
       ready_.pop_front();
-      control_.check();
-      execute(next);
-      done(*next.frame, next.iteration);
+      if (execute(next)) done(*next.frame, next.iteration);
     }
     give(results);
   }
 
  private:
-  struct Ready {
-    FrameRun* frame;
-    int64_t iteration;
-    int unit;
-  };
+  static std::unique_ptr<DataflowExchange> make_exchange(const Dataflow& dataflow, const RunControl& control) {
+    return dataflow.rendezvous_ ? std::make_unique<DataflowExchange>(control) : nullptr;
+  }
 
   const DataflowUnit& unit(int index) const { return structure_.units[static_cast<size_t>(index)]; }
 
@@ -217,7 +241,8 @@ class Dataflow::Run {
     for (int waiting : from.waiting) arrive_control(frame, iteration, waiting, alive);
   }
 
-  void execute(const Ready& ready) {
+  // False: the unit goes on by itself.
+  bool execute(const Ready& ready) {
     const DataflowUnit& at = unit(ready.unit);
     FrameRun& frame = *ready.frame;
     Inbox inbox = std::move(frame.iterations[ready.iteration].inboxes[ready.unit]);
@@ -226,6 +251,10 @@ class Dataflow::Run {
     std::vector<Token> outputs(static_cast<size_t>(at.outputs));
     FrameRun* to = &frame;
     int64_t to_iteration = ready.iteration;
+    if (at.part && alive && at.waits) {
+      begin_part(ready, std::move(inbox));
+      return false;
+    }
     if (at.part) {
       if (alive) run_part(at, inbox, outputs);
     } else {
@@ -241,22 +270,28 @@ class Dataflow::Run {
           break;
         case DataflowKind::Enter:
           enter(ready, at, alive ? inbox.inputs[0] : Token());
-          return;
+          return true;
         case DataflowKind::Exit:
-          if (!alive) return;  // told when the loop has ended, unless an iteration gives a value
-          if (!frame.left.insert(ready.unit).second) return;
+          if (!alive) return true;  // told when the loop has ended, unless an iteration gives a value
+          if (!frame.left.insert(ready.unit).second) return true;
           outputs[0] = inbox.inputs[0];
           to = frame.parent;
           to_iteration = frame.parent_iteration;
           break;
         case DataflowKind::NextIteration:
-          if (!alive) return;
+          if (!alive) return true;
           outputs[0] = inbox.inputs[0];
           to_iteration = ready.iteration + 1;
           next_iteration(frame, to_iteration);
           break;
         case DataflowKind::LoopCond:
           outputs[0] = inbox.inputs[0];
+          break;
+        case DataflowKind::Receive:  // also when what it waits for is dead: then so is what comes
+          receive(ready, at);
+          return false;
+        case DataflowKind::Send:
+          send(ready, at, alive ? inbox.inputs[0] : Token());
           break;
         case DataflowKind::Trigger:
         case DataflowKind::None:
@@ -266,6 +301,66 @@ class Dataflow::Run {
     const bool runs = alive || at.kind == DataflowKind::Trigger;
     if (to == root_ && wanted_[static_cast<size_t>(ready.unit)]) results_[ready.unit] = outputs;
     deliver(*to, to_iteration, ready.unit, outputs, runs);
+    return true;
+  }
+
+  void send(const Ready& ready, const DataflowUnit& at, const Token& token) {
+    const std::string key = ready.frame->name.in_key(at.key, ready.iteration, at.numbered_frames);
+    try {
+      if (!token.alive()) {
+        dataflow_.rendezvous_->send_dead(step_, key);
+      } else {
+        dataflow_.rendezvous_->send(step_, key, share(token.value()));
+      }
+    } catch (const Error& e) {
+      throw blamed(e, at);
+    }
+  }
+
+  void receive(const Ready& ready, const DataflowUnit& at) {
+    begun_.emplace(next_begun_, Begun{ready, {}, {}});
+    exchange_->receive(next_begun_++, *dataflow_.rendezvous_, step_,
+                       ready.frame->name.in_key(at.key, ready.iteration, at.numbered_frames));
+  }
+
+  void begin_part(const Ready& ready, Inbox inbox) {
+    const DataflowUnit& at = unit(ready.unit);
+    Begun& begun = begun_.emplace(next_begun_, Begun{ready, std::move(inbox), {}}).first->second;
+    begun.outputs.resize(static_cast<size_t>(at.outputs));
+    exchange_->run(next_begun_++, dataflow_.environment_.lanes,
+                   [this, &at, &begun] { run_part(at, begun.inbox, begun.outputs); });
+  }
+
+  // What has gone on by itself has ended.
+  void take_over(DataflowExchange::Arrival arrival) {
+    auto node = begun_.extract(arrival.id);
+    Begun& begun = node.mapped();
+    const DataflowUnit& at = unit(begun.at.unit);
+    if (arrival.error && at.part) std::rethrow_exception(arrival.error);
+    if (arrival.error) {
+      try {
+        std::rethrow_exception(arrival.error);
+      } catch (const Error& e) {
+        throw blamed(e, at);
+      }
+    }
+    bool alive = true;
+    if (!at.part) {
+      alive = arrival.value.valid();
+      if (alive && arrival.value.dtype() != at.type) {
+        throw blamed(error(Code::Internal, "a value of type {} came for '{}'; {} is wanted",
+                           dtype_name(arrival.value.dtype()), at.key, dtype_name(at.type)),
+                     at);
+      }
+      begun.outputs.push_back(alive ? token_of(arrival.value) : Token());
+    }
+    if (begun.at.frame == root_ && wanted_[static_cast<size_t>(begun.at.unit)]) results_[begun.at.unit] = begun.outputs;
+    deliver(*begun.at.frame, begun.at.iteration, begun.at.unit, begun.outputs, alive);
+    done(*begun.at.frame, begun.at.iteration);
+  }
+
+  static Error blamed(const Error& e, const DataflowUnit& at) {
+    return e.node().empty() ? e.blaming(at.node->op->name, at.node->name, at.node->line) : e;
   }
 
   static bool predicate(const DataflowUnit& at, const Token& token) {
@@ -277,11 +372,12 @@ class Dataflow::Run {
     return *static_cast<const bool*>(value.data);
   }
 
-  static Token number(int32_t value) {
-    const Tensor tensor(value);
+  static Token number(int32_t value) { return token_of(Tensor(value)); }
+
+  static Token token_of(const Tensor& tensor) {
     Value v;
-    v.dtype = DType::Int32;
-    v.own_shape = Shape{};
+    v.dtype = tensor.dtype();
+    v.own_shape = tensor.shape();
     v.shape = &v.own_shape;
     hold(v, tensor);
     Token token(v);
@@ -303,7 +399,7 @@ class Dataflow::Run {
 
   template <class Give>
   void run_plan(DataflowPart& part, std::span<const Value> values, const Give& give_result) {
-    Plan::Call call(part.plan_for(values, dataflow_.plan_, dataflow_.device_));
+    Plan::Call call(part.plan_for(values, dataflow_.plan_, dataflow_.environment_.home));
     call.run(values, control_, tracer_);
     for (size_t i = 0; i < part.fetches.size(); ++i) give_result(i, call.result(i));
   }
@@ -318,6 +414,7 @@ class Dataflow::Run {
     if (!inner) {
       inner = &frames_.emplace_back();
       inner->frame = at.to_frame;
+      inner->name = ready.frame->name.inside(ready.iteration, structure_.frames[static_cast<size_t>(at.to_frame)].name);
       inner->parent = ready.frame;
       inner->parent_iteration = ready.iteration;
       inner->enters = structure_.frames[static_cast<size_t>(at.to_frame)].enters;
@@ -398,6 +495,10 @@ class Dataflow::Run {
 
   const DataflowStructure& structure_;
   Dataflow& dataflow_;
+  int64_t step_ = 0;
+  int next_begun_ = 0;
+  std::unordered_map<int, Begun> begun_;        // what goes on by itself
+  std::unique_ptr<DataflowExchange> exchange_;  // null: nothing does; it goes before what it works on
   const RunControl& control_;
   Tracer* tracer_;
   std::list<FrameRun> frames_;  // under way
@@ -407,10 +508,17 @@ class Dataflow::Run {
   std::unordered_map<int, std::vector<Token>> results_;
 };
 
-Dataflow::Dataflow(const Plan& plan, const PlanRequest& request, int device) : plan_(plan), device_(device) {
+Dataflow::Dataflow(const Plan& plan, const PlanEnvironment& environment, const PlanRequest& request)
+    : plan_(plan), environment_(environment) {
   Graph& graph = !request.fetches.empty() ? request.fetches[0].graph() : request.targets[0].graph();
-  std::lock_guard lock(graph.impl().storage.mutex);
-  structure_ = analyse_dataflow(request);
+  {
+    std::lock_guard lock(graph.impl().storage.mutex);
+    structure_ = analyse_dataflow(request);
+  }
+  if (structure_->step_feed < 0) return;
+  rendezvous_ =
+      environment_.resources.named->find<ops::Rendezvous>(ops::Rendezvous::kContainer, ops::Rendezvous::kName);
+  if (!rendezvous_) throw error(Code::FailedPrecondition, "only the parts of a server's step can exchange values");
 }
 
 Dataflow::~Dataflow() = default;

@@ -44,6 +44,11 @@ class Analysis {
   };
 
   static DataflowKind kind(const Node& node) { return ops::dataflow_kind(*node.op); }
+  static bool is_exchange(const Node& node) {
+    return kind(node) == DataflowKind::Send || kind(node) == DataflowKind::Receive;
+  }
+  // Others wait for what the run sends: it must not stand still in one node.
+  bool runs_beside(const Node& node) const { return made_->step_feed >= 0 && node.op->def->waits; }
   static bool is_handle(const Node& node) { return gives_named_handle(*node.op) && node.op->role != Role::Placeholder; }
   bool is_outside(const Node& node) const { return request_.body && !request_.body->encloses(node.body); }
 
@@ -149,6 +154,16 @@ class Analysis {
     made.outputs = static_cast<int>(node.output_types.size());
     made.is_constant = made.kind == DataflowKind::Enter && node.attrs.get<bool>("is_constant");
     if (made.kind == DataflowKind::Exit) frame(facts.frame).exits.push_back(facts.unit);
+    if (is_exchange(node)) {
+      made.key = node.attrs.get<std::string>("key");
+      made.numbered_frames = node.attrs.get<bool>("numbered_frames");
+      made.type = node.attrs.get<DType>("T");
+      const auto step = feeds_.find(node.inputs[0]);
+      if (step == feeds_.end() || !made.key.ends_with(";0:0")) {
+        node.fail(Code::InvalidArgument, "only the parts of a server's step can exchange values");
+      }
+      made_->step_feed = step->second;
+    }
   }
 
   // What a node's running depends on: the nodes of control flow before it, and the sides of Switches. Nodes of one
@@ -188,6 +203,7 @@ class Analysis {
       for (const Node* control : node->control_inputs) {
         if (!is_handle(*control) && !is_outside(*control)) add(*control, -1);
       }
+      if (runs_beside(*node)) all.insert({-2 - node->id, -1});
       facts.signature = number(facts.frame, all);
     }
   }
@@ -214,6 +230,7 @@ class Analysis {
       auto [found, is_new] = unit_of.try_emplace(facts.signature, static_cast<int>(made_->units.size()));
       if (is_new) new_part(facts.frame);
       facts.unit = found->second;
+      unit(facts.unit).waits |= runs_beside(*node);
       unit(facts.unit).part->nodes.insert(node);
       // Nobody may want its values; it is needed all the same.
       unit(facts.unit).part->targets.emplace_back(const_cast<Node*>(node));
@@ -293,7 +310,7 @@ class Analysis {
     const Facts& facts = facts_.at(&node);
     const std::vector<FlatArg> args = flatten_args(node.op->inputs, node.attrs);
     const int self = facts.unit;
-    for (size_t i = 0; i < node.inputs.size(); ++i) {
+    for (size_t i = is_exchange(node) ? 1 : 0; i < node.inputs.size(); ++i) {  // the step's number is the run's
       const Output& input = node.inputs[i];
       const bool fed = feeds_.contains(input);
       const bool inside = unit(self).part && !fed && !is_handle(*input.node()) && facts_.at(input.node()).unit == self;

@@ -62,6 +62,11 @@ struct DataflowUnit {
   std::vector<Reader> given;  // inputs of references: they come with the unit's end, without a value
   std::vector<int> waiting;
   int later_inputs = 0;  // of a loop's Merge: those that come from the iteration before
+  // Of what goes to other tasks, or comes from them:
+  std::string key;
+  bool numbered_frames = false;
+  DType type = DType::Float32;
+  bool waits = false;  // of a part in a graph with such: it has nodes that wait, and runs beside the rest
 };
 
 struct DataflowFrame {
@@ -77,6 +82,7 @@ struct DataflowStructure {
   std::vector<DataflowSource> fetches;  // unit -1: read when everything has run
   std::vector<std::string> fetch_names;
   std::unique_ptr<DataflowPart> last;  // reads fetched variables, after all writes
+  int step_feed = -1;                  // which feed is the number of the step; -1: nothing goes to other tasks
 };
 
 // Takes the needed part of the graph apart. Throws as Dataflow's constructor. REQUIRES: the graph's lock is held.

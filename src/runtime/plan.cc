@@ -59,7 +59,7 @@ Plan::Plan(const PlanRequest& request, const PlanEnvironment& environment)
     first_.plan = this;
     first_.number = next_fit();
     for (const FeedSpec& feed : request.feed_specs) first_.feeds.push_back(feed.shape);
-    dataflow_ = std::make_unique<Dataflow>(*this, request, environment_.home);
+    dataflow_ = std::make_unique<Dataflow>(*this, environment_, request);
     return;
   }
   PassContext context{passes, pool_, &environment_.devices};

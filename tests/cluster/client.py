@@ -330,6 +330,63 @@ def a_branch_works_on_both_tasks():
 
 
 @case
+def a_branch_reads_a_variable_of_the_other_task():
+    with on_ps():
+        v = variable(10.0, "v15")
+    with on_worker():
+        p = tf.placeholder(tf.bool, [])
+        x = tf.placeholder(tf.float32, [])
+        branch = tf.cond(p, lambda: v + x, lambda: tf.cond(x > 0, lambda: v * x, lambda: -v))
+    gradient = tf.gradients(branch, v)[0]
+    with session() as s:
+        s.run(v.initializer)
+        for _ in range(3):
+            assert s.run([branch, gradient], {p: True, x: 2}) == [12, 1]
+            assert s.run([branch, gradient], {p: False, x: 2}) == [20, 2]
+            assert s.run([branch, gradient], {p: False, x: -2}) == [-10, -1]
+
+
+@case
+def a_branch_updates_a_variable_of_the_other_task():
+    with on_ps():
+        v = variable(1.0, "v16", resource=True)
+    with on_worker():
+        p = tf.placeholder(tf.bool, [])
+
+        def update():
+            with on_ps():
+                return tf.identity(tf.assign_add(v, 2.0))
+
+        branch = tf.cond(p, update, lambda: tf.constant(-1.0)) * 2
+    with session() as s:
+        s.run(v.initializer)
+        assert [s.run(branch, {p: b}) for b in (True, False, True)] == [6, -2, 10]
+
+
+@case
+def a_loop_works_on_both_tasks():
+    with on_ps():
+        v = variable(3.0, "v17")
+    with on_worker():
+        n = tf.placeholder(tf.int32, [])
+
+        def body(i, y):
+            with on_ps():
+                product = y * v
+            with on_worker():
+                return i + 1, product + tf.to_float(i)
+
+        loop = tf.while_loop(lambda i, y: i < n, body, [0, 1.0])[1]
+    with session() as s:
+        s.run(v.initializer)
+        for turns in (3, 0, 10, 3):
+            expected = 1.0
+            for i in range(turns):
+                expected = expected * 3 + i
+            assert s.run(loop, {n: turns}) == expected
+
+
+@case
 def a_reset_forgets_variables_and_closes_sessions():
     with on_ps():
         v = variable(3.0, "v12")

@@ -38,12 +38,12 @@ def start(python, module, cluster, job, task):
     return process
 
 
-def run(client, kinds):
+def run(client, kinds, master="worker"):
     """Runs the client against a cluster whose worker and parameter server are of these kinds, (python, module)."""
     cluster = {"worker": [f"127.0.0.1:{free_port()}"], "ps": [f"127.0.0.1:{free_port()}"]}
     tasks = [start(*kind, cluster, job, 0) for kind, job in zip(kinds, cluster)]
     try:
-        target = "grpc://" + cluster["worker"][0]
+        target = "grpc://" + cluster[master][0]
         done = subprocess.run([client[0], str(HERE / "client.py"), client[1], json.dumps(target)], capture_output=True, text=True,
                               timeout=300)
         print("".join(line + "\n" for line in done.stdout.splitlines() if line.startswith(("ok", "FAIL"))), end="")
@@ -84,21 +84,23 @@ def main(tensorflow_python):
     old = subprocess.run([tensorflow_python, "-c", "import tensorflow.compat.v1"], stderr=subprocess.DEVNULL, check=False).returncode
     weir, tensorflow = (sys.executable, "weir.compat.v1"), (tensorflow_python, "tensorflow" if old else "tensorflow.compat.v1")
     failed = 0
-    for name, client, worker, ps in (("TensorFlow's client, Weir's tasks", tensorflow, weir, weir),
-                                     ("Weir's client, TensorFlow's tasks", weir, tensorflow, tensorflow),
-                                     ("Weir's client, Weir's master, TensorFlow's parameter server", weir, weir, tensorflow),
-                                     ("Weir's client, TensorFlow's master, Weir's parameter server", weir, tensorflow, weir),
-                                     ("TensorFlow's client, Weir's master, TensorFlow's parameter server", tensorflow, weir, tensorflow),
-                                     ("TensorFlow's client, TensorFlow's master, Weir's parameter server", tensorflow, tensorflow, weir)):
+    for name, client, worker, ps, master in (
+            ("TensorFlow's client, Weir's tasks", tensorflow, weir, weir, "worker"),
+            ("Weir's client, TensorFlow's tasks", weir, tensorflow, tensorflow, "worker"),
+            ("Weir's client, Weir's master, TensorFlow's parameter server", weir, weir, tensorflow, "worker"),
+            ("Weir's client, TensorFlow's master, Weir's parameter server", weir, tensorflow, weir, "worker"),
+            ("TensorFlow's client, Weir's master, TensorFlow's parameter server", tensorflow, weir, tensorflow, "worker"),
+            ("TensorFlow's client, TensorFlow's master, Weir's parameter server", tensorflow, tensorflow, weir, "worker"),
+            ("TensorFlow's client, TensorFlow's parameter server as its master, Weir's worker", tensorflow, weir, tensorflow, "ps")):
         print(name)
-        failed += run(client, (worker, ps)) != 0
+        failed += run(client, (worker, ps), master) != 0
     for name, program, clients, workers, ps in (
             ("TensorFlow's clients, Weir's tasks", "replicas.py", [tensorflow] * 2, [weir] * 2, weir),
             ("TensorFlow's clients, Weir's workers, TensorFlow's parameter server", "replicas.py", [tensorflow] * 2, [weir] * 2, tensorflow),
             ("Weir's clients, TensorFlow's tasks", "replicas.py", [weir] * 2, [tensorflow] * 2, tensorflow)):
         print(name)
         failed += run_workers(program, clients, workers, ps) != 0
-    print("all well" if not failed else f"{failed} of 9 clusters have failures")
+    print("all well" if not failed else f"{failed} of 10 clusters have failures")
     return 1 if failed else 0
 
 

@@ -12,12 +12,6 @@
 namespace weir::ops {
 namespace {
 
-// That it is asked for a kernel of its own says what a node is: there is none.
-template <DataflowKind>
-ComputeFn no_kernel(const NodeView&) {
-  return nullptr;
-}
-
 struct KindRow {
   ComputeFn (*select)(const NodeView&);
   DataflowKind kind;
@@ -28,7 +22,9 @@ constexpr KindRow kKinds[] = {{no_kernel<DataflowKind::Switch>, DataflowKind::Sw
                               {no_kernel<DataflowKind::Exit>, DataflowKind::Exit},
                               {no_kernel<DataflowKind::NextIteration>, DataflowKind::NextIteration},
                               {no_kernel<DataflowKind::LoopCond>, DataflowKind::LoopCond},
-                              {no_kernel<DataflowKind::Trigger>, DataflowKind::Trigger}};
+                              {no_kernel<DataflowKind::Trigger>, DataflowKind::Trigger},
+                              {no_kernel<DataflowKind::Send>, DataflowKind::Send},
+                              {no_kernel<DataflowKind::Receive>, DataflowKind::Receive}};
 
 void infer_switch(InferContext& c) {
   c.require_scalar(1);

@@ -28,28 +28,27 @@ void infer(InferContext& c) {
 void start(KernelContext& c, Completion done) {
   auto& state = c.state<State>();
   const std::stop_token stop = c.control() ? c.control()->stop : std::stop_token();
-  state.rendezvous->receive(
-      c.scalar<int64_t>(0), state.key, stop, [&c, &state, done](Tensor value, std::exception_ptr failed) {
-        try {
-          if (failed) std::rethrow_exception(failed);
-          if (!value.valid()) {
-            throw error(Code::Unimplemented, "'{}' is of a branch that does not run, and part of it is elsewhere",
-                        state.key);
-          }
-          if (value.dtype() != state.type) {
-            throw error(Code::Internal, "a value of type {} came for '{}'; {} is wanted", dtype_name(value.dtype()),
-                        state.key, dtype_name(state.type));
-          }
-          if (!state.shape.compatible(value.shape())) {
-            throw error(Code::Internal, "a value of shape {} came for '{}'; {} was promised", value.shape().str(),
-                        state.key, state.shape.str());
-          }
-          c.set_output(0, std::move(value));
-        } catch (...) {
-          failed = std::current_exception();
-        }
-        done(failed);
-      });
+  state.rendezvous->receive(c.scalar<int64_t>(0), state.key, stop,
+                            [&c, &state, done](Tensor value, std::exception_ptr failed) {
+                              try {
+                                if (failed) std::rethrow_exception(failed);
+                                if (!value.valid()) {
+                                  throw error(Code::Internal, "'{}' is of a branch that does not run", state.key);
+                                }
+                                if (value.dtype() != state.type) {
+                                  throw error(Code::Internal, "a value of type {} came for '{}'; {} is wanted",
+                                              dtype_name(value.dtype()), state.key, dtype_name(state.type));
+                                }
+                                if (!state.shape.compatible(value.shape())) {
+                                  throw error(Code::Internal, "a value of shape {} came for '{}'; {} was promised",
+                                              value.shape().str(), state.key, state.shape.str());
+                                }
+                                c.set_output(0, std::move(value));
+                              } catch (...) {
+                                failed = std::current_exception();
+                              }
+                              done(failed);
+                            });
 }
 
 }  // namespace

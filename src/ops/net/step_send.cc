@@ -27,12 +27,6 @@ void start(KernelContext& c, Completion done) {
   done();
 }
 
-void start_dead(KernelContext& c, Completion done) {
-  auto& state = c.state<State>();
-  state.rendezvous->send_dead(c.scalar<int64_t>(0), state.key);
-  done();
-}
-
 }  // namespace
 
 // The value for whoever receives `key` in the step of that number.
@@ -45,20 +39,6 @@ OpDef step_send_op() {
           .infer = infer,
           .gradient = not_differentiable,
           .cpu = {.start = start_any<start>, .prepare = prepared<prepare>},
-          .waits = true};
-}
-
-// Tells whoever receives `key` that its value, of a branch that does not run, will not come. It runs when the other
-// side of the Switch does.
-OpDef step_send_dead_op() {
-  return {.name = "_StepSendDead",
-          .inputs = "step:int64",
-          .attrs = "key:string",
-          .flags = "stateful",
-          .host = "step",
-          .infer = infer,
-          .gradient = not_differentiable,
-          .cpu = {.start = start_any<start_dead>, .prepare = prepared<prepare>},
           .waits = true};
 }
 
