@@ -85,6 +85,12 @@ def test_device_functions_see_the_operation_itself():
             tf.constant(1.0)
 
 
+def test_replica_device_setter_places_what_is_not_made_yet():
+    place = tf.train.replica_device_setter(2, worker_device="/job:worker/task:1")
+    assert [place(tf.NodeDef(name=name, op=op)) for name, op in [("v", "VariableV2"), ("x", "Add"), ("w", "Variable")]] == [
+        "/job:ps/task:0", "/job:worker/task:1", "/job:ps/task:1"]
+
+
 def test_replica_device_setter_puts_variables_on_the_servers_in_turn():
     with tf.device(tf.train.replica_device_setter(ps_tasks=2, worker_device="/job:worker/task:1")):
         v, w, u = (tf.Variable(0.0, name=name) for name in "vwu")

@@ -5,8 +5,12 @@ import pytest
 
 import weir as tf
 from weir.estimator import old_exports
+from weir.inner import inplace_ops, rnn_cell_impl
 from weir.inner.bijector_checks import assert_bijective_and_finite, assert_scalar_congruency
+from weir.inner.ops import TF_TryEvaluateConstant_wrapper
+from weir.inner.variables import init_variable
 from weir.ops import init_ops_v2
+from weir.ops.control_flow_ops import _case_helper
 
 
 def test_nodes_can_be_given_attributes():
@@ -51,3 +55,50 @@ def test_exports_are_kept_by_their_versions(tmp_path):
     newest, even = old_exports.largest_export_versions(2), old_exports.mod_export_version(2)
     assert kept(newest) == [3, 6] and kept(even) == [2, 6] and kept(old_exports.union(newest, even)) == [2, 3, 6]
     assert kept(old_exports.negation(newest)) == [1, 2] and kept(old_exports.one_of_every_n_export_versions(3)) == [3, 6]
+
+
+def test_rows_are_changed_one_after_another():
+    x = tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    results = [inplace_ops.alias_inplace_update(x, 1, [7.0, 8.0]), inplace_ops.inplace_add(x, [0, 2], [[1.0, 1.0], [2.0, 2.0]]),
+               inplace_ops.inplace_sub(x, None, tf.ones([3, 2])), inplace_ops.empty_like(x, init=True)]
+    with tf.Session() as session:
+        changed, added, less, zeros = session.run(results)
+    assert changed.tolist() == [[1, 2], [7, 8], [5, 6]] and added.tolist() == [[2, 3], [3, 4], [7, 8]]
+    assert less.tolist() == [[0, 1], [2, 3], [4, 5]] and zeros.tolist() == [[0, 0]] * 3
+
+
+def test_loops_of_libraries_put_shapes_together():
+    batch = tf.placeholder(tf.int32, [])
+    assert rnn_cell_impl._concat(batch, [3, None], static=True) is None  # not even the rank, as in TensorFlow
+    assert rnn_cell_impl._concat(tf.constant(2), 3, static=True) == [2, 3]
+    assert rnn_cell_impl._concat(batch, tf.TensorShape(None), static=True) is None
+    with tf.Session() as session:
+        assert session.run(rnn_cell_impl._concat(batch, tf.TensorShape([4, 5])), {batch: 2}).tolist() == [2, 4, 5]
+    with pytest.raises(ValueError, match="prefix or suffix of None"):
+        rnn_cell_impl._concat(batch, [None])
+    assert rnn_cell_impl._like_rnncell(tf.nn.rnn_cell.GRUCell(2)) and not rnn_cell_impl._like_rnncell(tf.nn.relu)
+
+
+def test_cases_with_truth_values_that_are_known():
+    def choose(pred, true_fn, false_fn):
+        return (true_fn if pred else false_fn)() if isinstance(pred, bool) else tf.cond(pred, true_fn, false_fn)
+
+    fed = tf.placeholder(tf.bool, [])
+    pairs = [(False, lambda: tf.constant(1)), (fed, lambda: tf.constant(2)), (True, lambda: tf.constant(3))]
+    chosen = _case_helper(choose, pairs, lambda: tf.constant(4), False, "case", allow_python_preds=True)
+    with tf.Session() as session:
+        assert [session.run(chosen, {fed: value}) for value in (True, False)] == [2, 3]
+    with pytest.raises(TypeError, match="pred must be a Tensor, got: False"):
+        tf.case(pairs)
+    known = tf.less(tf.constant(1), tf.constant(2))
+    known, unknown = (TF_TryEvaluateConstant_wrapper(t.graph._c_graph, t._as_tf_output()) for t in (known, fed))
+    assert known and unknown is None and fed._op is fed.op
+
+
+def test_variables_are_initialized_by_functions_and_values():
+    v = tf.get_variable("v", [2], initializer=tf.zeros_initializer())
+    with tf.Session() as session:
+        for init in (tf.ones_initializer(), [1.0, 1.0]):
+            session.run(v.initializer)
+            session.run(init_variable(v, init))
+            assert session.run(v).tolist() == [1, 1]

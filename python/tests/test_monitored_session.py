@@ -92,6 +92,18 @@ def test_nan_and_logging_hooks():
                 sess.run(loss)
 
 
+def test_saver_restores_into_a_monitored_session(tmp_path):
+    v = tf.Variable(1.0)
+    other, saver = v.assign(5.0), tf.train.Saver()
+    with tf.Session() as sess:
+        sess.run(v.initializer)
+        path = saver.save(sess, str(tmp_path / "model"))
+    with tf.train.SingularMonitoredSession() as sess:
+        sess.run(other)
+        saver.restore(sess, path)
+        assert sess.run(v) == 1.0
+
+
 def test_supervisor_saves_and_restores(tmp_path):
     for expected in (3, 6):
         with tf.Graph().as_default():

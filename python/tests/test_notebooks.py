@@ -110,3 +110,8 @@ def test_exported_scripts_find_get_ipython(tmp_path):
     script = tmp_path / "lab.py"
     script.write_text("get_ipython().magic(u'matplotlib inline')\nget_ipython().system(u'echo there')\n")
     assert _run(str(script)).stdout == "there\n"
+
+
+def test_libraries_may_ask_to_be_called_after_cells():
+    shell = notebook_magics.get_ipython()
+    assert shell.events.register("post_execute", print) is None and shell.events.unregister("post_execute", print) is None

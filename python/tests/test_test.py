@@ -68,6 +68,9 @@ def test_messages():
     node = protos.NodeDef(name="n", op="Add")
     case.assertProtoEquals("name: 'n' op: 'Add'", node)
     fails(case.assertProtoEquals, "name: 'm' op: 'Add'", node)
+    nearly = protos.AttrValue(list=protos.AttrValue.ListValue(f=[0.1 + 1e-8]), f=0.30000001)
+    case.assertProtoEquals("list { f: 0.1 } f: 0.3", nearly)
+    fails(case.assertProtoEquals, "list { f: 0.1 } f: 0.301", nearly)
     tf_test.assert_equal_graph_def(protos.GraphDef(node=[node]), protos.GraphDef(node=[node]))
     fails(tf_test.assert_equal_graph_def, protos.GraphDef(node=[node]), protos.GraphDef())
 

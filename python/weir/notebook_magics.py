@@ -115,8 +115,19 @@ def _statement_starts(lines):
     return starts
 
 
+class _Events:
+    """Matplotlib asks to be called after each cell; figures are drawn into files without that."""
+
+    def register(self, event, function):
+        pass
+
+    unregister = register
+
+
 class _Shell:
     """What `get_ipython()` gives a notebook."""
+
+    events = _Events()
 
     cell = None  # the number of the cell that runs
     names = None  # the notebook's globals

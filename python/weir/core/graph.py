@@ -43,6 +43,10 @@ class Graph(_weir.Graph):
         self._unfeedable, self._unfetchable = set(), set()
         self._collection_refs = {}
 
+    @property
+    def _c_graph(self):
+        return self  # what functions of TensorFlow's C API take for a graph
+
     # Construction.
 
     def as_default(self):

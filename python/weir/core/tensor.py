@@ -74,6 +74,13 @@ class Tensor(_weir.Tensor):
         return self.value_index
 
     @property
+    def _op(self):
+        return self.op
+
+    def _as_tf_output(self):
+        return self  # what functions of TensorFlow's C API take for a tensor
+
+    @property
     def _consumers(self):
         """The operations that read it, each as often as it does."""
         return [op for op in self.consumers() for read in op.inputs if read is self]
@@ -268,6 +275,8 @@ class Operation(_weir.Operation):
 
     _id_value = _id
     _outputs = property(lambda self: self.outputs)  # programs that edit graphs ask for these names
+    _output_types = property(lambda self: [output.dtype.as_datatype_enum for output in self.outputs])
+    _input_types = property(lambda self: [input.dtype for input in self.inputs])
     _control_inputs = property(lambda self: self.control_inputs)
     _original_op = None  # the operation that it is the gradient of
 

@@ -22,7 +22,7 @@ def assertProtoEqual(self, a, b, check_initialized=True, normalize_numbers=False
 def NormalizeNumberFields(pb):  # noqa: N802
     """The message with floats rounded to what single precision keeps, in place."""
     for field, value in pb.ListFields():
-        repeated = isinstance(value, (list, tuple)) or field.label == field.LABEL_REPEATED
+        repeated = hasattr(value, "extend")
         if field.cpp_type in (field.CPPTYPE_FLOAT, field.CPPTYPE_DOUBLE):
             if repeated:
                 rounded = [round(item, 6) for item in value]

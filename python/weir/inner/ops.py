@@ -4,7 +4,7 @@ import contextlib
 import re
 
 from weir import protos
-from weir.core import declared_ops, stack
+from weir.core import declared_ops, dtypes, stack, tensor_util
 from weir.core.conversion import convert_n_to_tensor  # noqa: F401
 from weir.core.graph import Tensor, convert_to_tensor
 from weir.core.tensor import IndexedSlices
@@ -256,3 +256,17 @@ set_shape_and_handle_data_for_outputs = set_shapes_for_outputs
 
 def _set_call_cpp_shape_fn(call_cpp_shape_fn):
     """Shape functions are C++ here, whatever a program says."""
+
+
+def TF_TryEvaluateConstant_wrapper(graph, tensor):  # noqa: N802
+    """The value of a tensor that constants decide, else None."""
+    return tensor_util.constant_value(tensor)
+
+
+def _tensor_shape_tensor_conversion_function(s, dtype=None, name=None, as_ref=False):
+    """A shape whose sizes are all known, as a tensor."""
+    if not s.is_fully_defined():
+        raise ValueError(f"Cannot convert a partially known TensorShape to a Tensor: {s}")
+    if dtype not in (None, dtypes.int32, dtypes.int64):
+        raise TypeError(f"Cannot convert a TensorShape to dtype {dtype}")
+    return convert_to_tensor(s.as_list(), dtype or dtypes.int32, name or "shape_as_tensor")

@@ -1,7 +1,7 @@
 """Names of tensorflow.python.ops.variables and resource_variable_ops that are not public: the two kinds of variables."""
 
 from weir.core import dtypes
-from weir.core.graph import GraphKeys, get_collection
+from weir.core.graph import GraphKeys, colocate_with, convert_to_tensor, get_collection, name_scope
 from weir.core.op_functions import apply
 from weir.core.tensor_shape import TensorShape
 from weir.core.variables import Variable
@@ -47,3 +47,15 @@ def create_variable_op(resource, value, name=None):
 def _all_saveable_objects(scope=None):
     """What a Saver of everything saves."""
     return get_collection(GraphKeys.GLOBAL_VARIABLES, scope) + get_collection(GraphKeys.SAVEABLE_OBJECTS, scope)
+
+
+def init_variable(v, init, name="init"):
+    """The operation that gives a variable a value, or what a function of its shape and type makes."""
+    with name_scope(None, v.op.name + "/", [v, init]), name_scope(name) as scope, colocate_with(v.op):
+        if callable(init):
+            if not v.get_shape().is_fully_defined():
+                raise ValueError(f"Variable shape must be fully known to initialize it: {v.get_shape()}")
+            value = init(v.get_shape().as_list(), v.dtype.base_dtype)
+        else:
+            value = convert_to_tensor(init, name="init")
+        return v.assign(value).op if v._is_resource else apply("Assign", (v._ref(), value), {}, scope)

@@ -248,6 +248,12 @@ def _at_most_one(predicates, message):
 
 def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"):
     """What the function of the first true predicate gives, or ``default()``."""
+    return _case_helper(cond, pred_fn_pairs, default, exclusive, name, strict=strict)
+
+
+def _case_helper(cond_fn, pred_fn_pairs, default, exclusive, name, allow_python_preds=False, **cond_kwargs):
+    """``case`` with a ``cond`` of one's own, which may decide by truth values that are known."""
+    kinds = (Tensor, _weir.Variable) + ((bool,) if allow_python_preds else ())
     if not isinstance(pred_fn_pairs, (list, _py_tuple, dict)):
         raise TypeError("fns must be a list, tuple, or dict")
     if isinstance(pred_fn_pairs, dict):
@@ -262,13 +268,13 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
     for pair in pairs:
         if not isinstance(pair, _py_tuple) or len(pair) != 2:
             raise TypeError("Each entry in pred_fn_pairs must be a 2-tuple")
-        if not isinstance(pair[0], (Tensor, _weir.Variable)):
-            raise TypeError(f"pred must be a Tensor, got: {pair[0]}")
+        if not isinstance(pair[0], kinds):
+            raise TypeError(f"pred must be a Tensor{' or bool' * allow_python_preds}, got: {pair[0]}")
         if not callable(pair[1]):
-            raise TypeError(f"fn for pred {pair[0].name} must be callable.")
+            raise TypeError(f"fn for pred {getattr(pair[0], 'name', pair[0])} must be callable.")
     if default is not None and not callable(default):
         raise TypeError("default must be callable.")
-    with name_scope(name, "case", [predicate for predicate, _ in pairs]):
+    with name_scope(name, "case", [predicate for predicate, _ in pairs if not isinstance(predicate, bool)]):
         predicates = [predicate for predicate, _ in pairs]
         chosen = default
         if default is None:
@@ -280,15 +286,15 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
                     return nest.map_structure(_after, action())
 
         for predicate, function in reversed(pairs):
-            chosen = _either(predicate, function, chosen, strict)
+            chosen = _either(cond_fn, predicate, function, chosen, cond_kwargs)
         if not exclusive:
             return chosen()
         with control_dependencies([_at_most_one(predicates, "Input error: exclusive=True")]):
             return chosen()
 
 
-def _either(predicate, function, otherwise, strict):
-    return lambda: cond(predicate, function, otherwise, strict=strict)
+def _either(cond_fn, predicate, function, otherwise, cond_kwargs):
+    return lambda: cond_fn(predicate, true_fn=function, false_fn=otherwise, **cond_kwargs)
 
 
 def _after(value):

@@ -162,7 +162,8 @@ class Saver:
         if not saver.empty and not _weir.checkpoint_exists(save_path):
             raise ValueError(f"The passed save_path is not a valid checkpoint: {save_path}")
         logging.info("Restoring parameters from %s", save_path)
-        saver.restore(sess, save_path)
+        inside = getattr(sess, "_tf_sess", None)  # of a monitored session: restoring needs no hooks
+        saver.restore(inside() if inside else sess, save_path)
 
     @property
     def saver_def(self):

@@ -1,5 +1,6 @@
 """tf.train.replica_device_setter: variables on the parameter servers, everything else on the worker."""
 
+from weir import protos
 from weir.core.device import DeviceSpec
 from weir.train.distributed.cluster_spec import ClusterSpec
 
@@ -17,7 +18,7 @@ def replica_device_setter(ps_tasks=0, ps_device="/job:ps", worker_device="/job:w
     if ps_tasks == 0:
         return None
     if ps_strategy is None:
-        ps_strategy = _round_robin(ps_tasks)
+        ps_strategy = _RoundRobinStrategy(ps_tasks)
     elif not callable(ps_strategy):
         raise TypeError("ps_strategy must be callable")
     ps_ops = frozenset(STANDARD_PS_OPS if ps_ops is None else ps_ops)
@@ -26,7 +27,8 @@ def replica_device_setter(ps_tasks=0, ps_device="/job:ps", worker_device="/job:w
         if not merge_devices and op.device:
             return op.device
         current = DeviceSpec.from_string(op.device or "")
-        if not ps_device or op.type not in ps_ops:
+        kind = op.op if isinstance(op, protos.NodeDef) else op.type  # libraries ask for the place of what they will make
+        if not ps_device or kind not in ps_ops:
             return DeviceSpec.from_string(worker_device or "").make_merged_spec(current).to_string()
         server = DeviceSpec.from_string(ps_device)
         if server.job and current.job in (None, server.job):
@@ -36,13 +38,12 @@ def replica_device_setter(ps_tasks=0, ps_device="/job:ps", worker_device="/job:w
     return choose
 
 
-def _round_robin(tasks):
+class _RoundRobinStrategy:
     """Gives task after task to the operations that it is asked for."""
-    next_task = 0
 
-    def choose(_):
-        nonlocal next_task
-        task, next_task = next_task, (next_task + 1) % tasks
+    def __init__(self, num_tasks):
+        self._num_tasks, self._next_task = num_tasks, 0
+
+    def __call__(self, op):
+        task, self._next_task = self._next_task, (self._next_task + 1) % self._num_tasks
         return task
-
-    return choose
