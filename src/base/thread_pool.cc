@@ -14,6 +14,7 @@
 
 #include "base/denormals.h"
 #include "base/fork.h"
+#include "base/processor.h"
 #include "base/spin.h"
 
 namespace weir {
@@ -21,6 +22,10 @@ namespace {
 
 // Long enough to bridge the gap between two kernels of a step, short enough not to be seen in an idle process.
 constexpr std::chrono::microseconds kSpin{40};
+
+// A worker that the system has put on its caller's processor takes time from the very thread that it is to help: while it
+// polls, no loop can begin. It moves away, but not more often than this, since the system may have had its reason.
+constexpr std::chrono::milliseconds kStay{1};
 
 // Loops that can have helpers at the same time. More callers than this run their loops alone.
 constexpr int kSlots = 32;
@@ -86,6 +91,8 @@ struct ThreadPool::Impl {
   void close(int slot);
   void wake(int helpers);
   void worker(int index);
+  bool is_crowded() const;
+  bool make_room();
 
   const uint64_t forks = fork_count();
   const bool spins;
@@ -94,6 +101,8 @@ struct ThreadPool::Impl {
   alignas(64) std::atomic<uint32_t> open{0};  // one bit for each slot with free seats; what idle workers watch
   std::atomic<bool> stopping{false};
   std::atomic<int> sleepers{0};
+  std::atomic<int> caller_at{-1};  // the processor of who began the last loop
+  std::atomic<std::chrono::steady_clock::rep> stays_until{0};  // until then no worker moves away from there
   std::mutex mutex;
   std::condition_variable woken;
   std::vector<std::thread> workers;
@@ -133,6 +142,7 @@ int ThreadPool::Impl::claim_slot() {
 // Offers the described loop to the workers, works on it, and returns when nobody is inside any more.
 void ThreadPool::Impl::run(int number, int helpers) {
   Slot& slot = slots[static_cast<size_t>(number)];
+  if (const int at = current_processor(); caller_at.load(std::memory_order_relaxed) != at) caller_at.store(at);
   slot.seats.store(static_cast<uint32_t>(helpers) * kSeat, std::memory_order_release);
   open.fetch_or(1u << number);  // sequentially consistent, as is the count of sleepers: one side sees the other
   wake(helpers);
@@ -201,6 +211,21 @@ void ThreadPool::Impl::wake(int helpers) {
   }
 }
 
+// Says whether the calling worker is on the processor of who began the last loop.
+bool ThreadPool::Impl::is_crowded() const {
+  const int at = current_processor();
+  return at >= 0 && at == caller_at.load(std::memory_order_relaxed);
+}
+
+// Takes the calling worker away from the caller's processor, where it may; false where it has to stay.
+bool ThreadPool::Impl::make_room() {
+  if (!is_crowded()) return true;
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  if (now.count() < stays_until) return false;
+  stays_until = (now + std::chrono::steady_clock::duration(kStay)).count();
+  return leave_processor(caller_at) && !is_crowded();
+}
+
 void ThreadPool::Impl::worker(int index) {
   current_index = index;
   outside_loops = false;
@@ -218,11 +243,14 @@ void ThreadPool::Impl::worker(int index) {
       }
       continue;
     }
-    if (spins && spin_until(called, kSpin)) continue;
-    std::unique_lock lock(mutex);
-    ++sleepers;
-    woken.wait(lock, called);
-    --sleepers;
+    if (spins && make_room() && spin_until(called, kSpin)) continue;
+    {
+      std::unique_lock lock(mutex);
+      ++sleepers;
+      woken.wait(lock, called);
+      --sleepers;
+    }
+    if (spins) make_room();
   }
 }
 
