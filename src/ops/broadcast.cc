@@ -57,33 +57,50 @@ BroadcastPlan::Repetition BroadcastPlan::repetition(int64_t most) const {
   return found;
 }
 
-void BroadcastPlan::for_each_piece(int64_t begin, int64_t end, Piece piece) const {
+// Cuts at the ends of blocks of the dimensions from `inner` on: body(offsets of the block, elements of it that come
+// before the piece, place and size of the piece).
+template <class Body>
+void BroadcastPlan::walk(int inner, int64_t begin, int64_t end, const Body& body) const {
   if (begin >= end) return;
+  int64_t block = 1;
+  for (int d = inner; d < rank_; ++d) block *= dims_[d];
   // The position as a mixed-radix number, and what it means for each operand.
   int64_t at[kMaxDims];
   int64_t offsets[kMaxOperands] = {};
-  int64_t rest = begin;
-  for (int d = rank_ - 1; d >= 0; --d) {
+  int64_t skip = begin % block, rest = begin / block;
+  for (int d = inner - 1; d >= 0; --d) {
     at[d] = rest % dims_[d];
     rest /= dims_[d];
     for (int i = 0; i < operands_; ++i) offsets[i] += at[d] * strides_[i][d];
   }
-  const int inner = rank_ - 1;
   while (true) {
-    int64_t n = std::min(dims_[inner] - at[inner], end - begin);
-    piece(offsets, begin, n);
+    const int64_t n = std::min(block - skip, end - begin);
+    body(offsets, skip, begin, n);
     begin += n;
     if (begin == end) return;
-    // Carry: the row is complete.
-    for (int i = 0; i < operands_; ++i) offsets[i] -= at[inner] * strides_[i][inner];
-    at[inner] = 0;
+    skip = 0;  // the block is complete
     for (int d = inner - 1; d >= 0; --d) {
-      bool carry = ++at[d] == dims_[d];
+      const bool carry = ++at[d] == dims_[d];
       for (int i = 0; i < operands_; ++i) offsets[i] += carry ? (1 - dims_[d]) * strides_[i][d] : strides_[i][d];
       if (!carry) break;
       at[d] = 0;
     }
   }
+}
+
+void BroadcastPlan::for_each_piece(int64_t begin, int64_t end, Piece piece) const {
+  const int inner = rank_ - 1;
+  walk(inner, begin, end, [&](const int64_t* offsets, int64_t skip, int64_t at, int64_t n) {
+    if (skip == 0) return piece(offsets, at, n);
+    int64_t moved[kMaxOperands];
+    for (int i = 0; i < kMaxOperands; ++i) moved[i] = i < operands_ ? offsets[i] + skip * strides_[i][inner] : 0;
+    piece(moved, at, n);
+  });
+}
+
+void BroadcastPlan::for_each_plane_piece(int64_t begin, int64_t end, PlanePiece piece) const {
+  walk(std::max(rank_ - 2, 0), begin, end,
+       [&](const int64_t* offsets, int64_t skip, int64_t at, int64_t n) { piece(offsets, skip, at, n); });
 }
 
 }  // namespace weir

@@ -37,7 +37,15 @@ class BroadcastPlan {
   using Piece = FunctionRef<void(const int64_t* offsets, int64_t at, int64_t n)>;
   void for_each_piece(int64_t begin, int64_t end, Piece piece) const;
 
+  // The same where rows are short: cuts at the ends of planes, the two innermost dimensions. The offsets are those of the
+  // beginning of the plane, of which the piece begins `skip` elements later.
+  using PlanePiece = FunctionRef<void(const int64_t* offsets, int64_t skip, int64_t at, int64_t n)>;
+  void for_each_plane_piece(int64_t begin, int64_t end, PlanePiece piece) const;
+
  private:
+  template <class Body>
+  void walk(int inner, int64_t begin, int64_t end, const Body& body) const;
+
   int operands_;
   int rank_ = 0;
   int64_t elements_;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "weir/error.h"
@@ -37,6 +38,24 @@ void check(const Shape& a, const Shape& b) {
     };
     plan.for_each_piece(0, cut, piece);
     plan.for_each_piece(cut, to.elements(), piece);
+    EXPECT_EQ(next, to.elements());
+    next = 0;
+    // In a plane an operand that moves along the rows does so anew in each of them, or goes on in the next row.
+    auto plane = [&](const int64_t* at, int64_t skip, int64_t first, int64_t n) {
+      ASSERT_EQ(first, next);
+      ASSERT_LE(skip + n, plan.row() * std::max<int64_t>(1, to.elements() / plan.row()));
+      if (skip == 0) {
+        ASSERT_EQ(at[0], source_of(a, to, next));
+        ASSERT_EQ(at[1], source_of(b, to, next));
+      } else if (first > 0) {
+        ASSERT_EQ(first, cut);
+        ASSERT_EQ(at[0], source_of(a, to, first - skip));
+        ASSERT_EQ(at[1], source_of(b, to, first - skip));
+      }
+      next += n;
+    };
+    plan.for_each_plane_piece(0, cut, plane);
+    plan.for_each_plane_piece(cut, to.elements(), plane);
     EXPECT_EQ(next, to.elements());
   }
 }

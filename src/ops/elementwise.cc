@@ -140,13 +140,13 @@ void ElementwiseKernel::Worker::read_input(int index) {
 
 // Elements [first, first + count) of an input that broadcasts.
 void ElementwiseKernel::Worker::gather(const Input& input, const float* from, int64_t first, int64_t count, float* to) {
-  input.plan->for_each_piece(first, first + count, [&](const int64_t* at, int64_t where, int64_t length) {
-    if (input.plan->moves(0)) {
-      std::memcpy(to + (where - first), from + at[0], static_cast<size_t>(length) * sizeof(float));
-    } else {
-      std::fill_n(to + (where - first), length, from[at[0]]);
-    }
-  });
+  // In a plane it moves along the rows and stands still from one to the next, or the other way round.
+  const int64_t row = input.plan->row();
+  const auto expand = input.plan->moves(0) ? cpu::repeat_run : cpu::spread_elements;
+  input.plan->for_each_plane_piece(
+      first, first + count, [&](const int64_t* at, int64_t skip, int64_t where, int64_t length) {
+        expand(from + at[0], row, skip, length, to + (where - first));
+      });
 }
 
 void ElementwiseKernel::Worker::run(const Step& s, int64_t elements) {
@@ -161,13 +161,9 @@ void ElementwiseKernel::Worker::run(const Step& s, int64_t elements) {
     case Step::Kind::Select:
       s.select(place(s.a), place(s.b), place(s.c), place(s.result), elements);
       break;
-    case Step::Kind::Spread: {
-      const float* from = place(s.a);
-      float* to = place(s.result);
-      const int64_t row = std::min(n, k.row_);
-      for (int64_t r = 0; r * row < n; ++r) std::fill_n(to + r * row, row, from[r]);
+    case Step::Kind::Spread:
+      cpu::spread_elements(place(s.a), std::min(n, k.row_), 0, n, place(s.result));
       break;
-    }
     case Step::Kind::Reduce:
       reduce(s);
       break;

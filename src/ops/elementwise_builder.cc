@@ -71,7 +71,8 @@ ElementwiseKernel::Input ElementwiseKernel::Builder::input_for(const Shape& from
   if (plan.moves(0) && plan.row() == from.elements()) {
     return {.access = Access::Repeat, .period = from.elements(), .block = to.elements(), .plan = plan};
   }
-  const auto [period, block] = plan.repetition(cpu::kTileFloats / 4);
+  auto [period, block] = plan.repetition(cpu::kTileFloats / 4);
+  if (period <= plan.row()) period = block = to.elements();  // within a plane, which is gathered as a whole
   return {.access = Access::Pieces, .period = period, .block = block, .plan = plan};
 }
 

@@ -41,5 +41,11 @@ void uint8_to_float(const uint8_t* x, float* y, int64_t n) { table().uint8_to_fl
 void float_to_uint8(const float* x, uint8_t* y, int64_t n) { table().float_to_uint8(x, y, n); }
 void bool_to_float(const uint8_t* x, float* y, int64_t n) { table().bool_to_float(x, y, n); }
 void float_to_bool(const float* x, uint8_t* y, int64_t n) { table().float_to_bool(x, y, n); }
+void spread_elements(const float* x, int64_t run, int64_t skip, int64_t n, float* y) {
+  table().spread_elements(x, run, skip, n, y);
+}
+void repeat_run(const float* x, int64_t run, int64_t skip, int64_t n, float* y) {
+  table().repeat_run(x, run, skip, n, y);
+}
 
 }  // namespace weir::cpu

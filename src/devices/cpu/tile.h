@@ -58,4 +58,9 @@ void float_to_uint8(const float* x, uint8_t* y, int64_t n);
 void bool_to_float(const uint8_t* x, float* y, int64_t n);
 void float_to_bool(const float* x, uint8_t* y, int64_t n);
 
+// What a short run of elements becomes where it meets longer ones: of the endless array in which each element of x stands
+// `run` times in a row, or in which the first `run` elements of x come again and again, the n elements from `skip` on.
+void spread_elements(const float* x, int64_t run, int64_t skip, int64_t n, float* y);
+void repeat_run(const float* x, int64_t run, int64_t skip, int64_t n, float* y);
+
 }  // namespace weir::cpu

@@ -22,6 +22,8 @@ struct TileTable {
   void (*float_to_uint8)(const float*, uint8_t*, int64_t);
   void (*bool_to_float)(const uint8_t*, float*, int64_t);
   void (*float_to_bool)(const float*, uint8_t*, int64_t);
+  void (*spread_elements)(const float*, int64_t, int64_t, int64_t, float*);
+  void (*repeat_run)(const float*, int64_t, int64_t, int64_t, float*);
 };
 
 namespace portable {

@@ -390,6 +390,29 @@ TEST(SelectBytes, TakesTheFirstOperandWhereTrueForEverySize) {
   }
 }
 
+TEST(Tile, SpreadsAndRepeatsShortRunsFromAnyPlace) {
+  std::vector<float> x(200);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
+  for (const Build& build : builds()) {
+    const TileTable* table = build.table;
+    for (int64_t run : {1, 2, 5, 7, 8, 15, 16, 17, 33}) {
+      for (int64_t skip : {0, 1, 6, 40}) {
+        for (int64_t n : {0, 1, 4, 16, 31, 90}) {
+          std::vector<float> y(static_cast<size_t>(n) + 1, -1), z = y;
+          table->spread_elements(x.data(), run, skip, n, y.data());
+          table->repeat_run(x.data(), run, skip, n, z.data());
+          for (int64_t i = 0; i < n; ++i) {
+            ASSERT_EQ(y[static_cast<size_t>(i)], static_cast<float>((skip + i) / run)) << run << " " << skip;
+            ASSERT_EQ(z[static_cast<size_t>(i)], static_cast<float>((skip + i) % run)) << run << " " << skip;
+          }
+          ASSERT_EQ(y.back(), -1) << "nothing is written behind the end";
+          ASSERT_EQ(z.back(), -1) << "nothing is written behind the end";
+        }
+      }
+    }
+  }
+}
+
 TEST(Casts, HalfRoundTripsEveryValue) {
   for (const Build& build : builds()) {
     std::vector<uint16_t> h(65536), back(65536);
