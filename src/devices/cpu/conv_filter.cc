@@ -5,7 +5,8 @@
 // With many channels the taps are treated one by one, and pixels for which a tap lies beyond the image are left out.
 // The images are copied channel by channel, because the product walks along the pixels of some channels. With few
 // channels the taps of a row of the filter are treated together and lie side by side in the image as it is, or in a
-// copy with zeros around.
+// copy with zeros around. The output gradient is packed by panels, or read where it lies when it has few channels: to
+// pack it would cost as much as half of what is computed with it.
 //
 // The batch is cut into a fixed number of parts with a result each, which are added up in order.
 
@@ -19,6 +20,7 @@ namespace {
 
 constexpr int64_t kParts = 8;
 constexpr int64_t kChunkBytes = 192 << 10;   // of the images, used from the second-level cache
+constexpr int64_t kMostUnpacked = 2;         // panels: rows of more lie far apart in the output gradient
 constexpr int64_t kPartialBytes = 32 << 20;  // of all parts' results together, at most
 
 template <class T>
@@ -34,8 +36,12 @@ class FilterGrad {
     a_segments_ = carver.take<int64_t>(p.k_h * group_ * out_h_);
     b_segments_ = carver.take<int64_t>(p.k_h * group_ * out_h_);
     partial_ = carver.take<T>(parts_ > 1 ? parts_ * rows_ * p.out_c : 0);
-    panel_step_ = (group_ * out_h_ * out_w_ | 1) * kernels_.columns;
-    panels_size_ = panel_step_ * divide_up(p.out_c, kernels_.columns);
+    packs_ = p.out_c > kMostUnpacked * kernels_.columns;
+    b_step_ = packs_ ? kernels_.columns : p.out_c;
+    panel_step_ = packs_ ? (group_ * out_h_ * out_w_ | 1) * kernels_.columns : kernels_.columns;
+    panels_size_ = packs_                            ? panel_step_ * divide_up(p.out_c, kernels_.columns)
+                   : p.out_c % kernels_.lanes == 0 ? 0
+                                                     : group_ * out_h_ * out_w_ * p.out_c + kernels_.lanes;
     panels_ = carver.take<T>(panels_size_ * threads);
     images_ = carver.take<T>(images_size_ * threads);
     scratch_bytes_ = carver.used();
@@ -122,7 +128,7 @@ class FilterGrad {
       for (int64_t image = 0; image < group_; ++image) {
         for (int64_t y = rows.first; y < rows.last; ++y, ++at) {
           a_segments_[at] = image * image_size_ + (y * p_.stride_h + shift) * pitch_;
-          b_segments_[at] = (image * out_h_ + y) * out_w_ * kernels_.columns;
+          b_segments_[at] = (image * out_h_ + y) * out_w_ * b_step_;
         }
       }
     }
@@ -141,10 +147,17 @@ class FilterGrad {
         copy_images(from, images, copies);
         from = copies;
       }
-      kernels_.pack(output_grad + image * out_pixels * p_.out_c, p_.out_c, false, images * out_pixels, p_.out_c, panels,
-                    panel_step_);
+      const T* grads = output_grad + image * out_pixels * p_.out_c;
+      if (packs_) {
+        kernels_.pack(grads, p_.out_c, false, images * out_pixels, p_.out_c, panels, panel_step_);
+        grads = panels;
+      } else if (panels_size_ > 0 && image + images == p_.batch) {
+        // Whole vectors are read, which must not reach beyond the end of all memory.
+        std::copy_n(grads, images * out_pixels * p_.out_c, panels);
+        grads = panels;
+      }
       for (int64_t band = first_band; band < last_band; ++band) {
-        multiply(band, images, image == first, from, panels, result);
+        multiply(band, images, image == first, from, grads, result);
       }
     }
   }
@@ -159,7 +172,7 @@ class FilterGrad {
 
   // A band of the result for some images, a few rows of the output at a time so that a panel stays in the first-level
   // cache.
-  void multiply(int64_t band, int64_t images, bool first, const T* from, const T* panels, T* result) const {
+  void multiply(int64_t band, int64_t images, bool first, const T* from, const T* grads, T* result) const {
     const int64_t h = single_taps_ ? band / p_.k_w : band, w = single_taps_ ? band % p_.k_w : 0;
     const Range rows = covered_rows(h), columns = single_taps_ ? covered_columns(w) : Range{0, out_w_};
     const int64_t shift = single_taps_ ? w * p_.dilation_w - p_.pad_left : 0;
@@ -167,7 +180,7 @@ class FilterGrad {
     const int64_t at_once = std::max<int64_t>(1, kernels_.depth / std::max<int64_t>(1, width));
     const int64_t piece =
         divide_up(std::max<int64_t>(1, width), divide_up(std::max<int64_t>(1, width), kernels_.depth));
-    GemmBlock<T> block = {.a_step = p_.stride_w * step_, .b_step = kernels_.columns};
+    GemmBlock<T> block = {.a_step = p_.stride_w * step_, .b_step = b_step_};
     result += band * band_rows_ * p_.out_c;
     for (int64_t segment = 0; segment == 0 || segment < segments; segment += at_once) {
       for (int64_t x = 0; x == 0 || x < width; x += piece) {
@@ -177,20 +190,20 @@ class FilterGrad {
         block.segment_count = std::min(at_once, segments - segment);
         block.length = std::min(piece, width - x);
         block.accumulate = !(first && segment == 0 && x == 0);
-        multiply_chunks(block, panels + (columns.first + x) * kernels_.columns, result);
+        multiply_chunks(block, grads + (columns.first + x) * b_step_, result);
       }
     }
   }
 
   // All rows and columns of a band, some rows at a time so that the images under them stay in the second-level cache.
-  void multiply_chunks(GemmBlock<T> block, const T* panels, T* result) const {
+  void multiply_chunks(GemmBlock<T> block, const T* grads, T* result) const {
     for (int64_t row = 0; row < band_rows_; row += chunk_) {
       block.rows = std::min(chunk_, band_rows_ - row);
       block.a_rows = a_rows_ + row;
       block.c_rows = c_rows_ + row;
       for (int64_t j = 0; j < p_.out_c; j += kernels_.columns) {
         block.columns = std::min(kernels_.columns, p_.out_c - j);
-        block.b = panels + j / kernels_.columns * panel_step_;
+        block.b = grads + j / kernels_.columns * panel_step_;
         block.c = result + j;
         kernels_.block(block);
       }
@@ -225,9 +238,11 @@ class FilterGrad {
   int64_t* a_rows_ = nullptr;
   int64_t* c_rows_ = nullptr;
   int64_t* a_segments_ = nullptr;  // for each row of the filter: rows of images ...
-  int64_t* b_segments_ = nullptr;  // ... and of panels
+  int64_t* b_segments_ = nullptr;  // ... and of the output gradient
+  bool packs_ = false;             // the output gradient, into panels
+  int64_t b_step_ = 0;             // of it, from pixel to pixel
   T* partial_ = nullptr;
-  T* panels_ = nullptr;  // of the output gradient, for each thread
+  T* panels_ = nullptr;  // of the output gradient, or a copy of its end, for each thread
   T* images_ = nullptr;  // for each thread
   int64_t panel_step_ = 0, panels_size_ = 0, images_size_ = 0;
   size_t scratch_bytes_ = 0;
