@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -8,9 +9,11 @@
 #include <type_traits>
 
 #include "devices/cpu/reduce.h"
+#include "devices/cpu/tile.h"
 #include "graph/grad_context.h"
 #include "graph/infer_context.h"
 #include "ops/math/functors.h"
+#include "ops/math/narrow.h"
 #include "ops/types.h"
 #include "weir/ops.h"
 
@@ -101,13 +104,17 @@ struct ReductionKernel {
     A* sums = static_cast<A*>(c.scratch());
     std::fill_n(sums, results, F::template start<T>());
     if (c.elements(0) > 0) {
+      const bool into_one = plan.inner_is_reduced();
       plan.for_each_row([&](int64_t from, int64_t to, int64_t n) {
-        if (plan.inner_is_reduced()) {
-          A sum = sums[to];
-          for (int64_t i = 0; i < n; ++i) sum = F::step(sum, static_cast<A>(x[from + i]));
-          sums[to] = sum;
+        if constexpr (kIsNarrowFloat<T>) {  // some of the row at a time as float, which vectors convert
+          float wide[cpu::kTileFloats];
+          for (int64_t i = 0; i < n; i += cpu::kTileFloats) {
+            const int64_t some = std::min(cpu::kTileFloats, n - i);
+            widen(x + from + i, wide, some);
+            add_row<A>(wide, some, into_one, sums + (into_one ? to : to + i));
+          }
         } else {
-          for (int64_t i = 0; i < n; ++i) sums[to + i] = F::step(sums[to + i], static_cast<A>(x[from + i]));
+          add_row<A>(x + from, n, into_one, sums + to);
         }
       });
     }
@@ -115,6 +122,18 @@ struct ReductionKernel {
   }
 
  private:
+  // Elements into one sum, or each into its own.
+  template <class A, class T>
+  static void add_row(const T* x, int64_t n, bool into_one, A* sums) {
+    if (into_one) {
+      A sum = *sums;
+      for (int64_t i = 0; i < n; ++i) sum = F::step(sum, static_cast<A>(x[i]));
+      *sums = sum;
+    } else {
+      for (int64_t i = 0; i < n; ++i) sums[i] = F::step(sums[i], static_cast<A>(x[i]));
+    }
+  }
+
   template <class T, class A>
   static T store(A value) {
     if constexpr (kIsNarrowFloat<T>) {
