@@ -17,28 +17,30 @@ struct Hsv {
   float h, s, v;
 };
 
+// Which channel is the largest, and in which sector the hue lies, changes from pixel to pixel: by tables, since no processor
+// could guess the branches.
 Hsv to_hsv(float r, float g, float b) {
+  constexpr double kOffsets[3] = {0, 2.0 / 6.0, 4.0 / 6.0};
+  constexpr float kTurn[2] = {0, 1};
   const float value = std::max(r, std::max(g, b)), range = value - std::min(r, std::min(g, b));
   const float sixth = 1.0f / (6.0f * range);
-  float hue = r == value   ? sixth * (g - b)
-              : g == value ? static_cast<float>(static_cast<double>(sixth * (b - r)) + 2.0 / 6.0)
-                           : static_cast<float>(static_cast<double>(sixth * (r - g)) + 4.0 / 6.0);
+  const float differences[3] = {g - b, b - r, r - g};
+  const int largest = (r != value) * (1 + (g != value));
+  float hue = static_cast<float>(static_cast<double>(sixth * differences[largest]) + kOffsets[largest]);
   if (range <= 0.0f) hue = 0;
-  if (hue < 0.0f) hue += 1;
+  hue += kTurn[hue < 0.0f];
   return {hue, value > 0 ? range / value : 0.0f, value};
 }
 
+// The hue is in [0, 1].
 void to_rgb(const Hsv& hsv, float* rgb) {
   const float chroma = hsv.s * hsv.v, base = hsv.v - chroma, at = hsv.h * 6;
-  // Halves of the sectors rise and fall.
-  float phase = at;
-  while (phase <= 0) phase += 2.0f;
-  while (phase >= 2.0f) phase -= 2.0f;
+  const int sector = static_cast<int>(at);
+  const float phase = at - static_cast<float>(sector & ~1);  // halves of the sectors rise and fall
   const float x = chroma * (1 - std::abs(phase - 1));
   // Which of 0, x (1) and the chroma (2) each channel has above the base.
   constexpr int kOrder[7][3] = {{2, 1, 0}, {1, 2, 0}, {0, 2, 1}, {0, 1, 2}, {1, 0, 2}, {2, 0, 1}, {0, 0, 0}};
   const float values[3] = {0, x, chroma};
-  const int sector = static_cast<int>(at);
   for (int i = 0; i < 3; ++i) rgb[i] = values[kOrder[sector >= 0 && sector < 6 ? sector : 6][i]] + base;
 }
 
