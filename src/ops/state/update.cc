@@ -129,7 +129,8 @@ void update_rows(KernelContext& c, DType dtype, int count, int grad, int indices
           for (size_t at = 0; at < end; at += 64) __builtin_prefetch(base[v] + row_at + at, 1);
         }
       };
-      constexpr int64_t kAhead = 8;
+      // Rows of a large table come from memory, which takes as long as some dozen updates.
+      constexpr int64_t kAhead = 24;
       std::array<void*, VariableState::kMaxTogether> data{};
       for (int64_t i = 0; i < n; ++i) {
         if (i + kAhead < n && is_own(i + kAhead)) fetch(i + kAhead);
