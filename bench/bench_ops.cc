@@ -258,6 +258,14 @@ void group_difference_case(Case& c, const Sizes& s) {
   c.fetches = {squared_difference(c.feed(uniform(groups(s))), means)};
 }
 
+// What each capsule of a layer says to each of the next: both factors repeat along runs of a few elements.
+void votes_case(Case& c, const Sizes& s) {
+  Output x = c.feed(uniform({s["batch"], s["in"], 1, s["width"]}));
+  Output y = x * c.feed(uniform({s["in"], s["out"], s["width"]}));
+  Output weights = c.feed(uniform({s["batch"], s["in"], s["out"], 1}));
+  c.fetches = {reduce_sum(y * weights, {.axes = {1}})};
+}
+
 struct DepthwiseInputs {
   Output x, taps;
 };
@@ -355,6 +363,14 @@ void sparse_update_case(Case& c, const Sizes& s) {
   c.targets = {scatter_sub(table, at, c.feed(uniform({s["count"], s["columns"]})) * 1e-3f).op()};
 }
 
+// Rows of a table and of their sums of squares; equal indices are summed first.
+void sparse_adagrad_case(Case& c, const Sizes& s) {
+  Variable table = c.graph.variable("table", uniform({s["rows"], s["columns"]}));
+  Output at = c.feed(indices(s["count"], s["rows"]));
+  const IndexedSlices grad{c.feed(uniform({s["count"], s["columns"]})), at, {}};
+  c.targets = {train::Adagrad(1e-3f).apply_gradients({{grad, table}})};
+}
+
 void resize_bilinear_case(Case& c, const Sizes& s) {
   const int64_t to = s["to"];
   Output images = c.feed(uniform({s["batch"], s["size"], s["size"], s["channels"]}));
@@ -367,6 +383,9 @@ void resize_bicubic_case(Case& c, const Sizes& s) {
 }
 void adjust_contrast_case(Case& c, const Sizes& s) {
   c.fetches = {image::adjust_contrast(c.feed(uniform({s["batch"], s["size"], s["size"], s["channels"]})), 1.5f)};
+}
+void adjust_saturation_case(Case& c, const Sizes& s) {
+  c.fetches = {image::adjust_saturation(c.feed(uniform({s["batch"], s["size"], s["size"], 3})), 1.5f)};
 }
 // A smooth picture with a little noise, as photographs are.
 Tensor photograph(int64_t size) {
@@ -403,6 +422,7 @@ const std::map<std::string, void (*)(Case&, const Sizes&)> kCases = {
     {"mirror_pad_grad", mirror_pad_grad_case},
     {"group_mean", group_mean_case},
     {"group_difference", group_difference_case},
+    {"votes", votes_case},
     {"lrn", lrn_case},
     {"lrn_grad", lrn_grad_case},
     {"cross_entropy", cross_entropy_case},
@@ -415,9 +435,11 @@ const std::map<std::string, void (*)(Case&, const Sizes&)> kCases = {
     {"split", split_case},
     {"gather", gather_case},
     {"sparse_update", sparse_update_case},
+    {"sparse_adagrad", sparse_adagrad_case},
     {"resize_bilinear", resize_bilinear_case},
     {"resize_bicubic", resize_bicubic_case},
     {"adjust_contrast", adjust_contrast_case},
+    {"adjust_saturation", adjust_saturation_case},
     {"decode_jpeg", decode_jpeg_case},
 };
 

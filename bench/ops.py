@@ -61,6 +61,7 @@ NUMBERS = {
     "mirror_pad_grad": lambda s: 2 * _pixels(s),
     "group_mean": _pixels,
     "group_difference": lambda s: 2 * _pixels(s),
+    "votes": lambda s: s["batch"] * s["in"] * (s["width"] + s["out"]) + s["in"] * s["out"] * s["width"],
     "lrn": lambda s: 2 * _pixels(s),
     "lrn_grad": lambda s: 4 * _pixels(s),
     "cross_entropy": lambda s: 2 * s["batch"] * s["classes"],
@@ -73,9 +74,11 @@ NUMBERS = {
     "split": lambda s: 2 * s["rows"] * s["columns"],
     "gather": lambda s: 2 * s["count"] * s["columns"],
     "sparse_update": lambda s: 3 * s["count"] * s["columns"],
+    "sparse_adagrad": lambda s: 5 * s["count"] * s["columns"],
     "resize_bilinear": lambda s: _pixels(s) + s["batch"] * s["to"] ** 2 * s["channels"],
     "resize_bicubic": lambda s: _pixels(s) + s["batch"] * s["to"] ** 2 * s["channels"],
     "adjust_contrast": lambda s: 3 * _pixels(s),
+    "adjust_saturation": lambda s: 6 * s["batch"] * s["size"] ** 2,
     "decode_jpeg": lambda s: 3 * s["size"] ** 2 / 4,
 }
 

@@ -117,6 +117,12 @@ def group_difference(s):
     return lambda: raw.SquaredDifference(x=x, y=means)
 
 
+def votes(s):
+    x, w = uniform(s["batch"], s["in"], 1, s["width"]), uniform(s["in"], s["out"], s["width"])
+    weights, axis = uniform(s["batch"], s["in"], s["out"], 1), tf.constant(1)
+    return lambda: raw.Sum(input=raw.Mul(x=raw.Mul(x=x, y=w), y=weights), axis=axis)
+
+
 def _depthwise(s):
     x = uniform(s["batch"], s["size"], s["size"], s["channels"])
     f = uniform(s["filter"], s["filter"], s["channels"], 1)
@@ -218,6 +224,11 @@ def adjust_contrast(s):
     return lambda: raw.AdjustContrastv2(images=x, contrast_factor=1.5)
 
 
+def adjust_saturation(s):
+    x = uniform(s["batch"], s["size"], s["size"], 3)
+    return lambda: raw.AdjustSaturation(images=x, scale=1.5)
+
+
 def decode_jpeg(s):
     import numpy as np
 
@@ -293,6 +304,18 @@ def sparse_update(s):
     table, at = tf.Variable(uniform(s["rows"], s["columns"])), indices(s["count"], s["rows"])
     values, lr = uniform(s["count"], s["columns"]), tf.constant(1e-3)
     return lambda: raw.ResourceScatterSub(resource=table.handle, indices=at, updates=raw.Mul(x=values, y=lr))
+
+
+def sparse_adagrad(s):
+    table, sums = tf.Variable(uniform(s["rows"], s["columns"])), tf.Variable(tf.fill([s["rows"], s["columns"]], 0.1))
+    at, values, lr = indices(s["count"], s["rows"]), uniform(s["count"], s["columns"]), tf.constant(1e-3)
+
+    def call():
+        distinct, places = raw.Unique(x=at)
+        summed = raw.UnsortedSegmentSum(data=values, segment_ids=places, num_segments=tf.size(distinct))
+        raw.ResourceSparseApplyAdagrad(var=table.handle, accum=sums.handle, lr=lr, grad=summed, indices=distinct)
+
+    return call
 
 
 if __name__ == "__main__":

@@ -92,6 +92,12 @@ def group_difference(s):
     return lambda: torch.square(x - means)
 
 
+def votes(s):
+    x, w = uniform(s["batch"], s["in"], 1, s["width"]), uniform(s["in"], s["out"], s["width"])
+    weights = uniform(s["batch"], s["in"], s["out"], 1)
+    return lambda: torch.sum(x * w * weights, 1)
+
+
 def _depthwise(s):
     f = uniform(s["channels"], 1, s["filter"], s["filter"]).contiguous(memory_format=torch.channels_last)
     x = image(s["batch"], s["size"], s["channels"])
@@ -222,6 +228,18 @@ def gather(s):
 def sparse_update(s):
     table, at, values = uniform(s["rows"], s["columns"]), indices(s["count"], s["rows"]), uniform(s["count"], s["columns"])
     return lambda: table.index_add_(0, at, values, alpha=-1e-3)
+
+
+def sparse_adagrad(s):
+    table = torch.nn.Parameter(uniform(s["rows"], s["columns"]))
+    at, values = indices(s["count"], s["rows"]), uniform(s["count"], s["columns"])
+    optimizer = torch.optim.Adagrad([table], lr=1e-3, initial_accumulator_value=0.1)
+
+    def call():
+        table.grad = torch.sparse_coo_tensor(at.reshape(1, -1), values, table.shape)
+        optimizer.step()
+
+    return call
 
 
 if __name__ == "__main__":
