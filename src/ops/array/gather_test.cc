@@ -113,7 +113,7 @@ TEST(Roll, TurnsAxesRound) {
             .outputs = {{{5, 6, 4}, {2, 3, 1}}},
             .bad = {{.inputs = {ramp({2, 3}), {1}, {2}}, .message = "axis"},
                     {.inputs = {ramp({2, 3}), {1, 2}, {0}}, .message = "[2]"},
-                    {.inputs = {ramp({2, 3}), {{1}}, {{0}}}, .message = "scalars or vectors"},
+                    {.inputs = {ramp({2, 3}), {{1}}, {{0}}}, .message = "1-D vector"},
                     {.inputs = {3, 1, 0}, .message = "rank"}}});
   check_op({.op = "Roll", .inputs = {zeros({0, 3}), 1, 0}, .outputs = {zeros({0, 3})}});
   check_op({.op = "Roll",

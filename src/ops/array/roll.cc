@@ -12,13 +12,19 @@ namespace weir::ops {
 namespace {
 
 void infer(InferContext& c) {
-  c.require_min_rank(0, 1);
+  if (c.input(0).has_rank() && c.input(0).rank() < 1) {
+    throw invalid_argument("Shape must be at least rank 1 but is rank 0: input must be 1-D or higher");
+  }
   for (int i : {1, 2}) {
     if (c.input(i).has_rank() && c.input(i).rank() > 1) {
-      throw invalid_argument("shift and axis are scalars or vectors; got shape {}", c.input(i).str());
+      throw invalid_argument("Shape must be at most rank 1 but is rank {}: {} must be a scalar or a 1-D vector; got shape {}",
+                             c.input(i).rank(), i == 1 ? "shift" : "axis", c.input(i).str());
     }
   }
-  (void)c.input(1).merged(c.input(2));
+  if (!c.input(1).compatible(c.input(2))) {
+    throw invalid_argument("shift and axis must have the same size: both shapes must be equal, but are {} and {}",
+                           c.input(1).str(), c.input(2).str());
+  }
   c.set_output(0, c.input(0));
 }
 
@@ -33,7 +39,10 @@ void cpu(KernelContext& c) {
   const int rank = shape.rank();
   std::vector<int64_t> shift(static_cast<size_t>(rank), 0);
   for (int64_t i = 0; i < c.elements(1); ++i) {
-    const int d = InferContext::normalise_axis(int_at(c, 2, i), rank);
+    int64_t at = int_at(c, 2, i);
+    if (at < 0) at += rank;
+    if (at < 0 || at >= rank) throw invalid_argument("axis {} is out of range [{}, {})", int_at(c, 2, i), -rank, rank);
+    const int d = static_cast<int>(at);
     const int64_t size = std::max<int64_t>(shape[d], 1);
     int64_t& total = shift[static_cast<size_t>(d)];
     total = (total + int_at(c, 1, i) % size + size) % size;

@@ -11,10 +11,11 @@
 namespace weir::ops {
 namespace {
 
-// `updates` has the shape of the indices followed by that of a row.
+// `updates` has the shape of the indices followed by that of a row, or is a scalar for all elements.
 void infer_ref(InferContext& c) {
   c.require_min_rank(0, 1);
-  if (c.input(0).has_rank() && c.input(1).has_rank()) {
+  const bool one = c.input(2).has_rank() && c.input(2).rank() == 0;
+  if (!one && c.input(0).has_rank() && c.input(1).has_rank()) {
     Shape wanted = c.input(1);
     for (int d = 1; d < c.input(0).rank(); ++d) wanted.append(c.input(0)[d]);
     if (!wanted.compatible(c.input(2))) {
@@ -49,13 +50,19 @@ struct Cpu {
         throw invalid_argument("Integer division by zero");
       }
     }
-    update_typed_rows<T, 1>(c, 2, 1, [](const auto& rows, const T* updates, int64_t n) {
+    const bool one = c.shape(2).rank() == 0;
+    update_typed_rows<T, 1>(c, 2, 1, [one](const auto& rows, const T* updates, int64_t n) {
       T* row = rows[0];
       if constexpr (kHow == How::Update) {
-        std::copy_n(updates, n, row);
+        if (one) {
+          std::fill_n(row, n, *updates);
+        } else {
+          std::copy_n(updates, n, row);
+        }
       } else {
+        const int64_t step = one ? 0 : 1;
         for (int64_t i = 0; i < n; ++i) {
-          row[i] = static_cast<T>(combined(static_cast<Wide<T>>(row[i]), static_cast<Wide<T>>(updates[i])));
+          row[i] = static_cast<T>(combined(static_cast<Wide<T>>(row[i]), static_cast<Wide<T>>(updates[i * step])));
         }
       }
     });

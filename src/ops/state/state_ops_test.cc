@@ -117,6 +117,17 @@ TEST_P(StateOps, ScattersCombineWithWhatIsThere) {
   expect_error([&] { session.run(bad); }, Code::InvalidArgument, "indices[0] = -1 is not in [0, 3)");
 }
 
+TEST_P(StateOps, ScattersTakeAScalarForAllElementsOfTheirRows) {
+  Variable v = variable({{8.f, 2.f}, {3.f, 4.f}, {5.f, 6.f}});
+  Output indices = g.placeholder(int32), updates = g.placeholder(float32);
+  Operation add = scatter_add(v, indices, updates).op(), update = scatter_update(v, indices, updates).op();
+  initialize();
+  session.run(add, {{indices, Tensor(std::vector<int32_t>{2, 0, 2})}, {updates, Tensor(10.f)}});
+  expect_same(value(v), floats({18, 12, 3, 4, 25, 26}, {3, 2}));
+  session.run(update, {{indices, Tensor(int32_t{1})}, {updates, Tensor(-1.f)}});
+  expect_same(value(v), floats({18, 12, -1, -1, 25, 26}, {3, 2}));
+}
+
 TEST_P(StateOps, ScattersOfIntegersAreNotDividedByZero) {
   Variable v = variable({6, 7});
   NodeBuilder node(v.is_resource() ? "ResourceScatterDiv" : "ScatterDiv");

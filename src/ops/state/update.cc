@@ -98,11 +98,13 @@ void update_rows(KernelContext& c, DType dtype, int count, int grad, int indices
     return wide ? static_cast<const int64_t*>(listed)[i] : int64_t{static_cast<const int32_t*>(listed)[i]};
   };
   const char* const grads = static_cast<const char*>(c.raw_input(grad));
+  const bool same = c.shape(grad).rank() == 0;
   const UpdateMode mode = c.node().use_locking().value_or(false) ? UpdateMode::InPlace : UpdateMode::Unlocked;
   VariableState::update_together(all, mode, [&](std::span<Tensor* const> values) {
-    for (size_t i = 0; i < values.size(); ++i) {
+    for (size_t i = 0; i < values.size() && !same; ++i) {
       require_rows(*all[i], *values[i], *values[0], c.shape(grad), c.shape(indices));
     }
+    if (values[0]->shape().rank() == 0) throw invalid_argument("a scalar variable has no rows");
     const int64_t rows = values[0]->shape()[0], n = c.elements(indices);
     const int64_t row = rows > 0 ? values[0]->elements() / rows : 0;
     const size_t bytes = static_cast<size_t>(row) * dtype_size(dtype);
@@ -137,7 +139,7 @@ void update_rows(KernelContext& c, DType dtype, int count, int grad, int indices
         if (!is_own(i)) continue;
         const size_t row_at = static_cast<size_t>(index(i)) * bytes;
         for (size_t v = 0; v < values.size(); ++v) data[v] = base[v] + row_at;
-        body(data.data(), grads + static_cast<size_t>(i) * bytes, row);
+        body(data.data(), grads + (same ? 0 : static_cast<size_t>(i) * bytes), row);
       }
     });
   });

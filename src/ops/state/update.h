@@ -28,6 +28,7 @@ void update_dense(KernelContext& c, DType dtype, int count, int grad,
                   FunctionRef<void(void* const* data, int64_t elements)> body);
 
 // The same for rows: calls `body` once for each index with that row of every variable and the matching row of `grad`.
+// A scalar `grad`, which shape functions admit where it means something, is passed for every row.
 // Indices may repeat: calls for one row come in their order, those for different rows from several threads. Other runs
 // read meanwhile, and write unless the node says use_locking=True: nobody waits for a table because of some rows.
 void update_rows(KernelContext& c, DType dtype, int count, int grad, int indices,
