@@ -235,7 +235,7 @@ TEST(GraphDef, RefusesBadGraphsNamingTheNode) {
       {R"(node { name: "z" op: "NoOp" input: "^b" } node { name: "a" op: "NoOp" input: "^b" }
           node { name: "b" op: "NoOp" input: "^a" })",
        "the node depends on itself"},
-      {R"(node { name: "a" op: "NoOp" input: "b:x" })", "NoOp 'a': 'b:x' is no tensor's name"},
+      {R"(node { name: "a" op: "NoOp" input: "b:x" })", "NoOp 'a': Cannot convert 'b:x' to a tensor name."},
       {R"(node { name: "b" op: "NoOp" } node { name: "a" op: "Identity" input: "b" })",
        "Identity 'a': Input tensor 'b:0' not found"},
       {R"(node { name: "b" op: "NoOp" } node { name: "a" op: "Identity" input: "^b" input: "b" })",

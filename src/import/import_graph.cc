@@ -456,12 +456,15 @@ class Importer {
         source = plan_.resolve({.node = it->second, .port = name.port});
       }
       if (!source || (source.node >= 0 && !added_[static_cast<size_t>(source.node)])) {
-        throw invalid_argument("return_element '{}' not found in graph_def.", text);
+        throw invalid_argument("return_element '{0}' not found in graph_def. "
+                               "(Requested return node '{1}' not found in graph def)",
+                               text, name.node);
       }
       Operation op = operation_of(source);
       if (source.node >= 0 && is_tensor && source.port >= op.outputs()) {
-        throw invalid_argument("return_element '{}' not found in graph_def. The node has {} outputs", text,
-                               op.outputs());
+        throw invalid_argument("return_element '{}' not found in graph_def. "
+                               "(Invalid return output {} of node '{}', which has {} output(s))",
+                               text, source.port, name.node, op.outputs());
       }
       result.operations.push_back(op);
       result.outputs.push_back(source.mapped < 0 && source.port >= op.outputs() ? Output() : output_of(source));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <queue>
 #include <set>
 
@@ -19,10 +20,26 @@ bool is_valid_node_name(std::string_view name) {
          std::all_of(name.begin(), name.end(), inner);
 }
 
+// Nothing for a text that names no tensor.
+std::optional<TensorName> tensor_name(std::string_view text) {
+  if (text.starts_with('^')) return TensorName{text.substr(1), kControlPort};
+  const size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) return TensorName{text, 0};
+  const std::string_view digits = text.substr(colon + 1);
+  int port = 0;
+  auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+  if (failure != std::errc() || end != digits.data() + digits.size() || digits.empty() || port < 0) return {};
+  return TensorName{text.substr(0, colon), port};
+}
+
 void read_inputs(const MappedNames& mapped, const ImportPlan& plan, ImportNode& node) {
   bool control_seen = false;
   for (const std::string& text : node.def->input()) {
-    TensorName name = parse_tensor_name(text);
+    // TensorFlow's words of 0.x and of 1.x, here and for what else a caller may have got wrong.
+    const auto unknown = [&] { return fmt::format(" (Node '{}': Unknown input node '{}')", node.name, text); };
+    const auto parsed = tensor_name(text);
+    if (!parsed) throw invalid_argument("Cannot convert '{}' to a tensor name.{}", text, unknown());
+    const TensorName& name = *parsed;
     const bool is_control = name.port == kControlPort;
     if (control_seen && !is_control) throw invalid_argument("input '{}' follows a control input", text);
     control_seen |= is_control;
@@ -32,9 +49,9 @@ void read_inputs(const MappedNames& mapped, const ImportPlan& plan, ImportNode& 
     } else if (auto it = plan.by_name.find(std::string(name.node)); it != plan.by_name.end()) {
       source.node = it->second;
     } else {
-      // TensorFlow's words, here and for what else a caller may have got wrong.
-      throw is_control ? invalid_argument("Control input '{}' not found in graph_def.", text)
-                       : invalid_argument("Input tensor '{}:{}' not found in graph_def.", name.node, name.port);
+      throw is_control
+          ? invalid_argument("Control input '{}' not found in graph_def.{}", text, unknown())
+          : invalid_argument("Input tensor '{}:{}' not found in graph_def.{}", name.node, name.port, unknown());
     }
     (is_control ? node.controls : node.inputs).push_back(source);
   }
@@ -92,16 +109,8 @@ void for_each_dependency(const ImportPlan& plan, const std::vector<std::vector<i
 }  // namespace
 
 TensorName parse_tensor_name(std::string_view text) {
-  if (text.starts_with('^')) return {text.substr(1), kControlPort};
-  size_t colon = text.rfind(':');
-  if (colon == std::string_view::npos) return {text, 0};
-  std::string_view digits = text.substr(colon + 1);
-  int port = 0;
-  auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
-  if (failure != std::errc() || end != digits.data() + digits.size() || digits.empty() || port < 0) {
-    throw invalid_argument("'{}' is no tensor's name", text);
-  }
-  return {text.substr(0, colon), port};
+  if (const auto name = tensor_name(text)) return *name;
+  throw invalid_argument("Cannot convert '{}' to a tensor name.", text);
 }
 
 Error import_error(const ImportNode& node, Code code, const std::string& message) {
@@ -176,7 +185,8 @@ void read_nodes(const proto::GraphDef& message, const MappedNames& mapped, Impor
       throw import_error(node, Code::InvalidArgument, "this is not a valid operation name");
     }
     if (!plan.by_name.emplace(node.name, i).second) {
-      throw import_error(node, Code::InvalidArgument, "two nodes have this name");
+      throw import_error(node, Code::InvalidArgument,
+                         fmt::format("two nodes have this name: Node '{}' is not unique", node.name));
     }
     plan.names.insert(node.name);
   }

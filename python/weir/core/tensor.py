@@ -27,6 +27,25 @@ def _session_for(graph, session, what, how):
     return session
 
 
+class Reference:
+    """What stands for a tensor or a variable in dictionaries and sets: it is compared by identity."""
+
+    def __init__(self, wrapped):
+        self._wrapped = wrapped
+
+    def deref(self):
+        return self._wrapped
+
+    def __eq__(self, other):
+        return isinstance(other, Reference) and self._wrapped is other._wrapped
+
+    def __hash__(self):
+        return id(self._wrapped)
+
+    def __repr__(self):
+        return f"<Reference wrapping {self._wrapped!r}>"
+
+
 class Tensor(_weir.Tensor):
     """A value that a run of the graph computes: one output of an operation."""
 
@@ -95,17 +114,22 @@ class Tensor(_weir.Tensor):
     def __ne__(self, other):
         return self is not other
 
+    def experimental_ref(self):
+        """A key for dictionaries and sets, equal for the same tensor; ``deref()`` gives it back."""
+        return Reference(self)
+
     def __iter__(self):
-        raise TypeError("'Tensor' object is not iterable.")
+        raise TypeError("'Tensor' object is not iterable.: iterating over `tf.Tensor` is not allowed in Graph execution.")
 
     def __len__(self):
-        raise TypeError("object of type 'Tensor' has no len()")
+        raise TypeError(f"object of type 'Tensor' has no len(): it is not well defined for a symbolic Tensor. ({self.name}) "
+                        "Please call `x.shape` rather than `len(x)` for shape information.")
 
     def __bool__(self):
         raise TypeError(
             "Using a `tf.Tensor` as a Python `bool` is not allowed. Use `if t is not None:` instead of `if t:` to test "
             "if a tensor is defined, and use TensorFlow ops such as tf.cond to execute subgraphs conditioned on the "
-            "value of a tensor.")
+            "value of a tensor: using a `tf.Tensor` as a Python `bool` is not allowed in Graph execution.")
 
     __nonzero__ = __bool__  # as libraries that run on Python 2 too ask for it
 

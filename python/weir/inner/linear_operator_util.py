@@ -69,3 +69,19 @@ def assert_zero_imag_part(x, message=None, name="assert_zero_imag_part"):
 def shape_tensor(shape, name=None):
     """A shape as a tensor of int32."""
     return tf.convert_to_tensor(shape, dtype=tf.int32, name=name or "shape")
+
+
+def assert_compatible_matrix_dimensions(operator, x):
+    """An operation that fails unless ``x`` has as many rows as the operator has columns."""
+    return tf.assert_equal(tf.shape(x)[-2], operator.domain_dimension_tensor(),
+                           message="Dimensions are not compatible.  shape[-2] of argument to be the same as this operator")
+
+
+def use_operator_or_provided_hint_unless_contradicting(operator, hint_attr_name, provided_hint_value, message):
+    """What the operator says of itself or else what is given; ValueError where one says yes and the other no."""
+    own = getattr(operator, hint_attr_name)
+    if own is not None and provided_hint_value is not None and bool(own) != bool(provided_hint_value):
+        raise ValueError(message)
+    if own or provided_hint_value:
+        return True
+    return None if own is None and provided_hint_value is None else False

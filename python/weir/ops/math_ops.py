@@ -6,6 +6,7 @@ from weir.core.graph import IndexedSlices, Tensor, convert_to_tensor, name_scope
 from weir.core.dispatch import dispatches
 from weir.core.op_functions import apply
 from weir.core.stack import get_default_graph as _graph
+from weir.core.tensor_shape import TensorShape
 from weir.ops import array_ops, simple
 
 simple.install(globals(), simple.MATH)
@@ -177,7 +178,22 @@ def add_n(inputs, name=None):
 
 
 def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
-    return add_n(inputs, name)
+    """The sum of tensors of one shape, added up one by one."""
+    wrong = "inputs must be a list of at least one Tensor with the same dtype and shape"
+    if not isinstance(inputs, (list, tuple)) or not inputs:
+        raise ValueError(wrong)
+    inputs = [convert_to_tensor(value) for value in inputs]
+    dtype = inputs[0].dtype.base_dtype
+    if any(value.dtype.base_dtype != dtype for value in inputs):
+        raise ValueError(wrong)
+    whole = TensorShape(shape)
+    for value in inputs:
+        whole = whole.merge_with(value.shape)
+    if tensor_dtype is not None and dtypes.as_dtype(tensor_dtype) != dtype:
+        raise TypeError(f"tensor_dtype is {tensor_dtype}, but input is of type {dtype}")
+    if len(inputs) == 1 and name is None:
+        return inputs[0]
+    return apply("AccumulateNV2", (inputs,), {"shape": whole}, name)
 
 
 def _reduction(op, public, dtype=None):

@@ -57,7 +57,9 @@ class DropoutWrapper(_Wrapper):
         self._seed = seed
         self._keep = {}
         for part, keep in (("input", input_keep_prob), ("state", state_keep_prob), ("output", output_keep_prob)):
-            value = tensor_util.constant_value(keep) if isinstance(keep, Tensor) else keep
+            value = keep
+            if isinstance(keep, Tensor) or hasattr(keep, "initializer"):
+                value = tensor_util.constant_value(keep) if isinstance(keep, Tensor) else None
             if value is not None and not 0 <= value <= 1:
                 raise ValueError(f"Parameter {part}_keep_prob must be between 0 and 1: {value}")
             self._keep[part] = keep if value is None else float(value)
