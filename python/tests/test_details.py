@@ -289,3 +289,62 @@ def test_iterators_of_the_same_name_are_each_sessions_own():
             with tf.Session(server.target) as session:
                 session.run(iterator.initializer)
                 assert session.run(element) == elements
+
+
+def test_a_graph_is_imported_again_under_free_names():
+    with tf.Graph().as_default() as graph:
+        a = tf.constant(1.0, name="a")
+        b = tf.add(a, 2.0, name="b")
+        with graph.colocate_with(a.op):
+            tf.identity(b, name="c")
+    message = graph.as_graph_def()
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.import_graph_def(message, name="")
+        b, c = tf.import_graph_def(message, name="", return_elements=["b", "c:0"])
+        assert [b.name, c.name] == ["b_1", "c_1:0"] and c.op.colocation_groups() == [b"loc:@a_1"]
+        fed, = tf.import_graph_def(message, name="", input_map={"a:0": tf.constant(5.0)}, return_elements=["b:0"])
+        assert session.run([c, fed]) == [3.0, 7.0]
+
+
+def test_a_tape_differentiates_what_was_made_while_it_recorded():
+    with tf.Graph().as_default(), tf.Session() as session:
+        x, v, w = tf.constant(3.0), tf.Variable(2.0), tf.Variable(5.0, use_resource=True)
+        before = x * x
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            y = x * x * v + before * w
+            z = y * y
+        after = z * 2.0
+        assert [variable.name for variable in tape.watched_variables()] == [v.name, w.name]
+        found = tape.gradient(z, {"x": x, "v": v, "w": w, "y": y, "before": before})
+        assert found["before"] is None and tape.gradient(after, x) is None
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                cube = x**3
+            first = inner.gradient(cube, x)
+        second = outer.gradient(first, x)
+        with pytest.raises(RuntimeError, match="can only be called once"):
+            outer.gradient(first, x)
+        session.run(tf.global_variables_initializer())
+        assert session.run([found["x"], found["v"], found["w"], found["y"]]) == [1512.0, 1134.0, 1134.0, 126.0]
+        assert session.run([first, second]) == [27.0, 18.0]
+
+
+def test_references_to_tensors_are_keys():
+    with tf.Graph().as_default():
+        x, v = tf.constant(1), tf.Variable(1)
+        assert {x.experimental_ref(): "x", v.experimental_ref(): "v"}[x.experimental_ref()] == "x"
+        assert v.experimental_ref().deref() is v and x.experimental_ref() != tf.constant(1).experimental_ref()
+
+
+def test_accumulate_n_wants_one_shape_and_type():
+    with tf.Graph().as_default(), tf.Session() as session:
+        assert session.run(tf.accumulate_n([tf.ones([2]), tf.ones([2])])).tolist() == [2, 2]
+        with pytest.raises(ValueError):
+            tf.accumulate_n([tf.ones([2]), tf.ones([3])])
+        with pytest.raises(ValueError):
+            tf.accumulate_n([tf.ones([]), tf.ones([])], shape=[2, 2])
+        with pytest.raises(TypeError, match="tensor_dtype"):
+            tf.accumulate_n([tf.ones([2])], tensor_dtype=tf.int32)

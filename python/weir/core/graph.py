@@ -531,6 +531,37 @@ def _text(name):
     return name.decode() if isinstance(name, bytes) else name
 
 
+def _with_free_names(graph, graph_def, input_map, elements):
+    """What is imported, with names of the form x_1 for nodes whose names the graph has taken."""
+    names = {node.name for node in graph_def.node}
+    renamed = {}
+    for name in sorted(names):
+        if graph._find(name) is not None:
+            number = 1
+            while f"{name}_{number}" in names or graph._find(f"{name}_{number}") is not None:
+                number += 1
+            renamed[name] = f"{name}_{number}"
+            names.add(renamed[name])
+    if not renamed:
+        return graph_def, input_map, elements
+
+    def now(text):
+        before = "^" if text.startswith("^") else ""
+        name, colon, port = text[len(before):].partition(":")
+        return before + renamed.get(name, name) + colon + port
+
+    copy = protos.GraphDef()
+    copy.CopyFrom(graph_def)
+    for node in copy.node:
+        node.name = renamed.get(node.name, node.name)
+        node.input[:] = [now(text) for text in node.input]
+        if "_class" in node.attr:
+            groups = node.attr["_class"].list.s
+            groups[:] = [f"loc:@{now(group[5:].decode())}".encode() if group.startswith(b"loc:@") else group
+                         for group in groups]
+    return copy, {now(key): value for key, value in input_map.items()}, [now(element) for element in elements]
+
+
 def import_graph_def(graph_def, input_map=None, return_elements=None, name=None, op_dict=None, producer_op_list=None):
     """Adds the nodes of a GraphDef below ``name`` ("import"); gives those asked for by name."""
     graph = stack.get_default_graph()
@@ -542,9 +573,11 @@ def import_graph_def(graph_def, input_map=None, return_elements=None, name=None,
         raise TypeError("return_elements must be a list of strings.")
     input_map = {_text(key): value for key, value in (input_map or {}).items()}
     prefix = "import" if name is None else name
+    elements = [_text(element) for element in return_elements or []]
+    if not prefix:
+        graph_def, input_map, elements = _with_free_names(graph, graph_def, input_map, elements)
     try:
-        result = graph._import_graph_def(graph_def.SerializeToString(), prefix, input_map,
-                                         [_text(element) for element in return_elements or []])
+        result = graph._import_graph_def(graph_def.SerializeToString(), prefix, input_map, elements)
     except TypeError as error:  # a tensor of the input map has another type than the graph's
         raise ValueError(str(error)) from None
     return None if return_elements is None else result

@@ -27,7 +27,7 @@ def _session_for(graph, session, what, how):
     return session
 
 
-class Reference:
+class _Reference:
     """What stands for a tensor or a variable in dictionaries and sets: it is compared by identity."""
 
     def __init__(self, wrapped):
@@ -37,7 +37,7 @@ class Reference:
         return self._wrapped
 
     def __eq__(self, other):
-        return isinstance(other, Reference) and self._wrapped is other._wrapped
+        return isinstance(other, _Reference) and self._wrapped is other._wrapped
 
     def __hash__(self):
         return id(self._wrapped)
@@ -116,7 +116,7 @@ class Tensor(_weir.Tensor):
 
     def experimental_ref(self):
         """A key for dictionaries and sets, equal for the same tensor; ``deref()`` gives it back."""
-        return Reference(self)
+        return _Reference(self)
 
     def __iter__(self):
         raise TypeError("'Tensor' object is not iterable.: iterating over `tf.Tensor` is not allowed in Graph execution.")

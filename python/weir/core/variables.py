@@ -7,7 +7,7 @@ from weir import _weir, names, protos
 from weir.core import dtypes, stack
 from weir.core.graph import GraphKeys, _session_for, control_dependencies, name_scope
 from weir.core.op_functions import apply
-from weir.core.tensor import Reference
+from weir.core.tensor import _Reference
 from weir.core.tensor_shape import TensorShape
 from weir.ops import array_ops, math_ops, state_ops
 
@@ -99,7 +99,7 @@ class Variable(_weir.Variable):
 
     def experimental_ref(self):
         """A key for dictionaries and sets, equal for the same variable; ``deref()`` gives it back."""
-        return Reference(self)
+        return _Reference(self)
 
     @staticmethod
     def from_proto(variable_def, import_scope=None):
