@@ -37,6 +37,11 @@ class DeviceMemory : public std::enable_shared_from_this<DeviceMemory> {
   // Of a run that has failed: nobody wants any more what this thread has begun, and the host's memory is not written to
   // when this returns.
   virtual void abandon() noexcept {}
+  // A moment of the device's own clock, behind everything that this thread has begun; null: it has none. Nanoseconds
+  // from one to another are known when finish() has returned.
+  virtual void* moment() { return nullptr; }
+  virtual int64_t nanoseconds(void* /*from*/, void* /*to*/) { return 0; }
+  virtual void forget_moment(void*) noexcept {}
   // Whether copies from that memory to this one may be left to the two devices: with copy_behind() what the other one
   // has begun comes before the copy, and the copy before what is begun here afterwards, and nobody has to wait.
   virtual bool follows(const DeviceMemory&) const { return false; }

@@ -46,6 +46,8 @@ class FunctionRunner {
  public:
   virtual ~FunctionRunner() = default;
   virtual std::shared_ptr<GraphFunctions> functions() = 0;
+  // Those of an input pipeline: what they leave open runs on the CPU, where pipelines keep their elements.
+  virtual std::shared_ptr<GraphFunctions> pipeline_functions() = 0;
   // Stopped when the session closes.
   virtual std::stop_token closed() const = 0;
 };

@@ -174,7 +174,7 @@ class Placer {
     }
     if (able.empty()) fail(asked, members, matching.empty());
     // Where the program leaves the kind open, accelerators come first.
-    if (!spec.type) {
+    if (!spec.type && !options_.prefers_host) {
       for (int device : able) {
         if (devices_[device].is_accelerator()) return device;
       }

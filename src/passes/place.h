@@ -24,6 +24,7 @@ class PlacementLog {
 
 struct PlaceOptions {
   bool allow_soft_placement = false;  // what cannot go where the program says goes where it can
+  bool prefers_host = false;          // what the program leaves open goes to the CPU, though a GPU could do it
   int home = 0;                       // where feeds are
   PlacementLog* log = nullptr;
 };

@@ -12,6 +12,7 @@
 #include "ops/state/variable_state.h"
 #include "runtime/dataflow.h"
 #include "runtime/describe_wait.h"
+#include "runtime/device_times.h"
 #include "runtime/dynamic.h"
 #include "runtime/flow.h"
 #include "runtime/plan_builder.h"
@@ -66,6 +67,7 @@ Plan::Plan(const PlanRequest& request, const PlanEnvironment& environment)
   infer_ir(ir, context);
   place(ir, environment_.devices,
         {.allow_soft_placement = options.allow_soft_placement,
+         .prefers_host = options.prefers_host,
          .home = environment_.home,
          .log = environment_.placement_log});
   rewrite(ir, context);
@@ -477,6 +479,8 @@ int Plan::run_region(size_t region, int memory, Frame& frame, const RunControl& 
 void Plan::run_part(const Part& part, PartRun* others, Frame& frame, const RunControl& control, Tracer* tracer) const {
   char* arena = frame.arena(part.memory);
   Abandoned abandoned(*this, part);
+  std::optional<DeviceTimes> times;
+  if (tracer) times.emplace(device_memories_[static_cast<size_t>(part.memory)], *tracer);
   for (int i = part.begin; i < part.end; ++i) {
     const Step& step = steps_[static_cast<size_t>(i)];
     for (const Wait& wait : step.waits) {
@@ -485,7 +489,7 @@ void Plan::run_part(const Part& part, PartRun* others, Frame& frame, const RunCo
     if (others && others->failed()) return;
     control.check();
     if (tracer) {
-      run_traced(step, frame, arena, control, *tracer);
+      run_traced(step, frame, arena, control, *tracer, *times);
     } else {
       run_step(step, frame, arena, control, nullptr);
     }
@@ -494,6 +498,7 @@ void Plan::run_part(const Part& part, PartRun* others, Frame& frame, const RunCo
     others->publish(part.memory, i + 1 - part.begin);
   }
   finish(part);
+  if (times) times->settle();
   abandoned.went_well();
 }
 

@@ -46,6 +46,7 @@ class Dataflow;
 class DynamicStep;
 class FlowStep;
 struct Tracer;
+class DeviceTimes;
 
 // Steps of another part of the same stretch that must have been done before a step begins.
 struct Wait {
@@ -193,6 +194,7 @@ struct PlanOptions {
   int inter_op_threads = 1;
   bool direct_convolutions = false;
   bool allow_soft_placement = false;
+  bool prefers_host = false;  // what may run on any kind of device runs on the host
 };
 
 // Where a plan is made: in a session, or inside the plan whose control flow runs it. Outlives the plan.
@@ -284,7 +286,8 @@ class Plan {
   void run_alone(const Stretch& stretch, Frame& frame, const RunControl& control) const;
   // `others` is null for the only part of a stretch.
   void run_part(const Part& part, PartRun* others, Frame& frame, const RunControl& control, Tracer* tracer) const;
-  void run_traced(const Step& step, Frame& frame, char* arena, const RunControl& control, Tracer& tracer) const;
+  void run_traced(const Step& step, Frame& frame, char* arena, const RunControl& control, Tracer& tracer,
+                  DeviceTimes& times) const;
   void run_step(const Step& step, Frame& frame, char* arena, const RunControl& control, Tracer* tracer) const;
   void start(const Step& step, Frame& frame, const RunControl& control, Tracer* tracer) const;
   void release_inputs(const Step& step, Frame& frame) const;

@@ -170,10 +170,16 @@ SessionFunctions::SessionFunctions(Graph& graph, const PlanEnvironment& environm
 
 SessionFunctions::~SessionFunctions() = default;
 
-std::shared_ptr<GraphFunctions> SessionFunctions::functions() {
+std::shared_ptr<GraphFunctions> SessionFunctions::pipeline_functions() {
+  PlanEnvironment environment = environment_;
+  environment.options.prefers_host = true;
+  return make_group(environment);
+}
+
+std::shared_ptr<GraphFunctions> SessionFunctions::make_group(const PlanEnvironment& environment) {
   std::lock_guard lock(mutex_);
   if (ended_) throw ended_error();
-  auto group = std::make_shared<Group>(graph_, environment_);
+  auto group = std::make_shared<Group>(graph_, environment);
   std::erase_if(groups_, [](const std::weak_ptr<Group>& each) { return each.expired(); });
   groups_.push_back(group);
   return group;

@@ -15,7 +15,8 @@ class SessionFunctions final : public FunctionRunner {
   SessionFunctions(Graph& graph, const PlanEnvironment& environment, std::stop_token closed);
   ~SessionFunctions() override;
 
-  std::shared_ptr<GraphFunctions> functions() override;
+  std::shared_ptr<GraphFunctions> functions() override { return make_group(environment_); }
+  std::shared_ptr<GraphFunctions> pipeline_functions() override;
   std::stop_token closed() const override { return closed_; }
 
   // Refuses further calls, waits for those under way and drops all plans. REQUIRES: closed() is stopped, so that the
@@ -24,6 +25,7 @@ class SessionFunctions final : public FunctionRunner {
 
  private:
   class Group;
+  std::shared_ptr<GraphFunctions> make_group(const PlanEnvironment& environment);
 
   Graph& graph_;
   const PlanEnvironment environment_;

@@ -3,6 +3,7 @@
 
 #include "base/errors.h"
 #include "proto/step_stats.pb.h"
+#include "runtime/device_times.h"
 #include "runtime/plan.h"
 #include "runtime/remote_trace.h"
 #include "runtime/step_work.h"
@@ -43,18 +44,21 @@ RunTrace::Event Plan::trace_event(const Step& step) const {
   return event;
 }
 
-void Plan::run_traced(const Step& step, Frame& frame, char* arena, const RunControl& control, Tracer& tracer) const {
+void Plan::run_traced(const Step& step, Frame& frame, char* arena, const RunControl& control, Tracer& tracer,
+                      DeviceTimes& times) const {
   using Clock = std::chrono::steady_clock;
   if (step.kind == Step::Kind::Waiting) {  // noted when it has ended
     run_step(step, frame, arena, control, &tracer);
     return;
   }
   RunTrace::Event event = trace_event(step);
+  void* begin = times.moment();
   event.start_ns = tracer.since_begin(Clock::now());
   run_step(step, frame, arena, control, &tracer);
   event.end_ns = tracer.since_begin(Clock::now());
+  void* end = times.moment();
   count_work(step, frame.slots.data(), event);
-  tracer.add(std::move(event));
+  times.add(std::move(event), begin, end);
 }
 
 std::string RunTrace::step_stats() const {

@@ -252,6 +252,24 @@ TEST(CudaStandIn, DevicesWaitForEachOtherWithoutTheHost) {
   EXPECT_LE(after.first.waits + after.second.waits - before.first.waits - before.second.waits, 3);
 }
 
+// The two variables and the two gradients go from one device to the other. From the host come the feeds and the marks
+// of the checks of labels, and for the initial values two times two numbers; losses go there, and the fetched variable.
+TEST(CudaStandIn, ATowersStepCopiesWhatItMust) {
+  Gpus gpus;
+  towers(make_session);
+  accelerator::AcceleratorMemory::Counts all;
+  for (size_t d = 0; d < gpus.size(); ++d) {
+    const auto counts = gpus[d].memory()->counts();
+    all.from_host += counts.from_host;
+    all.to_host += counts.to_host;
+    all.across += counts.across;
+  }
+  constexpr int kSteps = 4;
+  EXPECT_EQ(all.across, kSteps * (2 + 2));
+  EXPECT_EQ(all.from_host, kSteps * (4 + 2) + 4);
+  EXPECT_EQ(all.to_host, kSteps * 2 + 1);
+}
+
 // Each fails somewhere else while copies are under way; what they would write to is gone by then.
 TEST(CudaStandIn, AFailedRunLeavesNothingUnderWay) {
   Gpus gpus({.seed = 3, .longest_delay_us = 2000});
@@ -298,6 +316,44 @@ TEST(CudaStandIn, StepsThatComeAgainAreGraphs) {
     }
     EXPECT_EQ(gpus.stand_in().graphs() > 0, !refuse);
   }
+}
+
+// What a pipeline's functions leave open stays on the CPU: its elements are there.
+TEST(CudaStandIn, PipelinesRunOnTheHost) {
+  Gpus gpus({.devices = 1});
+  Graph g;
+  const auto images = data::Dataset::range(g, 20).map([](Output x) { return tanh(cast(x, float32)) * 2.f; }).batch(4);
+  Output next = images.one_shot_iterator().get_next<1>()[0];
+  Output y = next + 1.f;
+  Session s(g, soft());
+  for (int i = 0; i < 5; ++i) {
+    const Tensor got = s.run(y);
+    EXPECT_FLOAT_EQ(got.data<float>()[1], std::tanh(static_cast<float>(4 * i + 1)) * 2 + 1);
+  }
+  EXPECT_EQ(gpus[0].memory()->counts().launches, 5);
+  EXPECT_EQ(gpus[0].memory()->counts().from_host, 5 + 1);  // and the constant
+}
+
+// The host has begun everything long before the device comes to it.
+TEST(CudaStandIn, TracesShowTheDevicesOwnTimes) {
+  Gpus gpus({.devices = 1, .longest_delay_us = 3000});
+  Graph g;
+  Output x = g.placeholder(float32, {32, 32}), y = x;
+  for (int i = 0; i < 30; ++i) y = matmul(y, x);
+  Session s(g, soft());
+  const Tensor in = numbers({32, 32});
+  RunTrace trace;
+  s.run(y, {{x, in}}, {}, {.trace = &trace});
+  int64_t last = 0, products = 0;
+  for (const RunTrace::Event& event : trace.events) {
+    if (event.op != "MatMul") continue;
+    ++products;
+    EXPECT_EQ(event.device, "/device:GPU:0");
+    EXPECT_GE(event.start_ns, last);  // one after the other
+    EXPECT_GE(event.end_ns, event.start_ns);
+    last = event.end_ns;
+  }
+  EXPECT_EQ(products, 30);
 }
 
 TEST(CudaStandIn, LibrariesComputeWhatTheKernelsDo) {
@@ -383,6 +439,7 @@ TEST(CudaStandIn, FullMemoryNamesTheLargestHolders) {
     EXPECT_NE(std::string(e.what()).find("variable 'large'"), std::string::npos) << e.what();
   }
   EXPECT_EQ(s.run(y, {{x, numbers({2, 1000})}}).data<float>()[0], 0);
+  EXPECT_NE(gpus[0].description().find("of 16.0 MB in use"), std::string::npos) << gpus[0].description();
 }
 
 TEST(CudaStandIn, BadIndicesAndLabelsAreErrorsAndChangeNothing) {
@@ -423,9 +480,9 @@ TEST(CudaStandIn, MemoryStaysFlatOverManySteps) {
   s.run(g.global_variables_initializer());
   const Tensor in = numbers({16});
   int64_t regions = 0, used = 0;
-  for (int i = 0; i < 2000; ++i) {
+  for (int i = 0; i < 10000; ++i) {
     s.run(std::vector<Output>{}, {{x, in}}, {step});
-    if (i == 10) {
+    if (i == 1000) {
       regions = gpus[0].memory()->allocator().regions_made();
       used = gpus[0].memory()->used();
     }

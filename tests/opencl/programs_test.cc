@@ -106,5 +106,47 @@ TEST_F(OnOpenCl, LargeProductsAreTheCpusUpToRounding) {
   }
 }
 
+TEST_F(OnOpenCl, TracesShowTheDevicesOwnTimes) {
+  Graph g;
+  Output x = g.placeholder(float32, {32, 32}), y = x;
+  for (int i = 0; i < 10; ++i) y = matmul(y, x);
+  Session s(g, options());
+  RunTrace trace;
+  s.run(y, {{x, numbers({32, 32})}}, {}, {.trace = &trace});
+  int64_t last = 0, products = 0;
+  for (const RunTrace::Event& event : trace.events) {
+    if (event.op != "MatMul") continue;
+    ++products;
+    EXPECT_GE(event.start_ns, last);  // one after the other
+    EXPECT_GT(event.end_ns, event.start_ns);
+    last = event.end_ns;
+  }
+  EXPECT_EQ(products, 10);
+}
+
+// Copies that go beside the kernels, in pieces and with other kernels before and after them.
+TEST_F(OnOpenCl, LargeValuesComeAndGoWhole) {
+  SessionOptions on_cpu = options();
+  on_cpu.device_count = {{"GPU", 0}};
+  Graph g;
+  const Shape shape = {300, 5000};  // 6 MB
+  Output x = g.placeholder(float32, shape), y = x, z;
+  {
+    Scope scope = g.device("/gpu:0");
+    y = x * 2.f + 1.f;
+  }
+  {
+    Scope scope = g.device("/gpu:1");
+    z = y * y;
+  }
+  Session s(g, options()), host(g, on_cpu);
+  for (int i = 0; i < 3; ++i) {
+    const Tensor in = numbers(shape, i);
+    const auto got = s.run({y, z}, {{x, in}}), wanted = host.run({y, z}, {{x, in}});
+    expect_close(got[0], wanted[0], 1e-6);
+    expect_close(got[1], wanted[1], 1e-6);
+  }
+}
+
 }  // namespace
 }  // namespace weir::testing

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
@@ -74,10 +75,12 @@ struct Place {
   std::mutex mutex;
   std::condition_variable changed;
   bool reached = false;
+  std::chrono::steady_clock::time_point when;
 
   void reach() {
     std::lock_guard lock(mutex);
     reached = true;
+    when = std::chrono::steady_clock::now();
     changed.notify_all();
   }
   void wait() {
@@ -288,6 +291,12 @@ void fill(cuda::Api& api) {
     current_device = static_cast<int>(reinterpret_cast<intptr_t>(context)) - 1;
     return status_of("cuCtxSetCurrent");
   };
+  api.mem_get_info = [](size_t* free, size_t* all) {
+    std::lock_guard lock(state->mutex);
+    *all = state->options.memory;
+    *free = *all - state->used[static_cast<size_t>(current_device)];
+    return cuda::kSuccess + 0;
+  };
   api.mem_alloc = mem_alloc;
   api.mem_free = mem_free;
   api.mem_host_alloc = [](void** data, size_t bytes, unsigned) {
@@ -323,6 +332,12 @@ void fill(cuda::Api& api) {
     return cuda::kSuccess + 0;
   };
   api.event_destroy = [](cuda::Event event) { return delete reinterpret_cast<Mark*>(event), cuda::kSuccess + 0; };
+  api.event_elapsed_time = [](float* milliseconds, cuda::Event from, cuda::Event to) -> int {
+    const auto first = reinterpret_cast<Mark*>(from)->place(), last = reinterpret_cast<Mark*>(to)->place();
+    if (!first || !last || !first->reached || !last->reached) return 600;
+    *milliseconds = std::chrono::duration<float, std::milli>(last->when - first->when).count();
+    return cuda::kSuccess;
+  };
   api.event_record = [](cuda::Event event, cuda::Stream stream) -> int {
     WEIR_MAY_FAIL("cuEventRecord");
     auto place = std::make_shared<Place>();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "command.h"
+#include "devices/accelerator/table.h"
 #include "graph/op.h"
 #include "graph/op_def.h"
 
@@ -13,9 +14,9 @@ const char* gradient_of(const OpDef& def) {
   return def.gradient == nullptr ? "none" : def.gradient == not_differentiable ? "none flows" : "yes";
 }
 
-// "CPU", or why there is no kernel of its own: passes and plans do the work.
+// By what, or why there is no kernel of its own: passes and plans do the work.
 const char* computed_by(const OpDef& def) {
-  if (def.cpu.select || def.cpu.start) return "CPU";
+  if (def.cpu.select || def.cpu.start) return accelerator::has_row(def.name) ? "CPU and GPUs" : "CPU alone";
   return def.alias >= 0 ? "nothing is computed" : "plans";
 }
 
@@ -64,14 +65,17 @@ void print_table() {
 }
 
 int ops(std::span<const std::string> arguments) {
-  const Arguments parsed = parse_arguments(arguments, {}, {"--markdown"});
+  const Arguments parsed = parse_arguments(arguments, {}, {"--cpu-alone", "--markdown"});
   if (parsed.has("--markdown")) {
     if (!parsed.positional.empty()) throw UsageError("--markdown prints all operations");
     print_table();
     return 0;
   }
   if (parsed.positional.empty()) {
-    for (const OpDef* def : public_rows()) fmt::print("{}\n", signature(*def));
+    for (const OpDef* def : public_rows()) {
+      if (parsed.has("--cpu-alone") && computed_by(*def) != std::string_view("CPU alone")) continue;
+      fmt::print("{}\n", signature(*def));
+    }
     return 0;
   }
   int status = 0;
@@ -90,10 +94,11 @@ int ops(std::span<const std::string> arguments) {
 
 const Command kOps = {
     .name = "ops",
-    .usage = "[NAME ...] [--markdown]",
+    .usage = "[NAME ...] [--cpu-alone] [--markdown]",
     .summary = "Lists the operations, or shows some: signature, attributes, gradient",
     .help =
         "Without a name every operation is a line: its inputs and outputs with their types.\n\n"
+        "  --cpu-alone  only those that GPUs leave to the CPU\n"
         "  --markdown   the table of docs/operations.md\n\n"
         "Examples:\n  weir ops Conv2D\n  weir ops | grep FFT\n",
     .run = ops,

@@ -52,7 +52,10 @@ void AcceleratorDevice::launch(ComputeFn compute, KernelContext& context) const 
 
 std::string AcceleratorDevice::description() const {
   const DriverInfo& info = engine_->driver().info();
-  return fmt::format("{}, {}, {} units, {}", info.name, info.kind, info.units, info.driver);
+  const int64_t in_use = engine_->driver().in_use();
+  return fmt::format(
+      "{}, {}, {} units, {}{}", info.name, info.kind, info.units, info.driver,
+      in_use < 0 ? "" : fmt::format(", {} of {} in use", readable_bytes(in_use), readable_bytes(info.memory)));
 }
 
 }  // namespace weir::accelerator

@@ -29,6 +29,9 @@ class AcceleratorMemory final : public DeviceMemory {
   // Throws what check_later() found.
   void finish() override;
   void abandon() noexcept override;
+  void* moment() override { return driver_->moment(); }
+  int64_t nanoseconds(void* from, void* to) override { return driver_->nanoseconds(from, to); }
+  void forget_moment(void* moment) noexcept override { driver_->forget(moment); }
   bool follows(const DeviceMemory& other) const override;
   void copy_behind(void* to, DeviceMemory& other, const void* from, size_t bytes) override;
 

@@ -57,6 +57,8 @@ class Driver {
   virtual ~Driver() = default;
   const DriverInfo& info() const { return info_; }
 
+  // Bytes of the device's memory that processes use; -1: the driver does not say.
+  virtual int64_t in_use() { return -1; }
   virtual Region allocate(size_t bytes) = 0;
   virtual void release(const Region& region) noexcept = 0;
   // Memory of the host that copies reach without another copy.
@@ -91,6 +93,9 @@ class Driver {
   virtual void follow(Queue queue, EventHandle event) = 0;
   // Whether follow() takes marks of that driver, and copies reach memory that it has pinned.
   virtual bool knows(const Driver& other) const { return this == &other; }
+  // A mark of the Compute queue that knows when it was reached; null: the device has no clock.
+  virtual EventHandle moment() { return nullptr; }
+  virtual int64_t nanoseconds(EventHandle /*from*/, EventHandle /*to*/) { return 0; }
   // Nobody wants to know any more.
   virtual void forget(EventHandle event) noexcept = 0;
 

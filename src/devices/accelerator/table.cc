@@ -20,6 +20,11 @@ Table make_table() {
   return table;
 }
 
+const Table& table() {
+  static const Table rows = make_table();
+  return rows;
+}
+
 bool can_hold(DType type, bool with_double) {
   if (type == DType::Resource || type == DType::Variant) return true;
   return has_type(type) && (with_double || type != DType::Float64);
@@ -27,12 +32,13 @@ bool can_hold(DType type, bool with_double) {
 
 }  // namespace
 
+bool has_row(std::string_view op) { return table().contains(op); }
+
 const Kernel* find_kernel(const NodeView& node, std::span<const DType> inputs, std::span<const DType> outputs,
                           bool with_double) {
-  static const Table table = make_table();
   const Op& op = node.op();
-  auto found = table.find(op.name);
-  if (found == table.end()) return nullptr;
+  auto found = table().find(op.name);
+  if (found == table().end()) return nullptr;
   const KernelRow& row = *found->second;
   if (op.role == Role::Copy) return &row.kernel;  // of any type: the plan copies bytes, or keeps objects of the host
   for (size_t i = 0; i < inputs.size(); ++i) {

@@ -36,6 +36,9 @@ void intern_update_kernels();
 const Kernel* find_kernel(const NodeView& node, std::span<const DType> inputs, std::span<const DType> outputs,
                           bool with_double);
 
+// Whether accelerators compute the operation, on values of some types at least.
+bool has_row(std::string_view op);
+
 // For KernelRow::accepts.
 inline bool first_is_float(const NodeView&, std::span<const DType> inputs, std::span<const DType>) {
   return inputs[0] == DType::Float32 || inputs[0] == DType::Float64;

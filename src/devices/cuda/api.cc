@@ -12,9 +12,9 @@ bool find_driver(void* library, Api& api) {
          find(library, "cuDeviceTotalMem_v2", api.device_total_mem) &&
          find(library, "cuDeviceGetAttribute", api.device_get_attribute) &&
          find(library, "cuDevicePrimaryCtxRetain", api.primary_ctx_retain) &&
-         find(library, "cuCtxSetCurrent", api.ctx_set_current) && find(library, "cuMemAlloc_v2", api.mem_alloc) &&
-         find(library, "cuMemFree_v2", api.mem_free) && find(library, "cuMemHostAlloc", api.mem_host_alloc) &&
-         find(library, "cuMemFreeHost", api.mem_free_host) &&
+         find(library, "cuCtxSetCurrent", api.ctx_set_current) && find(library, "cuMemGetInfo_v2", api.mem_get_info) &&
+         find(library, "cuMemAlloc_v2", api.mem_alloc) && find(library, "cuMemFree_v2", api.mem_free) &&
+         find(library, "cuMemHostAlloc", api.mem_host_alloc) && find(library, "cuMemFreeHost", api.mem_free_host) &&
          find(library, "cuMemcpyHtoDAsync_v2", api.memcpy_htod_async) &&
          find(library, "cuMemcpyDtoHAsync_v2", api.memcpy_dtoh_async) &&
          find(library, "cuMemcpyDtoDAsync_v2", api.memcpy_dtod_async) &&
@@ -24,6 +24,8 @@ bool find_driver(void* library, Api& api) {
          find(library, "cuEventCreate", api.event_create) && find(library, "cuEventRecord", api.event_record) &&
          find(library, "cuEventSynchronize", api.event_synchronize) &&
          find(library, "cuEventDestroy_v2", api.event_destroy) &&
+         (find(library, "cuEventElapsedTime_v2", api.event_elapsed_time) ||
+          find(library, "cuEventElapsedTime", api.event_elapsed_time)) &&
          find(library, "cuModuleLoadData", api.module_load_data) &&
          find(library, "cuModuleUnload", api.module_unload) &&
          find(library, "cuModuleGetFunction", api.module_get_function) &&

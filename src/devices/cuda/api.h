@@ -27,7 +27,7 @@ enum : int {
   kLaunchFailed = 719,
 };
 enum : int { kMultiprocessors = 16, kMajor = 75, kMinor = 76 };  // attributes of a device
-enum : unsigned { kNonBlockingStream = 1, kNoTiming = 2, kPortable = 1 };
+enum : unsigned { kNonBlockingStream = 1, kTiming = 0, kNoTiming = 2, kPortable = 1 };
 
 struct Api {
   int (*init)(unsigned);
@@ -39,6 +39,7 @@ struct Api {
   int (*device_get_attribute)(int*, int, DeviceId);
   int (*primary_ctx_retain)(Context*, DeviceId);
   int (*ctx_set_current)(Context);
+  int (*mem_get_info)(size_t* free, size_t* all);
   int (*mem_alloc)(Address*, size_t);
   int (*mem_free)(Address);
   int (*mem_host_alloc)(void**, size_t, unsigned);
@@ -53,6 +54,7 @@ struct Api {
   int (*event_record)(Event, Stream);
   int (*event_synchronize)(Event);
   int (*event_destroy)(Event);
+  int (*event_elapsed_time)(float*, Event, Event);
   int (*module_load_data)(Module*, const void*);
   int (*module_unload)(Module);
   int (*module_get_function)(Function*, Module, const char*);

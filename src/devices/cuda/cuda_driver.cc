@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <mutex>
+#include <set>
 
 #include "base/errors.h"
 #include "devices/cuda/replay.h"
@@ -59,6 +60,13 @@ class CudaDriver final : public accelerator::Driver {
     }
     for (Event event : events_) api_.event_destroy(event);
     for (Module module : modules_) api_.module_unload(module);
+  }
+
+  int64_t in_use() override {
+    enter();
+    size_t free = 0, all = 0;
+    if (api_.mem_get_info(&free, &all) != kSuccess) return -1;
+    return static_cast<int64_t>(all - free);
   }
 
   Region allocate(size_t bytes) override {
@@ -173,6 +181,29 @@ class CudaDriver final : public accelerator::Driver {
     return dnn_->convolve(c, first, second, result, scratch);
   }
 
+  EventHandle moment() override {
+    enter();
+    const auto turn = my_turn(Queue::Compute);
+    Event event = nullptr;
+    require(api_.event_create(&event, kTiming), "cuEventCreate");
+    {
+      std::lock_guard lock(mutex_);
+      timed_.insert(event);
+    }
+    const int status = api_.event_record(event, stream());
+    if (status != kSuccess) give_back(event);
+    require(status, "cuEventRecord");
+    return event;
+  }
+
+  int64_t nanoseconds(EventHandle from, EventHandle to) override {
+    enter();
+    float milliseconds = 0;
+    require(api_.event_elapsed_time(&milliseconds, static_cast<Event>(from), static_cast<Event>(to)),
+            "cuEventElapsedTime");
+    return static_cast<int64_t>(static_cast<double>(milliseconds) * 1e6);
+  }
+
   EventHandle record(Queue queue) override {
     enter();
     const auto turn = my_turn(queue);
@@ -221,6 +252,10 @@ class CudaDriver final : public accelerator::Driver {
 
   void give_back(Event event) {
     std::lock_guard lock(mutex_);
+    if (timed_.erase(event) > 0) {
+      api_.event_destroy(event);
+      return;
+    }
     events_.push_back(event);
   }
 
@@ -252,7 +287,8 @@ class CudaDriver final : public accelerator::Driver {
   Context context_ = nullptr;
   std::array<Stream, accelerator::kQueues> streams_{};
   std::mutex mutex_;
-  std::vector<Event> events_;
+  std::vector<Event> events_;  // idle
+  std::set<Event> timed_;      // moments, which are not used again
   std::vector<Module> modules_;
   std::mutex launch_mutex_;
   std::optional<Replay> replay_;

@@ -37,8 +37,9 @@ bool find_all(void* library, Api& api) {
          find(library, "clEnqueueUnmapMemObject", api.enqueue_unmap_mem_object) &&
          find(library, "clEnqueueMarkerWithWaitList", api.enqueue_marker) &&
          find(library, "clEnqueueBarrierWithWaitList", api.enqueue_barrier) &&
-         find(library, "clWaitForEvents", api.wait_for_events) && find(library, "clReleaseEvent", api.release_event) &&
-         find(library, "clFlush", api.flush);
+         find(library, "clWaitForEvents", api.wait_for_events) &&
+         find(library, "clGetEventProfilingInfo", api.get_event_profiling_info) &&
+         find(library, "clReleaseEvent", api.release_event) && find(library, "clFlush", api.flush);
 }
 
 }  // namespace

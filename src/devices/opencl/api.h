@@ -45,6 +45,8 @@ enum : uint32_t {
   kProgramBinaries = 0x1166,
   kProgramBuildLog = 0x1183,
 };
+enum : uint64_t { kProfilingQueue = 2 };
+enum : uint32_t { kProfilingEnd = 0x1283 };
 enum : uint64_t { kMapRead = 1, kMapWrite = 2 };
 
 struct Api {
@@ -81,6 +83,7 @@ struct Api {
   int32_t (*enqueue_marker)(CommandQueue, uint32_t, const Event*, Event*);
   int32_t (*enqueue_barrier)(CommandQueue, uint32_t, const Event*, Event*);
   int32_t (*wait_for_events)(uint32_t, const Event*);
+  int32_t (*get_event_profiling_info)(Event, uint32_t, size_t, void*, size_t*);
   int32_t (*release_event)(Event);
   int32_t (*flush)(CommandQueue);
 };

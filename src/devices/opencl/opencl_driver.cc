@@ -59,7 +59,7 @@ class OpenClDriver final : public accelerator::Driver {
     context_ = api_.create_context(nullptr, 1, &device_, nullptr, nullptr, &status);
     require(status, "clCreateContext");
     for (CommandQueue& queue : queues_) {
-      queue = api_.create_command_queue(context_, device_, 0, &status);
+      queue = api_.create_command_queue(context_, device_, kProfilingQueue, &status);
       require(status, "clCreateCommandQueue");
     }
   }
@@ -232,6 +232,18 @@ class OpenClDriver final : public accelerator::Driver {
     const auto mark = static_cast<Event>(event);
     require(api_.enqueue_barrier(queues_[static_cast<size_t>(queue)], 1, &mark, nullptr),
             "clEnqueueBarrierWithWaitList");
+  }
+
+  EventHandle moment() override { return record(Queue::Compute); }
+
+  int64_t nanoseconds(EventHandle from, EventHandle to) override {
+    uint64_t at[2] = {};
+    for (int i = 0; i < 2; ++i) {
+      auto* event = static_cast<Event>(i == 0 ? from : to);
+      require(api_.get_event_profiling_info(event, kProfilingEnd, sizeof at[i], &at[i], nullptr),
+              "clGetEventProfilingInfo");
+    }
+    return static_cast<int64_t>(at[1] - at[0]);
   }
 
   void forget(EventHandle event) noexcept override { api_.release_event(static_cast<Event>(event)); }

@@ -44,7 +44,7 @@ void Pipeline::restore_seeds(std::map<std::string, Seeds> seeds) {
 }
 
 Pipeline::Pipeline(const std::shared_ptr<FunctionRunner>& runner)
-    : functions_(runner->functions()), with_session_(runner->closed(), End{source_}) {}
+    : functions_(runner->pipeline_functions()), with_session_(runner->closed(), End{source_}) {}
 
 DatasetPtr dataset_input(const KernelContext& c, int index) {
   const auto* element = static_cast<const Variant*>(c.raw_input(index));

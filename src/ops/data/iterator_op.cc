@@ -43,7 +43,7 @@ State prepare_one_shot(PrepareContext& c) {
   state.iterator->initialize_once([runner = c.functions(), name = c.attr<FunctionName>("dataset_factory").name](
                                       IteratorResource& iterator, const RunControl& control) {
     Element result(1);
-    runner->functions()->find(name).call({}, result, control);
+    runner->pipeline_functions()->find(name).call({}, result, control);
     iterator.initialize(dataset_of(result, "OneShotIterator"), runner);
   });
   return state;
