@@ -203,7 +203,7 @@ ClusterSpec parse_cluster(const std::string& text) {
     size_t end = text.find_first_of(",;", begin);
     if (end == std::string::npos) end = text.size();
     std::string word = text.substr(begin, end - begin);
-    const size_t equals = word.find('=');
+    const size_t equals = word.find_first_of("=|");
     if (equals != std::string::npos) {
       job = word.substr(0, equals);
       word = word.substr(equals + 1);

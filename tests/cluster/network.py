@@ -167,7 +167,9 @@ class Run:
             happened.append(self.disturb())
         while any(self.tasks[name].poll() is None for name in workers):
             if time.time() > end:
-                return "hangs", happened
+                ended = [f"{job} {task} has ended with {code}" for (job, task), process in self.tasks.items()
+                         if (code := process.poll()) is not None]
+                return "; ".join(["hangs", *ended]), happened
             time.sleep(0.05)
         return self.check(), happened
 

@@ -109,7 +109,8 @@ const Command kServer = {
     .summary = "Runs one task of a cluster until it is interrupted",
     .help =
         "Prints the address for sessions, grpc://HOST:PORT. Clients are programs of Weir and of TensorFlow.\n\n"
-        "  --cluster TEXT          the tasks of all jobs, in order\n"
+        "  --cluster TEXT          the tasks of all jobs, in order; also as TensorFlow's server has it:\n"
+        "                          ps|HOST:PORT,worker|HOST:PORT;HOST:PORT\n"
         "  --job NAME, --task N    which of them this is; may be left out where there is only one\n"
         "  --threads N             of one kernel; default: one a core\n"
         "  --listen-to-network     accepts calls of other machines, not only of this one\n"
