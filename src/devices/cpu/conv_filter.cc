@@ -8,6 +8,10 @@
 // copy with zeros around. The output gradient is packed by panels, or read where it lies when it has few channels: to
 // pack it would cost as much as half of what is computed with it.
 //
+// Vectors run along the channels of the output, or, where these fill them badly, along the taps of a row of the filter
+// and their channels, which lie side by side in the image: then the two change roles, and the result is turned at the
+// end.
+//
 // The batch is cut into a fixed number of parts with a result each, which are added up in order.
 
 #include "devices/cpu/conv_dilated.h"
@@ -21,6 +25,7 @@ namespace {
 constexpr int64_t kParts = 8;
 constexpr int64_t kChunkBytes = 192 << 10;   // of the images, used from the second-level cache
 constexpr int64_t kMostUnpacked = 2;         // panels: rows of more lie far apart in the output gradient
+constexpr double kTurn = 0.9;                // of the other way's time, at most, where the roles change
 constexpr int64_t kPartialBytes = 32 << 20;  // of all parts' results together, at most
 
 template <class T>
@@ -31,17 +36,17 @@ class FilterGrad {
     choose_layout();
     choose_parts(threads);
     Carver carver(scratch);
-    a_rows_ = carver.take<int64_t>(band_rows_);
-    c_rows_ = carver.take<int64_t>(band_rows_);
+    a_rows_ = carver.take<int64_t>(std::max(band_rows_, p.out_c));
+    c_rows_ = carver.take<int64_t>(std::max(band_rows_, p.out_c));
     a_segments_ = carver.take<int64_t>(p.k_h * group_ * out_h_);
     b_segments_ = carver.take<int64_t>(p.k_h * group_ * out_h_);
-    partial_ = carver.take<T>(parts_ > 1 ? parts_ * rows_ * p.out_c : 0);
-    packs_ = p.out_c > kMostUnpacked * kernels_.columns;
+    partial_ = carver.take<T>(parts_ > 1 || turned_ ? (parts_ + turned_) * rows_ * p.out_c : 0);
+    packs_ = !turned_ && p.out_c > kMostUnpacked * kernels_.columns;
     b_step_ = packs_ ? kernels_.columns : p.out_c;
     panel_step_ = packs_ ? (group_ * out_h_ * out_w_ | 1) * kernels_.columns : kernels_.columns;
-    panels_size_ = packs_                            ? panel_step_ * divide_up(p.out_c, kernels_.columns)
-                   : p.out_c % kernels_.lanes == 0 ? 0
-                                                     : group_ * out_h_ * out_w_ * p.out_c + kernels_.lanes;
+    panels_size_ = packs_                                     ? panel_step_ * divide_up(p.out_c, kernels_.columns)
+                   : turned_ || p.out_c % kernels_.lanes == 0 ? 0
+                                                              : group_ * out_h_ * out_w_ * p.out_c + kernels_.lanes;
     panels_ = carver.take<T>(panels_size_ * threads);
     images_ = carver.take<T>(images_size_ * threads);
     scratch_bytes_ = carver.used();
@@ -54,15 +59,30 @@ class FilterGrad {
     const int64_t pieces = divide_up(bands_, piece_bands_);
     pool.parallel_for(parts_ * pieces, 1, [&](int64_t begin, int64_t) {
       const int64_t part = begin / pieces, band = begin % pieces * piece_bands_;
-      T* result = parts_ > 1 ? partial_ + part * rows_ * p_.out_c : filter_grad;
+      T* result = parts_ > 1 || turned_ ? partial_ + part * rows_ * p_.out_c : filter_grad;
       run_part(part, band, std::min(band + piece_bands_, bands_), input, output_grad, result);
     });
-    if (parts_ > 1) add_parts(pool, filter_grad);
+    T* sum = turned_ ? partial_ + parts_ * rows_ * p_.out_c : filter_grad;
+    if (parts_ > 1) {
+      add_parts(pool, sum);
+    } else {
+      sum = turned_ ? partial_ : filter_grad;
+    }
+    if (turned_) kernels_.transpose(sum, rows_, p_.out_c, rows_, filter_grad, p_.out_c);
   }
 
  private:
+  // What it takes to multiply by so many columns: a vector by itself needs more loads for each multiplication.
+  double vectors(int64_t columns) const {
+    const int64_t pairs = columns / kernels_.columns, rest = columns % kernels_.columns;
+    return static_cast<double>(2 * pairs) + (rest == 0 ? 0 : rest <= kernels_.lanes ? 1.125 : 2);
+  }
+
   void choose_layout() {
-    single_taps_ = p_.in_c >= 4 * kernels_.block_rows;
+    const int64_t taps = p_.k_w * p_.in_c;
+    turned_ = p_.dilation_w == 1 && p_.out_c > 1 && p_.out_c < kernels_.columns &&
+              static_cast<double>(p_.out_c) * vectors(taps) < kTurn * static_cast<double>(taps) * vectors(p_.out_c);
+    single_taps_ = !turned_ && p_.in_c >= 4 * kernels_.block_rows;
     window_ = {.height = p_.in_h,
                .width = p_.in_w,
                .channels = p_.in_c,
@@ -70,7 +90,8 @@ class FilterGrad {
                .column_origin = -p_.pad_left,
                .rows = (out_h_ - 1) * p_.stride_h + (p_.k_h - 1) * p_.dilation_h + 1,
                .columns = (out_w_ - 1) * p_.stride_w + (p_.k_w - 1) * p_.dilation_w + 1};
-    direct_ = !single_taps_ && window_.inside();
+    // Whole vectors of a turned one are read, which must not reach beyond the end of all memory.
+    direct_ = !single_taps_ && !turned_ && window_.inside();
     // A tile of the result is read and written once for each group of images.
     group_ = std::clamp<int64_t>(kernels_.depth / (out_h_ * out_w_), 1, p_.batch);
     if (single_taps_) {
@@ -83,7 +104,7 @@ class FilterGrad {
       step_ = p_.in_c;
       image_size_ = direct_ ? p_.in_h * pitch_ : round_up(window_.rows * pitch_, 16);
     }
-    images_size_ = direct_ ? 0 : single_taps_ ? p_.in_c * plane_ : group_ * image_size_;
+    images_size_ = direct_ ? 0 : single_taps_ ? p_.in_c * plane_ : group_ * image_size_ + kernels_.lanes;
   }
 
   void choose_parts(int threads) {
@@ -117,7 +138,11 @@ class FilterGrad {
   }
 
   void describe() {
-    for (int64_t i = 0; i < band_rows_; ++i) {
+    for (int64_t i = 0; turned_ && i < p_.out_c; ++i) {
+      a_rows_[i] = i;
+      c_rows_[i] = i * rows_;
+    }
+    for (int64_t i = 0; !turned_ && i < band_rows_; ++i) {
       a_rows_[i] = single_taps_ ? i * plane_ : i / p_.in_c * p_.dilation_w * p_.in_c + i % p_.in_c;
       c_rows_[i] = i * p_.out_c;
     }
@@ -181,7 +206,7 @@ class FilterGrad {
     const int64_t piece =
         divide_up(std::max<int64_t>(1, width), divide_up(std::max<int64_t>(1, width), kernels_.depth));
     GemmBlock<T> block = {.a_step = p_.stride_w * step_, .b_step = b_step_};
-    result += band * band_rows_ * p_.out_c;
+    result += band * band_rows_ * (turned_ ? 1 : p_.out_c);
     for (int64_t segment = 0; segment == 0 || segment < segments; segment += at_once) {
       for (int64_t x = 0; x == 0 || x < width; x += piece) {
         block.a = from + (columns.first + x) * block.a_step + shift;
@@ -190,6 +215,10 @@ class FilterGrad {
         block.segment_count = std::min(at_once, segments - segment);
         block.length = std::min(piece, width - x);
         block.accumulate = !(first && segment == 0 && x == 0);
+        if (turned_) {
+          multiply_turned(block, grads + x * b_step_, result);
+          continue;
+        }
         multiply_chunks(block, grads + (columns.first + x) * b_step_, result);
       }
     }
@@ -207,6 +236,23 @@ class FilterGrad {
         block.c = result + j;
         kernels_.block(block);
       }
+    }
+  }
+
+  // The same in the other roles: `block` describes the image as a, the output gradient as b.
+  void multiply_turned(GemmBlock<T> block, const T* grads, T* result) const {
+    std::swap(block.a_step, block.b_step);
+    std::swap(block.a_segments, block.b_segments);
+    const T* image = block.a;
+    block.a = grads;
+    block.rows = p_.out_c;
+    block.a_rows = a_rows_;
+    block.c_rows = c_rows_;
+    for (int64_t j = 0; j < band_rows_; j += kernels_.columns) {
+      block.columns = std::min(kernels_.columns, band_rows_ - j);
+      block.b = image + j;
+      block.c = result + j;
+      kernels_.block(block);
     }
   }
 
@@ -241,6 +287,7 @@ class FilterGrad {
   int64_t* b_segments_ = nullptr;  // ... and of the output gradient
   bool packs_ = false;             // the output gradient, into panels
   int64_t b_step_ = 0;             // of it, from pixel to pixel
+  bool turned_ = false;            // a is the output gradient, b the images, and the result lies the other way
   T* partial_ = nullptr;
   T* panels_ = nullptr;  // of the output gradient, or a copy of its end, for each thread
   T* images_ = nullptr;  // for each thread

@@ -263,7 +263,8 @@ TYPED_TEST(ConvOf, MatchesDoubleReferenceForStridesDilationsAndPads) {
   }
 }
 
-// The gradient of the filter takes single taps then, without the pixels for which they lie beyond the image.
+// The gradient of the filter takes single taps then, without the pixels for which they lie beyond the image, or changes
+// the roles of image and output gradient.
 TYPED_TEST(ConvOf, MatchesDoubleReferenceForStridesDilationsAndPadsOfManyChannels) {
   for (int64_t stride : {1, 2, 4}) {
     for (int64_t dilation : {1, 2, 5}) {
@@ -297,6 +298,9 @@ std::vector<ConvParams> layers() {
           same({.batch = 10, .in_h = 12, .in_w = 12, .in_c = 64, .k_h = 5, .k_w = 5, .out_c = 64}),
           same({.batch = 21, .in_h = 7, .in_w = 6, .in_c = 20, .k_h = 3, .k_w = 3, .out_c = 18}),
           {.batch = 21, .in_h = 7, .in_w = 6, .in_c = 20, .k_h = 3, .k_w = 3, .out_c = 18, .stride_w = 2},
+          same({.batch = 9, .in_h = 10, .in_w = 11, .in_c = 36, .k_h = 3, .k_w = 3, .out_c = 12}),
+          same({.batch = 9, .in_h = 32, .in_w = 32, .in_c = 16, .k_h = 3, .k_w = 3, .out_c = 16}),
+          {.batch = 2, .in_h = 9, .in_w = 9, .in_c = 40, .k_h = 2, .k_w = 3, .out_c = 7, .stride_h = 2, .stride_w = 3},
           same({.batch = 1, .in_h = 3, .in_w = 1500, .in_c = 2, .k_h = 3, .k_w = 3, .out_c = 5}),
           same({.batch = 1, .in_h = 5, .in_w = 5, .in_c = 700, .k_h = 3, .k_w = 3, .out_c = 9}),
           same({.batch = 1, .in_h = 70, .in_w = 60, .in_c = 32, .k_h = 3, .k_w = 3, .out_c = 4})};
