@@ -1,6 +1,8 @@
 """Input by queues: producers, batches, and what programs do with them."""
 
 import collections
+import itertools
+import threading
 
 import pytest
 
@@ -51,6 +53,52 @@ def test_epochs_are_exact(sess, threads):
     counts = collections.Counter(int(n) for batch in values for n in batch[0])
     assert counts == {n: 7 for n in range(100)}
     assert all((batch[1] == 2 * batch[0]).all() for batch in values)
+
+
+def test_epochs_are_exact_where_threads_fail(sess):
+    """Sixteen threads, and an error in every thirteenth element: what failed is all that is missing."""
+    number = tf.train.range_input_producer(60, num_epochs=5, seed=3).dequeue()
+    calls, failed = itertools.count(), []
+
+    def sometimes(i):
+        if next(calls) % 13 == 5:
+            failed.append(int(i))
+            raise ValueError("injected")
+        return i
+
+    queue = tf.FIFOQueue(10, tf.int32, [[]])
+    put, take = queue.enqueue(tf.py_func(sometimes, [number], tf.int32)), queue.dequeue()
+    sess.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
+    coord = tf.train.Coordinator()
+    runners = tf.train.start_queue_runners(sess, coord)
+
+    def fill():
+        while True:
+            try:
+                sess.run(put)
+            except tf.errors.OutOfRangeError:
+                return
+            except tf.errors.InvalidArgumentError as error:
+                assert "injected" in str(error)
+
+    threads = [threading.Thread(target=fill) for _ in range(16)]
+
+    def close():
+        for thread in threads:
+            thread.join()
+        sess.run(queue.close())
+
+    closer = threading.Thread(target=close)
+    for thread in (*threads, closer):
+        thread.start()
+    taken = []
+    with pytest.raises(tf.errors.OutOfRangeError):
+        while True:
+            taken.append(int(sess.run(take)))
+    closer.join()
+    coord.request_stop()
+    coord.join(runners)
+    assert len(failed) == 23 and collections.Counter(taken + failed) == {n: 5 for n in range(60)}
 
 
 def test_shuffled_batches_of_dictionaries(sess):
