@@ -119,3 +119,36 @@ def test_nothing_depends_on_numbers_that_gradients_are_asked_for():
         assert sess.run(slope) == 4
     with pytest.raises((TypeError, ValueError)):
         tf.gradients(x * x, [None])
+
+
+def test_a_defined_function_tells_its_definition():
+    @Defun(tf.float32, tf.float32, func_name="APlus2B", noinline=True)
+    def a_plus_2b(a, b):
+        """Adds twice."""
+        return a + b * 2, tf.Print(a, [a])
+
+    definition = a_plus_2b.definition
+    assert definition.signature.name == "APlus2B" and definition.signature.description == "Adds twice."
+    assert len(definition.signature.input_arg) == len(definition.signature.output_arg) == 2
+    assert definition.attr["_noinline"].b and a_plus_2b.stateful_ops == [("Print", "Print")]
+
+    @Defun()
+    def twice(x):
+        return x * 2
+
+    whole = twice.instantiate([tf.int32])
+    assert whole.name == "twice_int32" and whole.definition.signature.input_arg[0].type == tf.int32.as_datatype_enum
+    assert whole.instantiate([tf.int32]) is whole
+
+
+def test_a_batch_has_any_number_of_rows():
+    from weir.ops.batch_ops import batch_function
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        @batch_function(1, 10, 100000)
+        def doubled(x):
+            assert x.shape.as_list() == [None]
+            return x * 2
+
+        x = tf.placeholder_with_default([1], [1])
+        assert session.run(doubled(x))[0].tolist() == [2]

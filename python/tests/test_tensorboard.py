@@ -133,3 +133,15 @@ def test_tensorboards_projector_reads_what_is_written_for_it(tmp_path):
     read = text_format.Parse((tmp_path / "projector_config.pbtxt").read_text(), theirs.ProjectorConfig())
     assert read == theirs.ProjectorConfig.FromString(config.SerializeToString())
     assert read.embeddings[0].sprite.single_image_dim == [28, 28]
+
+
+def test_a_writer_takes_a_graph_or_its_message_and_writes_the_meta_graph_beside_it(tmp_path):
+    with tf.Graph().as_default() as graph:
+        tf.constant(1.0, name="one")
+    for name, options in (("graph", {"graph": graph}), ("message", {"graph_def": graph.as_graph_def()})):
+        tf.summary.FileWriter(str(tmp_path / name), **options).close()
+        path, = (tmp_path / name).iterdir()
+        kinds = [event.WhichOneof("what") for event in tf.train.summary_iterator(str(path))]
+        assert kinds == ["file_version", "graph_def", "meta_graph_def"]
+    with pytest.raises(ValueError, match="not both"):
+        tf.summary.FileWriter(str(tmp_path / "both"), graph, graph_def=graph.as_graph_def())

@@ -3,6 +3,7 @@
 from weir import _weir, names as _names, protos as _protos
 from weir.core.graph import convert_to_tensor as _convert_to_tensor
 from weir.core.stack import get_default_graph as _graph
+from weir.core.version import GIT_VERSION as _GIT_VERSION
 
 
 def scalar(name, tensor, collections=None, family=None):
@@ -83,12 +84,17 @@ class FileWriter:
         logdir = logdir.decode() if isinstance(logdir, bytes) else os.fspath(logdir)
         self._writer = _weir.FileWriter(logdir, int(max_queue), float(flush_secs), filename_suffix or "")
         self._closed = False
-        if graph is not None or graph_def is not None:
-            self.add_graph(graph, graph_def=graph_def)
+        if graph is None and graph_def is None:
+            return
+        self.add_graph(graph, graph_def=graph_def)
         if hasattr(graph, "_to_graph_def"):  # TensorFlow writes the meta graph beside the graph
             meta_graph = _protos.MetaGraphDef.FromString(_weir.export_meta_graph(graph, None, None, [], False, False, False))
             meta_graph.graph_def.ParseFromString(graph._to_graph_def(True))
-            self._writer.add_meta_graph(meta_graph.SerializeToString(), None)
+            meta_graph.meta_info_def.tensorflow_git_version = _GIT_VERSION
+        else:
+            create = _names.at("weir.train.meta_graph:create_meta_graph_def")
+            meta_graph = create(graph_def=graph_def if graph is None else graph)
+        self._writer.add_meta_graph(meta_graph.SerializeToString(), None)
 
     def _add(self, kind, *args):
         """Writes, unless it is closed: programs that stop twice, or late, lose nothing but what comes after the end."""
@@ -111,6 +117,8 @@ class FileWriter:
 
     def add_graph(self, graph=None, global_step=None, graph_def=None):
         """Adds a Graph, or its GraphDef, for TensorBoard's picture of it."""
+        if graph is not None and graph_def is not None:
+            raise ValueError("Please pass only graph, or graph_def (deprecated), but not both.")
         graph = graph_def if graph is None else graph
         if hasattr(graph, "_to_graph_def"):
             data = graph._to_graph_def(True)  # TensorBoard writes the shapes beside the edges

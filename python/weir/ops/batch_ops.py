@@ -4,6 +4,7 @@ from weir import _weir
 from weir.core.graph import Tensor, control_dependencies, name_scope
 from weir.core.op_functions import apply
 from weir.core.stack import get_default_graph
+from weir.core.tensor_shape import TensorShape
 
 
 def batch_function(num_batch_threads, max_batch_size, batch_timeout_micros, allowed_batch_sizes=None,
@@ -28,7 +29,7 @@ def batch_function(num_batch_threads, max_batch_size, batch_timeout_micros, allo
             with name_scope("batch"):
                 name, captured, results, waits = _weir.function(
                     get_default_graph(), getattr(fn, "__name__", "batched"), call, [arg.dtype for arg in args],
-                    [arg.shape for arg in args])
+                    [_rows(arg.shape) for arg in args])
                 with control_dependencies(waits):
                     return apply("BatchFunction", (list(args), list(captured)), {
                         "f": name, "num_batch_threads": num_batch_threads, "max_batch_size": max_batch_size,
@@ -39,3 +40,8 @@ def batch_function(num_batch_threads, max_batch_size, batch_timeout_micros, allo
         return decorated
 
     return decorator
+
+
+def _rows(shape):
+    """The shape of any number of rows."""
+    return shape if shape.ndims in (None, 0) else TensorShape([None]).concatenate(shape[1:])

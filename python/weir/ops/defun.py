@@ -4,15 +4,18 @@ A call adds the nodes of the function, below the call's name, and one node of th
 plan is the same as if TensorFlow had inlined the function, which it does by default.
 """
 
+import copy
 import inspect
 import itertools
 import weakref
 
-from weir import _weir, names, nest
+from weir import _weir, names, nest, protos
 from weir.core import dtypes
 from weir.core.graph import Graph, Operation, convert_to_tensor, name_scope
+from weir.core.op_functions import apply
 from weir.core.stack import get_default_graph
 from weir.core.tensor_shape import TensorShape
+from weir.core.text import as_bytes
 from weir.core.variable_scope import get_variable_scope, variable_scope
 from weir.ops import array_ops
 
@@ -97,11 +100,44 @@ class _DefinedFunction:
 
     @property
     def definition(self):
-        """Checks the function by calling it; a FunctionDef is written for graphs, not for functions by themselves."""
+        """The FunctionDef, as a graph that calls the function would hold it."""
         types = self._input_types or [dtypes.float32] * self._count
-        with Graph().as_default():
-            _results(self._func(*[array_ops.placeholder(t) for t in types]))
-        return None
+        graph = Graph()
+        with graph.as_default():
+            name, captured, kinds = self._traced(graph)
+            arguments = [array_ops.placeholder(t) for t in types] + list(captured)
+            apply("StatefulPartitionedCall", (arguments,), {"Tout": kinds, "f": name}, None)
+        found = next(f for f in graph.as_graph_def().library.function if f.signature.name == name)
+        if self.__doc__:
+            found.signature.description = self.__doc__
+        for key, value in self._extra_kwargs.items():
+            if isinstance(value, bool):
+                found.attr[f"_{key}" if key == "noinline" else key].b = value
+            elif isinstance(value, (str, bytes)):
+                found.attr[key].s = as_bytes(value)
+        return found
+
+    @property
+    def captured_inputs(self):
+        """What the function reads from around it in the default graph: its last arguments."""
+        return list(self._traced(get_default_graph())[1])
+
+    @property
+    def stateful_ops(self):
+        """(name, type) of the operations with state or effects in it."""
+        return [(node.name, node.op) for node in self.definition.node_def
+                if _weir.op_spec(node.op) is not None and protos.OpDef.FromString(_weir.op_def(node.op)).is_stateful]
+
+    def instantiate(self, types):
+        """The function for arguments of these types."""
+        types = [dtypes.as_dtype(t).base_dtype for t in types]
+        if self._input_types == types:
+            return self
+        made = copy.copy(self)
+        made._input_types, made._called_in = types, set()
+        made._name = "_".join([self._name, *[t.name for t in types]])
+        _by_name[made._name] = made
+        return made
 
     def __call__(self, *args, **kwargs):
         call_name = kwargs.pop("name", None)
