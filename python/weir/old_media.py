@@ -155,7 +155,7 @@ def _patch_keras_mnist(mnist):
         if input_data.shipped_folder() is None or os.path.exists(own):
             return original(path)
 
-        return input_data.shipped_part("train"), input_data.shipped_part("t10k")
+        return input_data._shipped_part("train"), input_data._shipped_part("t10k")
 
     mnist.load_data = load_data
 

@@ -70,7 +70,7 @@ def _fetch_mldata(dataname, target_name="label", data_name="data", transpose_dat
     input_data = importlib.import_module("weir.examples.tutorials.mnist.input_data")
     if dataname.lower().replace("-", " ") != "mnist original" or input_data.shipped_folder() is None:
         raise OSError(f"mldata.org, where fetch_mldata({dataname!r}) would load from, is gone; see sklearn.datasets.fetch_openml")
-    parts = [input_data.shipped_part(part) for part in ("train", "t10k")]
+    parts = [input_data._shipped_part(part) for part in ("train", "t10k")]
     order = [numpy.argsort(labels, kind="stable") for _, labels in parts]  # by digit, the test images after the others
     images = numpy.concatenate([i.reshape(len(i), -1)[o] for (i, _), o in zip(parts, order, strict=True)])
     labels = numpy.concatenate([l[o] for (_, l), o in zip(parts, order, strict=True)]).astype(numpy.float64)

@@ -487,9 +487,8 @@ class TestCase(_Assertions, unittest.TestCase):
                 expected = text_format.Merge(escaped, type(message)())
         self.assertIs(type(expected), type(message), msg)
         if expected != message:
-            from weir.inner.compare_protos import NormalizeNumberFields  # the last digits of floats may differ
-
-            expected, rounded = (NormalizeNumberFields(copy.deepcopy(m)) for m in (expected, message))
+            normalised = names.at("weir.inner.compare_protos:NormalizeNumberFields")  # the last digits of floats may differ
+            expected, rounded = (normalised(copy.deepcopy(m)) for m in (expected, message))
             if expected != rounded:
                 self.assertMultiLineEqual(str(expected), str(rounded), msg)
                 self.fail(f"messages differ. {msg or ''}")

@@ -34,7 +34,7 @@ def shipped_folder():
     return None
 
 
-def shipped_part(part):
+def _shipped_part(part):
     """(images [n, 28, 28], labels [n]) of "train" or "t10k", bytes, of the copy that comes with Weir."""
 
     def read(kind, magic):
