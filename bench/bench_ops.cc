@@ -289,8 +289,10 @@ void depthwise_filter_case(Case& c, const Sizes& s) {
 // In training, with the rectifier that follows; the gradient with the forward pass before it, whose moments it needs.
 Output normalised(Case& c, const Sizes& s, std::vector<Output>& inputs) {
   Output scale = c.feed(uniform({s["channels"]}, 0)), offset = c.feed(uniform({s["channels"]}));
-  inputs = {c.feed(uniform(image(s, "channels"))), scale, offset};
-  return nn::relu(nn::fused_batch_norm(inputs[0], scale, offset).y);
+  const bool planes = s.flag("planes");  // the channels before the pixels
+  const Shape images = {s["batch"], s["channels"], s["size"], s["size"]};
+  inputs = {c.feed(uniform(planes ? images : image(s, "channels"))), scale, offset};
+  return nn::relu(nn::fused_batch_norm(inputs[0], scale, offset, {.data_format = planes ? "NCHW" : "NHWC"}).y);
 }
 void batch_norm_case(Case& c, const Sizes& s) {
   std::vector<Output> inputs;

@@ -147,12 +147,18 @@ def depthwise_filter(s):
     return lambda: raw.DepthwiseConv2dNativeBackpropFilter(input=x, filter_sizes=shape, out_backprop=dy, **attrs)
 
 
+def _layout(s):
+    return "NCHW" if s.get("planes") else "NHWC"
+
+
 def _batch_norm(s):
-    x = uniform(s["batch"], s["size"], s["size"], s["channels"])
+    x = uniform(s["batch"], *([s["channels"]] if s.get("planes") else []), s["size"], s["size"],
+                *([] if s.get("planes") else [s["channels"]]))
     scale, offset, none = uniform(s["channels"]), uniform(s["channels"]), tf.zeros([0])
 
     def run():
-        norm = raw.FusedBatchNormV3(x=x, scale=scale, offset=offset, mean=none, variance=none, epsilon=0.001)
+        norm = raw.FusedBatchNormV3(x=x, scale=scale, offset=offset, mean=none, variance=none, epsilon=0.001,
+                                    data_format=_layout(s))
         return norm, raw.Relu(features=norm.y)
 
     return x, scale, run
@@ -170,7 +176,8 @@ def batch_norm_grad(s):
         norm, y = forward()
         return raw.FusedBatchNormGradV3(
             y_backprop=raw.ReluGrad(gradients=dy, features=y), x=x, scale=scale, reserve_space_1=norm.reserve_space_1,
-            reserve_space_2=norm.reserve_space_2, reserve_space_3=norm.reserve_space_3, epsilon=0.001)
+            reserve_space_2=norm.reserve_space_2, reserve_space_3=norm.reserve_space_3, epsilon=0.001,
+            data_format=_layout(s))
 
     return run
 

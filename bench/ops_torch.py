@@ -126,6 +126,8 @@ def depthwise_filter(s):
 
 def _batch_norm(s):
     x, scale, offset = image(s["batch"], s["size"], s["channels"]), uniform(s["channels"]), uniform(s["channels"])
+    if s.get("planes"):
+        x = x.contiguous()
     return x, scale, offset, lambda: F.relu(F.batch_norm(x, None, None, scale, offset, True, 0.1, 0.001))
 
 

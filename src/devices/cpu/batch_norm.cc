@@ -29,6 +29,38 @@ bool has_table(const ChannelShape& s) {
   return std::is_same_v<T, float> && s.inner == 1;
 }
 
+// With the channels before the pixels a plane of one channel is taken as rows of some columns, for the same loops, with
+// the channel's numbers at each column.
+template <class T>
+bool has_planes(const ChannelShape& s) {
+  return std::is_same_v<T, float> && s.inner > 1;
+}
+constexpr int64_t kColumns = 64;
+
+struct Columns {
+  float numbers[kColumns];
+  void fill(float number, int64_t count) { std::fill_n(numbers, count, number); }
+};
+
+// Calls body(place, rows, columns) for the part of a plane that fills its columns, and for what is left.
+template <class Body>
+void for_plane(const ChannelShape& s, int64_t o, int64_t c, const Body& body) {
+  const int64_t begin = (o * s.channels + c) * s.inner, rows = s.inner / kColumns, rest = s.inner % kColumns;
+  if (rows > 0) body(begin, rows, kColumns);
+  if (rest > 0) body(begin + rows * kColumns, 1, rest);
+}
+
+// The mask with a channel's numbers at each column.
+struct MaskColumns {
+  Columns scale, shift;
+  ChannelMask of(const ChannelMask& mask, int64_t c, int64_t count) {
+    if (mask.activation == Activation::None) return mask;
+    scale.fill(mask.scale[c], count);
+    shift.fill(mask.shift[c], count);
+    return {scale.numbers, shift.numbers, mask.activation};
+  }
+};
+
 // Rows of `outer` that one thread sums up. A function of the shape alone, so that sums are the same for any pool.
 int64_t block_rows(const ChannelShape& s) {
   constexpr int64_t kBlocks = 16, kWorth = 32768;
@@ -97,6 +129,27 @@ float masked(float g, float x, int64_t c, const ChannelMask& mask) {
   return g * (y > 0 && (mask.activation == Activation::Relu || y < 6) ? 1.0f : 0.0f);
 }
 
+// Adds both sums of a plane to those of its channel: add(place, rows, columns, sums, other sums) adds up each column.
+template <class Add>
+void add_planes(const ChannelShape& s, int64_t o, int64_t c, double* sum, double* other, const Add& add) {
+  double first[kColumns] = {}, second[kColumns] = {};
+  for_plane(s, o, c, [&](int64_t at, int64_t rows, int64_t columns) { add(at, rows, columns, first, second); });
+  for (int64_t i = 0; i < std::min(s.inner, kColumns); ++i) {
+    sum[c] += first[i];
+    other[c] += second[i];
+  }
+}
+
+// From the sums around a pivot, which `mean` holds.
+void finish_moments(const ChannelShape& s, const double* sums, float* mean, float* variance) {
+  const double n = static_cast<double>(std::max<int64_t>(s.per_channel(), 1));
+  for (int64_t c = 0; c < s.channels; ++c) {
+    const double shift = sums[c] / n, spread = sums[s.channels + c] / n - shift * shift;
+    mean[c] = static_cast<float>(mean[c] + shift);
+    variance[c] = static_cast<float>(spread < 0 ? 0 : spread);  // NaN stays
+  }
+}
+
 // One pass over the data. Sums are taken around a pivot, the mean of some rows: differences of large sums of squares
 // would lose the variance of offset data, and what makes the pivot a bad one makes the variance large.
 void row_moments(const ChannelShape& s, const float* x, float* mean, float* variance, double* sums, ThreadPool& pool) {
@@ -111,12 +164,31 @@ void row_moments(const ChannelShape& s, const float* x, float* mean, float* vari
   sum_blocks(s, sums, pool, [&](int64_t begin, int64_t end, double* sum, double* squares) {
     table().moments(x + begin * channels, end - begin, channels, pivot, sum, squares);
   });
-  const double n = static_cast<double>(std::max<int64_t>(s.outer, 1));
-  for (int64_t c = 0; c < channels; ++c) {
-    const double shift = sums[c] / n, spread = sums[channels + c] / n - shift * shift;
-    mean[c] = static_cast<float>(pivot[c] + shift);
-    variance[c] = static_cast<float>(spread < 0 ? 0 : spread);  // NaN stays
+  finish_moments(s, sums, mean, variance);
+}
+
+// The same with the channels before the pixels.
+void plane_moments(const ChannelShape& s, const float* x, float* mean, float* variance, double* sums,
+                   ThreadPool& pool) {
+  const int64_t all = s.per_channel(), samples = std::min<int64_t>(16, all);
+  for (int64_t c = 0; c < s.channels; ++c) {
+    float pivot = 0;
+    for (int64_t i = 0; i < samples; ++i) {
+      const int64_t at = i * all / samples;
+      pivot += x[(at / s.inner * s.channels + c) * s.inner + at % s.inner] / static_cast<float>(samples);
+    }
+    mean[c] = std::isfinite(pivot) ? pivot : 0;
   }
+  sum_channels(s, sums, pool, [&](int64_t o, double* sum, double* squares) {
+    Columns pivot;
+    for (int64_t c = 0; c < s.channels; ++c) {
+      pivot.fill(mean[c], std::min(s.inner, kColumns));
+      add_planes(s, o, c, sum, squares, [&](int64_t at, int64_t rows, int64_t columns, double* first, double* second) {
+        table().moments(x + at, rows, columns, pivot.numbers, first, second);
+      });
+    }
+  });
+  finish_moments(s, sums, mean, variance);
 }
 
 }  // namespace
@@ -130,6 +202,7 @@ void channel_moments(const ChannelShape& s, const T* x, float* mean, float* vari
   auto* sums = static_cast<double*>(scratch);
   if constexpr (std::is_same_v<T, float>) {
     if (has_table<T>(s)) return row_moments(s, x, mean, variance, sums, pool);
+    if (has_planes<T>(s)) return plane_moments(s, x, mean, variance, sums, pool);
   }
   const double n = static_cast<double>(std::max<int64_t>(s.per_channel(), 1));
   sum_channels(s, sums, pool, [&](int64_t o, double* sum, double*) {
@@ -162,6 +235,20 @@ void channel_gradient_sums(const ChannelShape& s, const T* x, const T* dy, const
     }
   }
   sum_channels(s, sums, pool, [&](int64_t o, double* sum, double* products) {
+    if constexpr (std::is_same_v<T, float>) {
+      Columns means;
+      MaskColumns masks;
+      for (int64_t c = 0; c < s.channels; ++c) {
+        const int64_t most = std::min(s.inner, kColumns);
+        const ChannelMask own = masks.of(mask, c, most);
+        means.fill(mean[c], most);
+        add_planes(s, o, c, sum, products,
+                   [&](int64_t at, int64_t rows, int64_t columns, double* first, double* second) {
+                     table().gradient_sums(x + at, dy + at, rows, columns, means.numbers, own, first, second);
+                   });
+      }
+      return;
+    }
     for_row(s, o, [&](int64_t i, int64_t c) {
       const float v = static_cast<float>(x[i]), g = masked(static_cast<float>(dy[i]), v, c, mask);
       sum[c] += g;
@@ -182,6 +269,17 @@ void scale_channels(const ChannelShape& s, const T* x, const T* side, const floa
         table().scale(x + at, side ? side + at : nullptr, end - begin, s.channels, scale, shift, activation, y + at);
         return;
       }
+      Columns factor, offset;
+      for (int64_t plane = begin * s.channels; plane < end * s.channels; ++plane) {
+        const int64_t c = plane % s.channels, most = std::min(s.inner, kColumns);
+        factor.fill(scale[c], most);
+        offset.fill(shift[c], most);
+        for_plane(s, plane / s.channels, c, [&](int64_t at, int64_t rows, int64_t columns) {
+          table().scale(x + at, side ? side + at : nullptr, rows, columns, factor.numbers, offset.numbers, activation,
+                        y + at);
+        });
+      }
+      return;
     }
     for (int64_t o = begin; o < end; ++o) {
       for_row(s, o, [&](int64_t i, int64_t c) {
@@ -202,6 +300,19 @@ void combine_channels(const ChannelShape& s, const T* dy, const T* x, const floa
         table().combine(dy + at, x + at, end - begin, s.channels, a, b, shift, mask, dx + at);
         return;
       }
+      Columns factor, slope, offset;
+      MaskColumns masks;
+      for (int64_t plane = begin * s.channels; plane < end * s.channels; ++plane) {
+        const int64_t c = plane % s.channels, most = std::min(s.inner, kColumns);
+        factor.fill(a[c], most);
+        slope.fill(b[c], most);
+        offset.fill(shift[c], most);
+        const ChannelMask own = masks.of(mask, c, most);
+        for_plane(s, plane / s.channels, c, [&](int64_t at, int64_t rows, int64_t columns) {
+          table().combine(dy + at, x + at, rows, columns, factor.numbers, slope.numbers, offset.numbers, own, dx + at);
+        });
+      }
+      return;
     }
     for (int64_t o = begin; o < end; ++o) {
       for_row(s, o, [&](int64_t i, int64_t c) {

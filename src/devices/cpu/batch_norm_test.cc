@@ -62,6 +62,55 @@ TEST(BatchNorm, NansAndInfinitiesReachTheMoments) {
 }
 
 // Every loop of every instruction set against the formula, with each activation.
+// The same images with the channels before the pixels and behind them, in planes of several sizes.
+TEST(BatchNorm, PlanesOfChannelsGiveWhatRowsOfChannelsGive) {
+  constexpr int64_t kImages = 3, kChannels = 5;
+  ThreadPool pool(2);
+  for (int64_t pixels : {2, 7, 64, 77, 256, 300}) {
+    for (Activation activation : {Activation::None, Activation::Relu, Activation::Relu6}) {
+      const ChannelShape planes{kImages, kChannels, pixels}, rows{kImages * pixels, kChannels, 1};
+      const auto n = static_cast<size_t>(kImages * kChannels * pixels), c = static_cast<size_t>(kChannels);
+      std::vector<size_t> at(n);  // of each element of the planes, in the rows
+      for (size_t i = 0; i < n; ++i) {
+        const size_t size = static_cast<size_t>(pixels), image = i / (c * size), channel = i / size % c;
+        at[i] = (image * size + i % size) * c + channel;
+      }
+      const std::vector<float> x = random_values<float>(static_cast<int64_t>(n), 1);
+      const std::vector<float> dy = random_values<float>(static_cast<int64_t>(n), 2);
+      const std::vector<float> a = random_values<float>(kChannels, 3), b = random_values<float>(kChannels, 4);
+      std::vector<float> x_planes(n), dy_planes(n);
+      for (size_t i = 0; i < n; ++i) x_planes[i] = x[at[i]], dy_planes[i] = dy[at[i]];
+      Scratch scratch(std::max(batch_norm_scratch(planes), batch_norm_scratch(rows)));
+      struct Result {
+        std::vector<float> mean, variance, y, dx;
+        std::vector<double> sums, products;
+      };
+      auto run = [&](const ChannelShape& shape, const std::vector<float>& image, const std::vector<float>& grad) {
+        Result r{std::vector<float>(c), std::vector<float>(c),  std::vector<float>(n),
+                 std::vector<float>(n), std::vector<double>(c), std::vector<double>(c)};
+        const ChannelMask mask{a.data(), b.data(), activation};
+        channel_moments(shape, image.data(), r.mean.data(), r.variance.data(), scratch.data(), pool);
+        channel_gradient_sums(shape, image.data(), grad.data(), b.data(), mask, r.sums.data(), r.products.data(),
+                              scratch.data(), pool);
+        scale_channels(shape, image.data(), grad.data(), a.data(), b.data(), activation, r.y.data(), pool);
+        combine_channels(shape, grad.data(), image.data(), a.data(), b.data(), a.data(), mask, r.dx.data(), pool);
+        return r;
+      };
+      const Result one = run(rows, x, dy), other = run(planes, x_planes, dy_planes);
+      for (size_t k = 0; k < c; ++k) {
+        EXPECT_NEAR(one.mean[k], other.mean[k], 1e-6);
+        EXPECT_NEAR(one.variance[k], other.variance[k], 1e-5);
+        EXPECT_NEAR(one.sums[k], other.sums[k], 1e-4);
+        EXPECT_NEAR(one.products[k], other.products[k], 1e-4);
+      }
+      for (size_t i = 0; i < n; ++i) {
+        ASSERT_EQ(one.y[at[i]], other.y[i]) << pixels;
+        ASSERT_EQ(one.dx[at[i]], other.dx[i]) << pixels;
+      }
+    }
+  }
+}
+
 TEST(BatchNorm, LoopsOfEveryInstructionSetFollowTheFormula) {
   std::vector<const BatchNormTable*> tables = {&portable::kBatchNormTable};
 #if defined(__x86_64__)
