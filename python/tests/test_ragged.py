@@ -268,3 +268,10 @@ def test_repeat_is_that_of_numpy(data, repeats, axis):
         known_late = tf.placeholder_with_default(tf.constant(data, tf.int32), None)
         if axis >= 0:
             assert value(tf.repeat(known_late, tf.placeholder_with_default(tf.constant(repeats, tf.int32), None), axis)) == expected
+
+
+def test_dense_matrices_are_joined_to_ragged_rows_and_parted():
+    ragged_concat = tf.concat([tf.ragged.constant([[1]]), tf.constant([[2, 3]])], 0)
+    assert value(ragged_concat) == [[1], [2, 3]]
+    parts = tf.ragged.stack_dynamic_partitions(tf.constant([["a", "b"], ["c", "d"]]), [[1, 0], [1, 1]], 2)
+    assert value(parts) == [[b"b"], [b"a", b"c", b"d"]]

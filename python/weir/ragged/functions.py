@@ -231,7 +231,7 @@ def concat(values, axis, name=None):
         ndims = next((value.shape.ndims for value in values if value.shape.ndims is not None), None)
         if ndims is not None and not -ndims <= axis < ndims:
             raise ValueError(f"axis={axis} out of bounds: expected {-ndims}<=axis<{ndims}")
-        if not any(isinstance(value, RaggedTensor) for value in values):
+        if ndims in (0, 1, None) and not any(isinstance(value, RaggedTensor) for value in values):
             return array_ops.concat(values, axis)
         if any(value.shape.ndims == 1 for value in values):
             raise ValueError("Ranks of all input tensors should match")
@@ -351,7 +351,9 @@ def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
                 partitions = RaggedTensor.from_tensor(partitions)
             data = _as_ragged(data)
             message = "data and partitions have incompatible ragged shapes"
-            with control_dependencies([check_ops.assert_equal(data.row_splits, partitions.row_splits, message=message)]):
+            with control_dependencies([check_ops.assert_equal(
+                    math_ops.cast(data.row_splits, dtypes.int64), math_ops.cast(partitions.row_splits, dtypes.int64),
+                    message=message)]):
                 partitions = array_ops.identity(partitions.values) if not isinstance(
                     partitions.values, RaggedTensor) else partitions.values
             data, rank = data.values, rank - 1
