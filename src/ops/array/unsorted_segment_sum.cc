@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <type_traits>
 
 #include "base/errors.h"
+#include "devices/cpu/tile.h"
 #include "graph/grad_context.h"
 #include "ops/array/array_util.h"
 #include "ops/array/strided_copy.h"
@@ -45,31 +47,46 @@ void gradient(GradContext& c) {
   c.set_input_grad(0, where(kept, gathered, zeros_like(gathered)));
 }
 
-// A block of segments is one thread's, which looks through all ids for them: so every sum is made in order.
+// A block of segments is one thread's, which looks through all ids for them: so every sum is made in order, whatever
+// the number of blocks.
 struct Cpu {
   template <class T>
   static void run(KernelContext& c) {
-    int64_t rows = c.elements(1), segments = int_at(c, 2), width = rows ? c.elements(0) / rows : 0;
+    c.dtype(1) == int32 ? sum<T>(c, c.input<int32_t>(1)) : sum<T>(c, c.input<int64_t>(1));
+  }
+
+ private:
+  template <class T, class Index>
+  static void sum(KernelContext& c, const Index* ids) {
+    const int64_t rows = c.elements(1), segments = int_at(c, 2), width = rows ? c.elements(0) / rows : 0;
     for (int64_t i = 0; i < rows; ++i) {
-      if (int64_t id = int_at(c, 1, i); id >= segments) {
-        throw invalid_argument("segment_ids{} = {} is out of range [0, {})", subscript_of(c.shape(1), i), id, segments);
+      if (ids[i] >= segments) {
+        throw invalid_argument("segment_ids{} = {} is out of range [0, {})", subscript_of(c.shape(1), i), ids[i],
+                               segments);
       }
     }
     zero_elements(dtype_of<T>, c.raw_output(), c.output_elements(), c.pool());
     if (c.elements(0) == 0) return;
     const T* data = c.input<T>(0);
     T* out = c.output<T>();
-    constexpr int64_t kBlocks = 8, kWorth = 32768;
-    int64_t grain = rows * width < kWorth || width < 16 ? segments : (segments + kBlocks - 1) / kBlocks;
-    c.pool().parallel_for(segments, std::max<int64_t>(grain, 1), [&](int64_t begin, int64_t end) {
+    constexpr int64_t kWorth = 32768;
+    const int64_t blocks = rows * width < kWorth || width < 16 ? 1 : std::min(2 * c.pool().threads() - 1, 8);
+    const int64_t grain = std::max<int64_t>((segments + blocks - 1) / blocks, 1);
+    c.pool().parallel_for(segments, grain, [&](int64_t begin, int64_t end) {
       for (int64_t i = 0; i < rows; ++i) {
-        int64_t id = int_at(c, 1, i);
-        if (id < begin || id >= end) continue;
-        T* sum = out + id * width;
-        const T* row = data + i * width;
-        for (int64_t k = 0; k < width; ++k) sum[k] = static_cast<T>(wrapping_add(Wide<T>(sum[k]), Wide<T>(row[k])));
+        const int64_t id = ids[i];
+        if (id >= begin && id < end) add_row(data + i * width, width, out + id * width);
       }
     });
+  }
+
+  template <class T>
+  static void add_row(const T* row, int64_t width, T* sum) {
+    if constexpr (std::is_same_v<T, float>) {
+      static const cpu::BinaryTile add = cpu::binary_tile(cpu::BinaryFn::Add, cpu::Operands::VV);
+      if (width >= 8) return add(sum, row, sum, width);
+    }
+    for (int64_t k = 0; k < width; ++k) sum[k] = static_cast<T>(wrapping_add(Wide<T>(sum[k]), Wide<T>(row[k])));
   }
 };
 
