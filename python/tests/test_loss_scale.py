@@ -46,3 +46,22 @@ def test_scales_are_made_of_numbers_and_of_their_configurations():
         loss_scale.get("none")
     with pytest.raises(ValueError, match='"opt" must be an instance of Optimizer'):
         experimental.MixedPrecisionLossScaleOptimizer(None, 1)
+
+
+def test_managers_of_tf_contrib_count_finite_steps_on_end_and_others_in_all():
+    managers = tf.contrib.mixed_precision
+    with tf.Graph().as_default(), tf.Session() as session:
+        manager = managers.ExponentialUpdateLossScaleManager(4.0, 2, 2, incr_ratio=2, decr_ratio=0.5)
+        v, gradient = tf.Variable(1.0), tf.placeholder(tf.float32, [])
+        descent = tf.train.GradientDescentOptimizer(1.0)
+        train = managers.LossScaleOptimizer(descent, manager).apply_gradients([(gradient, v)])
+        session.run(tf.global_variables_initializer())
+        seen = []
+        for value in [0.0, 0.0, 0.0, float("nan"), 0.0, float("inf"), 0.25]:
+            session.run(train, {gradient: value})
+            seen.append(float(session.run(manager.get_loss_scale())))
+        assert seen == [4, 8, 8, 8, 8, 4, 4] and session.run(v) == 0.75
+        half = tf.cast(v, tf.float16) * tf.constant(1e4, tf.float16) * tf.constant(1e-4, tf.float16) * tf.constant(
+            1e-4, tf.float16)
+        scaled = managers.LossScaleOptimizer(descent, managers.FixedLossScaleManager(1e4))
+        assert session.run(scaled.compute_gradients(half, [v])[0][0]) == pytest.approx(1e-4, rel=1e-2)
