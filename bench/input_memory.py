@@ -88,7 +88,7 @@ def staging_area():
 def map_staging_area():
     from tensorflow.python.ops import data_flow_ops
     area = data_flow_ops.MapStagingArea([tf.float32], shapes=[[CHUNK, 4]])
-    return [area.put(tf.constant(1, tf.int64), [tf.zeros([CHUNK, 4])]), area.get(tf.constant(1, tf.int64))]
+    return [area.put(tf.constant(1, tf.int64), [tf.zeros([CHUNK, 4])], [0]), area.get(tf.constant(1, tf.int64))]
 
 
 @kind
