@@ -41,6 +41,11 @@ def numbers(batch):
     return batch[0][:, 0].tolist()
 
 
+def test_files_may_be_given_by_name_as_in_0_7(folder):
+    assert input_data.extract_images(f"{folder}/t10k-images-idx3-ubyte.gz").shape == (20, 28, 28, 1)
+    assert input_data.extract_labels(f"{folder}/t10k-labels-idx1-ubyte.gz")[:3].tolist() == [0, 1, 2]
+
+
 def test_batches_are_those_of_tensorflow_1_15(folder):
     data = input_data.read_data_sets(folder, dtype=np.uint8, validation_size=0)
     np.random.seed(7)

@@ -196,7 +196,7 @@ def _of_other_places(module_name):
 _PRIVATE = {"weir.binding", "weir.runner", "weir.python2", "weir.python2_runtime", "weir.notebook_display",
             "weir.notebook_magics", "weir.notebooks", "weir.old_libraries", "weir.old_media", "weir.old_numpy",
             "weir.old_generators", "weir.old_matplotlib", "weir.old_pandas", "weir.old_protos", "weir.old_scipy",
-            "weir.old_sklearn", "weir.missing_packages", "weir.old_string_io", "weir.core.config",
+            "weir.old_sklearn", "weir.missing_packages", "weir.old_string_io", "weir.old_tensorflow", "weir.core.config",
             "weir.core.dispatch", "weir.core.defaults", "weir.core.stack", "weir.core.op_functions", "weir.ops.simple", "weir.ops.operators",
             "weir.ops.composites", "weir.queues.arguments", "weir.train.sparse_batches", "weir.train.termination",
             "weir.download", "weir.data.arguments", "weir.data.function", "weir.data.generator", "weir.data.padding",

@@ -76,7 +76,10 @@ def maybe_download(filename, work_directory, source_url=None):
 
 
 def _read_idx(f, magic, what):
-    """The array in a gzipped IDX file: big-endian magic number, sizes, bytes."""
+    """The array in a gzipped IDX file, which may be given by its name: big-endian magic number, sizes, bytes."""
+    if isinstance(f, (str, bytes, os.PathLike)):
+        with open(f, "rb") as opened:
+            return _read_idx(opened, magic, what)
     name = getattr(f, "name", "the file")
     with gzip.GzipFile(fileobj=f) as file:
         data = file.read()
