@@ -17,7 +17,7 @@ import os
 import sys
 import warnings
 
-from weir import old_generators, python2_runtime
+from weir import old_generators, old_tensorflow, python2_runtime
 
 _FIXERS = (
     "apply", "asserts", "dict", "except", "exec", "exitfunc", "filter", "funcattrs", "getcwdu", "has_key",
@@ -122,7 +122,7 @@ def _parse_any(data, filename, mode, package):
     if tree is not None and mode != "python2" and not (
         _says_python2(data) or is_python2(tree) or (package and _imports_siblings(tree, filename))
     ):
-        return (_with_old_truth(tree) if _is_before_1_0(tree) else tree), False
+        return (_with_old_truth(tree) if old_tensorflow.noticed(tree) else tree), False
     text = _decode(data)
     if error is not None and "\t" in text:  # Python 3 may have met another error before the mixed tabs
         text = _expand_tabs(text)
@@ -138,22 +138,8 @@ def _parse_any(data, filename, mode, package):
             raise
         return tree, False  # it looks like Python 2, by a name or two, but has syntax that only Python 3 knows
     builtins.__dict__.update(python2_runtime.HELPERS)
+    old_tensorflow.noticed(converted)
     return converted, True
-
-
-_BEFORE_1_0 = {
-    "audio_summary", "batch_matmul", "complex_abs", "histogram_summary", "image_summary", "listdiff", "merge_all_summaries",
-    "merge_summary", "mul", "neg", "pack", "scalar_summary", "sub", "unpack",
-}  # fmt: skip
-
-
-def _is_before_1_0(tree):
-    """Whether a module calls TensorFlow by names that 1.0 dropped. Until 0.8, `if tensor:` was allowed."""
-    return any(
-        isinstance(node, ast.Attribute) and node.attr in _BEFORE_1_0 and isinstance(node.value, ast.Name)
-        and node.value.id in ("tf", "tensorflow")
-        for node in ast.walk(tree)
-    )  # fmt: skip
 
 
 def _with_old_truth(tree):

@@ -30,6 +30,8 @@ class Graph(_weir.Graph):
     """Operations under construction, and what belongs to them."""
 
     _building_function = False  # bodies of functions are parts of the graph around them
+    # Whether the program was written for TensorFlow 0.x: its text has shown that (old_tensorflow.py), or a call.
+    _of_0_x = False
 
     def __init__(self):
         super().__init__()
@@ -39,7 +41,7 @@ class Graph(_weir.Graph):
         self._variable_creators = []  # of variable_creator_scope
         self._device_names = []  # of the scopes around
         self._layer_counts = {}  # see layers/base.py
-        self._of_0_x = False  # whether calls have shown that the program was written for TensorFlow 0.x; see rnn/cells.py
+        self._cells_apart = None  # what rnn/cells.py has made of _of_0_x
         self._unfeedable, self._unfetchable = set(), set()
         self._collection_refs = {}
 

@@ -83,7 +83,7 @@ class RNNCell(Layer):
         known = self.__dict__.setdefault("_by_scope", {})  # None for the cell itself, and the depths of the inputs
         if name not in known:
             one_matrix = isinstance(self, LayerRNNCell)
-            apart = known and (_graph()._of_0_x or one_matrix and any(other != depths for _, other in known.values()))
+            apart = known and (_apart() or one_matrix and any(other != depths for _, other in known.values()))
             known[name] = _with_own_weights(self) if apart else None, depths
         return known[name][0] or self
 
@@ -419,6 +419,15 @@ class _SlimRNNCell(RNNCell):
 
     def __call__(self, inputs, state, scope=None):
         return self._cell_fn(inputs, state, scope=scope or self._cell_name)
+
+
+def _apart():
+    """Whether cells have weights of their own in every scope. What shows it late does not count: weights that were shared in
+    one part of a program must be found in the next."""
+    graph = _graph()
+    if graph._cells_apart is None:
+        graph._cells_apart = graph._of_0_x
+    return graph._cells_apart
 
 
 def _with_own_weights(cell):
