@@ -60,6 +60,15 @@ class BaseEstimator(Evaluable, Trainable):
 
         return public_model_fn
 
+    def __sklearn_tags__(self):
+        """What scikit-learn's pipelines ask of their members from release 1.6 on."""
+        from sklearn.base import BaseEstimator
+
+        return BaseEstimator.__sklearn_tags__(self)
+
+    def __sklearn_is_fitted__(self):
+        return tf.train.latest_checkpoint(self._model_dir) is not None
+
     def get_params(self, deep=True):
         """The settings, as scikit-learn asks for them."""
         return {key: value for key, value in vars(self).items() if not key.startswith("_")}
