@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import weir as tf
+from weir.estimator.estimator import _close_unfinished
 
 fc = tf.feature_column
 
@@ -78,6 +79,15 @@ def test_a_model_function_is_trained_evaluated_and_asked(tmp_path):
     estimator.train(_points_fn(None), max_steps=12)  # is there already
     assert estimator.latest_checkpoint().endswith("-12")
     assert _estimator(tmp_path).train(_points_fn(1)).get_variable_value("global_step") == 16  # restored, to the end
+
+
+def test_predictions_that_nobody_reads_are_closed_at_exit(tmp_path):
+    estimator = _estimator(tmp_path)
+    estimator.train(_points_fn(), steps=1)
+    predictions = estimator.predict(_points_fn())
+    next(predictions)
+    _close_unfinished()
+    assert not list(predictions)
 
 
 def test_training_and_evaluation_take_turns_and_the_last_model_is_exported(tmp_path):

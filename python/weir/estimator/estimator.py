@@ -1,9 +1,11 @@
 """tf.estimator.Estimator: a model function, trained, evaluated, asked and exported, with its checkpoints in a folder."""
 
+import atexit
 import collections
 import copy
 import os
 import tempfile
+import weakref
 
 import weir as tf
 from weir import logging
@@ -14,6 +16,16 @@ from weir.estimator.model_fn import EstimatorSpec, ModeKeys
 from weir.estimator.results import write_checkpoint_path, write_results
 from weir.estimator.util import parse_input_fn_result, parse_iterator_result
 from weir.train.steps import _get_or_create_global_step_read
+
+# Predictions that nobody has read to their end. They are closed while the modules that they need are still there.
+_unfinished = weakref.WeakSet()
+
+
+@atexit.register
+def _close_unfinished():
+    for results in list(_unfinished):
+        results.close()
+
 
 _OVERRIDABLE = {"model_fn", "_create_and_assert_global_step", "_export_all_saved_models"}
 
@@ -278,6 +290,11 @@ class Estimator:
 
     def predict(self, input_fn, predict_keys=None, hooks=None, checkpoint_path=None, yield_single_examples=True):
         """Gives the predictions for the input, one example at a time."""
+        results = self._predictions(input_fn, predict_keys, hooks, checkpoint_path, yield_single_examples)
+        _unfinished.add(results)
+        return results
+
+    def _predictions(self, input_fn, predict_keys, hooks, checkpoint_path, yield_single_examples):
         hooks = _checked_hooks(hooks)
         if not checkpoint_path:
             checkpoint_path = tf.train.latest_checkpoint(self._model_dir)
