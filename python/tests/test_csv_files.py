@@ -37,6 +37,25 @@ def test_a_data_set_that_does_not_come_along_says_so(tmp_path, monkeypatch):
     assert base.load_boston().target.tolist() == [24.0]
 
 
+def test_data_sets_are_loaded_by_name(tmp_path, monkeypatch):
+    datasets = tf.contrib.learn.datasets
+    assert datasets.load_dataset("iris").data.shape == datasets.DATASETS["iris"]().data.shape == (150, 4)
+    with pytest.raises(ValueError, match="Name of dataset is not found: no"):
+        datasets.load_dataset("no")
+    made_up = datasets.load_dataset("dbpedia", test_with_fake_data=True)
+    assert made_up.train.data.shape == (30, 2) and set(made_up.train.target) == set(range(1, 15))
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(tf.errors.NotFoundError, match="dbpedia_csv.tar.gz"):
+        datasets.load_dataset("dbpedia")
+    folder = tmp_path / "dbpedia_data/dbpedia_csv"
+    folder.mkdir(parents=True)
+    for part, count in (("train", 2001), ("test", 1)):
+        (folder / f"{part}.csv").write_text("".join(f'{i % 14 + 1},"title {i}","text {i}"\n' for i in range(count)))
+    small = datasets.load_dataset("dbpedia")
+    assert small.train.target.tolist() == [1, 7, 13] and small.test.data.tolist() == [["title 0", "text 0"]]
+    assert len(datasets.load_dataset("dbpedia", size="").train.data) == 2001
+
+
 def test_only_what_may_pass_is_tried_again(monkeypatch):
     delays, calls = [], []
     monkeypatch.setattr(csv_files.time, "sleep", delays.append)

@@ -18,6 +18,7 @@ _PACKAGES = {
     "jwt": "pyjwt",
     "keras": "'keras==2.3.1'",  # the last that runs on TensorFlow 1
     "mpl_toolkits": "matplotlib",
+    "past": "future",
     "pylab": "matplotlib",
     "serial": "pyserial",
     "skimage": "scikit-image",

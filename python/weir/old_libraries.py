@@ -140,6 +140,20 @@ def _patch_itertools(itertools):
     _add(itertools, ifilterfalse=itertools.filterfalse)
 
 
+def _patch_random(random):
+    """Sets could be sampled until Python 3.11, and in Python 2 whatever has a length and numbers, such as numpy's arrays."""
+    sample = random.sample
+
+    def sample_any(population, k, **options):
+        from collections.abc import Mapping, Sequence
+
+        if not isinstance(population, (Sequence, Mapping)) and hasattr(population, "__len__"):
+            population = list(population)
+        return sample(population, k, **options)
+
+    random.sample = sample_any
+
+
 def _patch_string(string):
     def maketrans(source, target):
         return str.maketrans(source, target)
@@ -342,6 +356,7 @@ _PATCHES = {
     "itertools": _patch_itertools,
     "multiprocessing": _loads("pool"),
     "numpy": old_numpy.patch,
+    "random": _patch_random,
     "scipy.misc": _patch_scipy_misc,
     "string": _patch_string,
     "threading": _patch_threading,

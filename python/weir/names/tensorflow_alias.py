@@ -7,7 +7,9 @@ programs reach into TensorFlow for are there too: `tensorflow.python.framework.o
 """
 
 import importlib
+import os
 import sys
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 from weir.names import modules
@@ -57,7 +59,36 @@ class _Finder:
             return modules.spec(fullname, importlib.import_module(f"{_ROOT}.python{inner}"))
         if not fullname.startswith(_ROOT + "."):
             return None
-        return modules.spec(fullname, _module(fullname))
+        try:
+            return modules.spec(fullname, _module(fullname))
+        except ModuleNotFoundError:
+            spec = _spec_of_source_tree(fullname)
+            if spec is None:
+                raise
+            return spec
+
+
+# What stands in TensorFlow's source tree and is programs, not TensorFlow.
+_PROGRAMS = ("tensorflow.examples.", "tensorflow.models.")
+
+
+def _spec_of_source_tree(fullname):
+    """A module beside the program that runs, where that is one of TensorFlow's own examples; else None."""
+    if not fullname.startswith(_PROGRAMS):
+        return None
+    inside = os.path.join(*fullname.split(".")[:-1])  # the folder, from above tensorflow/ on
+    folder = os.path.abspath(sys.path[0] or ".")
+    while os.path.basename(folder) != _ROOT:
+        if folder == os.path.dirname(folder):
+            return None
+        folder = os.path.dirname(folder)
+    places = [os.path.join(os.path.dirname(folder), inside)]
+    specs = (f.find_spec(fullname, places) for f in sys.meta_path if f is not _Finder)
+    spec = next((spec for spec in specs if spec is not None), None)
+    if spec is not None and spec.origin is None:  # a folder without __init__.py, whose place its parent does not know
+        folder, spec = list(spec.submodule_search_locations), ModuleSpec(fullname, None, is_package=True)
+        spec.submodule_search_locations = folder
+    return spec
 
 
 def _module(fullname):
