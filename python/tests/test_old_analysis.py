@@ -265,3 +265,15 @@ def test_sklearn_takes_what_it_took(packages):
         "mldata.org, where fetch_mldata('iris') would load from, is gone; see sklearn.datasets.fetch_openml",
         "load_boston",
     ]
+
+
+def test_sklearn_takes_estimators_of_contrib_learn_into_pipelines(packages):
+    program = """
+        import tensorflow as tf
+        tf.logging.set_verbosity(tf.logging.ERROR)
+        learn = tf.contrib.learn
+        model = learn.LinearClassifier([tf.contrib.layers.real_valued_column("", dimension=1)], model_dir="model")
+        print(model.__sklearn_tags__(), model.__sklearn_is_fitted__())
+    """
+    base = "class BaseEstimator:\n  def __sklearn_tags__(self): return 'tags'"
+    assert packages({"sklearn/__init__.py": "", "sklearn/base.py": base}, program) == "tags False\n"
