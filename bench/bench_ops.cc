@@ -373,6 +373,12 @@ void sparse_adagrad_case(Case& c, const Sizes& s) {
   c.targets = {train::Adagrad(1e-3f).apply_gradients({{grad, table}})};
 }
 
+void segment_mean_case(Case& c, const Sizes& s) {
+  Tensor ids = indices(s["rows"], s["segments"]);
+  std::sort(ids.mutable_data<int32_t>(), ids.mutable_data<int32_t>() + ids.elements());
+  c.fetches = {segment_mean(c.feed(uniform({s["rows"], s["columns"]})), c.feed(ids))};
+}
+
 void resize_bilinear_case(Case& c, const Sizes& s) {
   const int64_t to = s["to"];
   Output images = c.feed(uniform({s["batch"], s["size"], s["size"], s["channels"]}));
@@ -438,6 +444,7 @@ const std::map<std::string, void (*)(Case&, const Sizes&)> kCases = {
     {"gather", gather_case},
     {"sparse_update", sparse_update_case},
     {"sparse_adagrad", sparse_adagrad_case},
+    {"segment_mean", segment_mean_case},
     {"resize_bilinear", resize_bilinear_case},
     {"resize_bicubic", resize_bicubic_case},
     {"adjust_contrast", adjust_contrast_case},

@@ -75,6 +75,7 @@ NUMBERS = {
     "gather": lambda s: 2 * s["count"] * s["columns"],
     "sparse_update": lambda s: 3 * s["count"] * s["columns"],
     "sparse_adagrad": lambda s: 5 * s["count"] * s["columns"],
+    "segment_mean": lambda s: (s["rows"] + s["segments"]) * s["columns"],
     "resize_bilinear": lambda s: _pixels(s) + s["batch"] * s["to"] ** 2 * s["channels"],
     "resize_bicubic": lambda s: _pixels(s) + s["batch"] * s["to"] ** 2 * s["channels"],
     "adjust_contrast": lambda s: 3 * _pixels(s),

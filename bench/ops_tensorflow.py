@@ -325,5 +325,10 @@ def sparse_adagrad(s):
     return call
 
 
+def segment_mean(s):
+    x, ids = uniform(s["rows"], s["columns"]), tf.sort(indices(s["rows"], s["segments"]))
+    return lambda: raw.SegmentMean(data=x, segment_ids=ids)
+
+
 if __name__ == "__main__":
     ops_peer.answer(globals())

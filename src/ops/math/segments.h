@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <limits>
 
+#include "devices/cpu/tile.h"
 #include "graph/grad_context.h"
 #include "ops/array/array_util.h"
 #include "ops/math/functors.h"
@@ -63,6 +65,7 @@ struct SegmentMin {
   }
 };
 struct SegmentProd {
+  static constexpr cpu::BinaryFn kTile = cpu::BinaryFn::Mul;
   template <class T>
   static T first() {
     return T(1);
@@ -77,6 +80,7 @@ struct SegmentProd {
   }
 };
 struct SegmentSum {
+  static constexpr cpu::BinaryFn kTile = cpu::BinaryFn::Add;  // the same for rows of float
   template <class T>
   static T first() {
     return T(0);
@@ -100,18 +104,31 @@ struct SortedSegments {
   static void run(KernelContext& c) {
     const int64_t rows = c.elements(1), segments = c.output_shape()[0], width = rows > 0 ? c.elements(0) / rows : 0;
     const Wide<T> gap = std::is_same_v<Op, SegmentProd> ? Wide<T>(1) : Wide<T>(0);
+    constexpr int64_t kColumns = 256;  // that are worked on together, row by row
+    Wide<T> values[kColumns];
+    const T* data = c.input<T>(0);
     T* out = c.output<T>();
     int64_t row = 0;
     for (int64_t segment = 0; segment < segments; ++segment) {
       const int64_t begin = row;
       while (row < rows && sorted_id(c, row, segments) == segment) ++row;
-      for (int64_t k = 0; k < width; ++k) {
-        Wide<T> value = row == begin ? gap : Op::template first<Wide<T>>();
-        for (int64_t i = begin; i < row; ++i) value = Op::combine(value, Wide<T>(c.input<T>(0)[i * width + k]));
-        if constexpr (kMean) {
-          if (row > begin) value = wrapping_div(value, static_cast<Wide<T>>(row - begin));
+      for (int64_t column = 0; column < width; column += kColumns) {
+        const int64_t n = std::min(kColumns, width - column);
+        std::fill_n(values, n, row == begin ? gap : Op::template first<Wide<T>>());
+        for (int64_t i = begin; i < row; ++i) {
+          const T* x = data + i * width + column;
+          if constexpr (std::is_same_v<T, float> && requires { Op::kTile; }) {
+            cpu::binary_tile(Op::kTile, cpu::Operands::VV)(values, x, values, n);
+          } else {
+            for (int64_t k = 0; k < n; ++k) values[k] = Op::combine(values[k], Wide<T>(x[k]));
+          }
         }
-        out[segment * width + k] = static_cast<T>(value);
+        if constexpr (kMean) {
+          for (int64_t k = 0; row > begin && k < n; ++k) {
+            values[k] = wrapping_div(values[k], static_cast<Wide<T>>(row - begin));
+          }
+        }
+        for (int64_t k = 0; k < n; ++k) out[segment * width + column + k] = static_cast<T>(values[k]);
       }
     }
   }
