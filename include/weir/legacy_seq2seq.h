@@ -1,7 +1,9 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -26,6 +28,11 @@ WEIR_API rnn::Unrolled basic_rnn_seq2seq(const std::vector<Output>& encoder_inpu
                                          const std::vector<Output>& decoder_inputs, const rnn::CellPtr& encoder,
                                          const rnn::CellPtr& decoder, std::string_view scope = "basic_rnn_seq2seq");
 
+// The same with one cell and one set of weights for both.
+WEIR_API rnn::Unrolled tied_rnn_seq2seq(const std::vector<Output>& encoder_inputs,
+                                        const std::vector<Output>& decoder_inputs, const rnn::CellPtr& cell,
+                                        const LoopFunction& loop = {}, std::string_view scope = "tied_rnn_seq2seq");
+
 struct EmbeddingSeq2seqOptions {
   int64_t num_encoder_symbols = 0, num_decoder_symbols = 0, embedding_size = 0;
   bool feed_previous = false;  // of the decoder inputs only the first counts: the decoder reads what it wrote
@@ -39,6 +46,21 @@ struct EmbeddingSeq2seqOptions {
 WEIR_API rnn::Unrolled embedding_rnn_seq2seq(const std::vector<Output>& encoder_inputs,
                                              const std::vector<Output>& decoder_inputs, const rnn::CellPtr& encoder,
                                              const rnn::CellPtr& decoder, const EmbeddingSeq2seqOptions& options);
+// The same with one cell, one embedding and one set of weights; num_encoder_symbols counts those of both, and
+// num_decoder_symbols those that are written (0: all of them).
+WEIR_API rnn::Unrolled embedding_tied_rnn_seq2seq(const std::vector<Output>& encoder_inputs,
+                                                  const std::vector<Output>& decoder_inputs, const rnn::CellPtr& cell,
+                                                  const EmbeddingSeq2seqOptions& options);
+// One encoder and several decoders, in the order of their names.
+struct ManyDecoder {
+  std::vector<Output> inputs;
+  rnn::CellPtr cell;
+  int64_t num_symbols = 0;
+};
+WEIR_API std::map<std::string, rnn::Unrolled> one2many_rnn_seq2seq(const std::vector<Output>& encoder_inputs,
+                                                                   const std::map<std::string, ManyDecoder>& decoders,
+                                                                   const rnn::CellPtr& encoder,
+                                                                   const EmbeddingSeq2seqOptions& options);
 // With a decoder that looks at the encoder's outputs in every step (Bahdanau et al., 2014).
 WEIR_API rnn::Unrolled embedding_attention_seq2seq(const std::vector<Output>& encoder_inputs,
                                                    const std::vector<Output>& decoder_inputs,
@@ -68,5 +90,28 @@ WEIR_API Output sequence_loss_by_example(const std::vector<Output>& logits, cons
 WEIR_API Output sequence_loss(const std::vector<Output>& logits, const std::vector<Output>& targets,
                               const std::vector<Output>& weights, const ListLossOptions& options = {},
                               std::string_view name = {});
+
+// A model for each bucket, the lengths of what is read and written, with shared weights: outputs, and their losses.
+// Throws InvalidArgument when a list is shorter than the last bucket.
+struct Bucket {
+  size_t encoder_size, decoder_size;
+};
+struct BucketModel {
+  std::vector<Output> outputs;
+  Output loss;
+};
+using Seq2seq = std::function<std::vector<Output>(const std::vector<Output>& encoder_inputs,
+                                                  const std::vector<Output>& decoder_inputs)>;
+struct BucketOptions {
+  SoftmaxLoss softmax_loss = {};
+  bool per_example_loss = false;  // losses [batch]
+  std::string_view name = {};
+};
+WEIR_API std::vector<BucketModel> model_with_buckets(const std::vector<Output>& encoder_inputs,
+                                                     const std::vector<Output>& decoder_inputs,
+                                                     const std::vector<Output>& targets,
+                                                     const std::vector<Output>& weights,
+                                                     const std::vector<Bucket>& buckets, const Seq2seq& model,
+                                                     const BucketOptions& options = {});
 
 }  // namespace weir::seq2seq

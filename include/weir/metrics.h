@@ -55,6 +55,20 @@ WEIR_API Metric precision_at_thresholds(const Output& labels, const Output& pred
                                         const std::vector<float>& thresholds, const MetricOptions& options = {});
 WEIR_API Metric recall_at_thresholds(const Output& labels, const Output& predictions,
                                      const std::vector<float>& thresholds, const MetricOptions& options = {});
+// The counts themselves, [thresholds].
+WEIR_API Metric true_positives_at_thresholds(const Output& labels, const Output& predictions,
+                                             const std::vector<float>& thresholds, const MetricOptions& options = {});
+WEIR_API Metric false_positives_at_thresholds(const Output& labels, const Output& predictions,
+                                              const std::vector<float>& thresholds, const MetricOptions& options = {});
+WEIR_API Metric true_negatives_at_thresholds(const Output& labels, const Output& predictions,
+                                             const std::vector<float>& thresholds, const MetricOptions& options = {});
+WEIR_API Metric false_negatives_at_thresholds(const Output& labels, const Output& predictions,
+                                              const std::vector<float>& thresholds, const MetricOptions& options = {});
+// One at the threshold where the other is nearest to what is asked for. Throws InvalidArgument outside [0, 1].
+WEIR_API Metric sensitivity_at_specificity(const Output& labels, const Output& predictions, float specificity,
+                                           int num_thresholds = 200, const MetricOptions& options = {});
+WEIR_API Metric specificity_at_sensitivity(const Output& labels, const Output& predictions, float sensitivity,
+                                           int num_thresholds = 200, const MetricOptions& options = {});
 // The area under the receiver operating characteristic ("ROC") or under precision and recall ("PR").
 struct AucOptions {
   int num_thresholds = 200;
@@ -68,5 +82,25 @@ WEIR_API Metric mean_iou(const Output& labels, const Output& predictions, int64_
                          const MetricOptions& options = {});
 WEIR_API Metric mean_per_class_accuracy(const Output& labels, const Output& predictions, int64_t num_classes,
                                         const MetricOptions& options = {});
+
+// How good the best k predictions are: labels [..., n], the classes that are right; predictions [..., classes], or, for
+// those at the top k, the classes, best first. Of one class only, if there is a class_id.
+WEIR_API Metric precision_at_k(const Output& labels, const Output& predictions, int k,
+                               std::optional<int64_t> class_id = {}, const MetricOptions& options = {});
+WEIR_API Metric recall_at_k(const Output& labels, const Output& predictions, int k,
+                            std::optional<int64_t> class_id = {}, const MetricOptions& options = {});
+WEIR_API Metric precision_at_top_k(const Output& labels, const Output& predictions_idx,
+                                   std::optional<int64_t> class_id = {}, const MetricOptions& options = {});
+WEIR_API Metric recall_at_top_k(const Output& labels, const Output& predictions_idx,
+                                std::optional<int64_t> class_id = {}, const MetricOptions& options = {});
+// The mean of precision averaged over the places of the right classes. Throws InvalidArgument for k below 1.
+WEIR_API Metric average_precision_at_k(const Output& labels, const Output& predictions, int k,
+                                       const MetricOptions& options = {});
+
+// Of two streams of numbers: the unbiased covariance, and the correlation.
+WEIR_API Metric streaming_covariance(const Output& predictions, const Output& labels,
+                                     const MetricOptions& options = {});
+WEIR_API Metric streaming_pearson_correlation(const Output& predictions, const Output& labels,
+                                              const MetricOptions& options = {});
 
 }  // namespace weir::metrics

@@ -50,8 +50,10 @@ struct AttentionOptions {
 class WEIR_API AttentionMechanism {
  public:
   virtual ~AttentionMechanism() = default;
-  // Weights [batch, length] of the memory.
+  // Weights [batch, length] of the memory; `previous` are those of the step before.
   virtual Output operator()(const Output& query, const Output& previous) = 0;
+  // What is `previous` in the first step: nothing, unless a mechanism says otherwise.
+  virtual Output initial_alignments(const In& batch_size, DType dtype) const;
   const Output& values() const { return values_; }  // the memory, masked
   const Output& keys() const { return keys_; }
 
@@ -75,6 +77,40 @@ class WEIR_API BahdanauAttention : public AttentionMechanism {
  public:
   BahdanauAttention(int64_t units, const Output& memory, const AttentionOptions& options = {})
       : AttentionMechanism(memory, units, options) {}
+  Output operator()(const Output& query, const Output& previous) override;
+
+ private:
+  Variable query_kernel_;
+};
+
+struct MonotonicOptions {
+  Output lengths = {};
+  bool scale = false, normalize = false;  // of Luong's and of Bahdanau's scores
+  float score_bias_init = 0;              // of a learned number that is added to the scores
+  float sigmoid_noise = 0;                // times random normal numbers, added to the scores in training
+  std::optional<int64_t> seed = {};
+  std::string mode = "parallel";  // or "recursive", "hard": monotonic_attention
+};
+// Attention that begins at the first place and only goes on (Raffel et al., 2017), with either kind of scores.
+class WEIR_API MonotonicAttention : public AttentionMechanism {
+ public:
+  Output initial_alignments(const In& batch_size, DType dtype) const override;
+
+ protected:
+  MonotonicAttention(const Output& memory, int64_t units, const MonotonicOptions& options);
+  Output attended(const Output& scores, const Output& previous) const;
+  MonotonicOptions monotonic_;
+};
+class WEIR_API LuongMonotonicAttention : public MonotonicAttention {
+ public:
+  LuongMonotonicAttention(int64_t units, const Output& memory, const MonotonicOptions& options = {})
+      : MonotonicAttention(memory, units, options) {}
+  Output operator()(const Output& query, const Output& previous) override;
+};
+class WEIR_API BahdanauMonotonicAttention : public MonotonicAttention {
+ public:
+  BahdanauMonotonicAttention(int64_t units, const Output& memory, const MonotonicOptions& options = {})
+      : MonotonicAttention(memory, units, options) {}
   Output operator()(const Output& query, const Output& previous) override;
 
  private:

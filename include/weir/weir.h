@@ -5,6 +5,7 @@
 #include "weir/checkpoint.h"
 #include "weir/clip.h"
 #include "weir/collectives.h"
+#include "weir/contrib_cells.h"
 #include "weir/contrib_optimizers.h"
 #include "weir/control_flow.h"
 #include "weir/convolutions.h"

@@ -1,3 +1,5 @@
+#include <functional>
+
 #include "base/errors.h"
 #include "nn/metrics/state.h"
 #include "weir/index_ops.h"
@@ -93,7 +95,85 @@ Metric ratio_at_thresholds(Kind wrong, const Output& labels, const Output& predi
   return collected(value, share(hit.update, missed.update, "_update_op"), options);
 }
 
+Metric count_at_thresholds(Kind kind, const Output& labels, const Output& predictions,
+                           const std::vector<float>& thresholds, const MetricOptions& options) {
+  auto scope = scope_of(labels.graph(), options, name_of(kind));
+  const Metric counts = AtThresholds(labels, predictions, thresholds, options.weights)(kind);
+  return collected(identity(counts.value), counts.update, options);
+}
+
+// From just below zero to just above one.
+std::vector<float> spread(int count) {
+  if (count < 2) throw invalid_argument("num_thresholds must be at least 2");
+  std::vector<float> thresholds{-1e-7f};
+  for (int i = 1; i + 1 < count; ++i) {
+    thresholds.push_back(static_cast<float>(i / static_cast<double>(count - 1)));
+  }
+  thresholds.push_back(1 + 1e-7f);
+  return thresholds;
+}
+
+// right / (right + wrong) at a threshold that `place` finds in shares of `found` among `found` and `lost`.
+Metric rate_at_rate(const Output& labels, const Output& predictions, int num_thresholds, const MetricOptions& options,
+                    std::string_view usual, bool of_positives,
+                    const std::function<Output(const Output& shares)>& place) {
+  constexpr float kEpsilon = 1e-7f;
+  auto scope = scope_of(labels.graph(), options, usual);
+  const AtThresholds at(labels, predictions, spread(num_thresholds), options.weights);
+  const Metric tp = at(Kind::TruePositives), fn = at(Kind::FalseNegatives), tn = at(Kind::TrueNegatives),
+               fp = at(Kind::FalsePositives);
+  const Metric &right = of_positives ? tp : tn, &wrong = of_positives ? fn : fp;
+  const Metric &found = of_positives ? tn : tp, &lost = of_positives ? fp : fn;
+  auto rate = [&](auto which, const char* node) {
+    const Output index = cast(place(which(found) / (which(found) + which(lost) + kEpsilon)), int32);
+    const Output hit = gather(which(right), index), missed = gather(which(wrong), index);
+    return divide(hit, hit + missed + kEpsilon, node);
+  };
+  const Output value = rate([](const Metric& m) { return m.value; }, "value");
+  return collected(value, rate([](const Metric& m) { return m.update; }, "update_op"), options);
+}
+
 }  // namespace
+
+Metric true_positives_at_thresholds(const Output& labels, const Output& predictions,
+                                    const std::vector<float>& thresholds, const MetricOptions& options) {
+  return count_at_thresholds(Kind::TruePositives, labels, predictions, thresholds, options);
+}
+Metric false_positives_at_thresholds(const Output& labels, const Output& predictions,
+                                     const std::vector<float>& thresholds, const MetricOptions& options) {
+  return count_at_thresholds(Kind::FalsePositives, labels, predictions, thresholds, options);
+}
+Metric true_negatives_at_thresholds(const Output& labels, const Output& predictions,
+                                    const std::vector<float>& thresholds, const MetricOptions& options) {
+  return count_at_thresholds(Kind::TrueNegatives, labels, predictions, thresholds, options);
+}
+Metric false_negatives_at_thresholds(const Output& labels, const Output& predictions,
+                                     const std::vector<float>& thresholds, const MetricOptions& options) {
+  return count_at_thresholds(Kind::FalseNegatives, labels, predictions, thresholds, options);
+}
+
+Metric sensitivity_at_specificity(const Output& labels, const Output& predictions, float specificity,
+                                  int num_thresholds, const MetricOptions& options) {
+  if (!(specificity >= 0 && specificity <= 1)) {
+    throw invalid_argument("`specificity` must be in the range [0, 1].");
+  }
+  return rate_at_rate(labels, predictions, num_thresholds, options, "sensitivity_at_specificity", true,
+                      [&](const Output& shares) { return argmin(abs(shares - specificity), 0); });
+}
+
+Metric specificity_at_sensitivity(const Output& labels, const Output& predictions, float sensitivity,
+                                  int num_thresholds, const MetricOptions& options) {
+  if (!(sensitivity >= 0 && sensitivity <= 1)) {
+    throw invalid_argument("`sensitivity` must be in the range [0, 1].");
+  }
+  return rate_at_rate(labels, predictions, num_thresholds, options, "specificity_at_sensitivity", false,
+                      [&](const Output& shares) {
+                        const Output distance = abs(shares - sensitivity);
+                        // The last of the nearest thresholds.
+                        const Output nearest = cast(equal(distance, reduce_min(distance)), int64);
+                        return argmax(cumsum(nearest, 0), 0);
+                      });
+}
 
 Metric true_positives(const Output& labels, const Output& predictions, const MetricOptions& options) {
   return count(Kind::TruePositives, truth_of(labels, predictions), options);
@@ -130,14 +210,8 @@ Metric auc(const Output& labels, const Output& predictions, const AucOptions& au
   if (!roc && auc_options.curve != "PR") {
     throw invalid_argument("curve must be either ROC or PR, {} unknown", auc_options.curve);
   }
-  if (auc_options.num_thresholds < 2) throw invalid_argument("num_thresholds must be at least 2");
   auto scope = scope_of(labels.graph(), options, "auc");
-  // From just below zero to just above one.
-  std::vector<float> thresholds{-1e-7f};
-  for (int i = 1; i + 1 < auc_options.num_thresholds; ++i) {
-    thresholds.push_back(static_cast<float>(i / static_cast<double>(auc_options.num_thresholds - 1)));
-  }
-  thresholds.push_back(1 + 1e-7f);
+  const std::vector<float> thresholds = spread(auc_options.num_thresholds);
   const AtThresholds at(labels, predictions, thresholds, options.weights);
   const Metric tp = at(Kind::TruePositives), fn = at(Kind::FalseNegatives), tn = at(Kind::TrueNegatives),
                fp = at(Kind::FalsePositives);

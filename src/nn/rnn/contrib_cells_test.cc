@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "tests/support/check_op.h"
-#include "weir/contrib_cells.h"
 #include "weir/weir.h"
 
 // What TensorFlow 1.15.5 gives for the same weights and inputs (python/tests/reference/cells.py), to three places.

@@ -126,38 +126,112 @@ Output AttentionMechanism::probabilities(const Output& scores) const {
   return options_.probability ? options_.probability(masked) : nn::softmax(masked);
 }
 
-Output LuongAttention::operator()(const Output& query, const Output&) {
+Output AttentionMechanism::initial_alignments(const In& batch_size, DType dtype) const {
+  Graph& graph = keys_.graph();
+  const int64_t length = keys_.shape()[1];
+  if (length != kUnknown) return rnn::zeros_for_batch(graph, batch_size, {length}, dtype);
+  const Output rows = nn::as_output(graph, batch_size, int32, "batch_size");
+  Output weights = zeros(graph, stack({In(rows), In(subscript(shape(keys_), {1}))}, 0), dtype);
+  weights.set_shape({kUnknown, kUnknown});
+  return weights;
+}
+
+namespace {
+
+Output luong_scores(const Output& query, const Output& keys, bool scaled) {
+  Output scale;
+  if (scaled) scale = query.graph().get_variable("attention_g", {}, {.initializer = ones_initializer()});
+  return luong_score(query, keys, scale);
+}
+
+Output bahdanau_scores(const Output& query, const Output& keys, int64_t units, bool normalize, Variable& query_kernel) {
   Graph& graph = query.graph();
+  if (!query_kernel) {
+    auto layer = graph.variable_scope("query_layer");
+    query_kernel = graph.get_variable("kernel", {query.shape()[1], units}, {.dtype = query.dtype()});
+  }
+  const Output processed = matmul(query, query_kernel);
+  const Variable v = graph.get_variable("attention_v", {units}, {.dtype = query.dtype()});
+  Output g, b;
+  if (normalize) {
+    const double length = std::sqrt(1. / static_cast<double>(units));
+    g = graph.get_variable("attention_g", {}, {.initializer = constant_initializer(length)});
+    b = graph.get_variable("attention_b", {units}, {.initializer = zeros_initializer()});
+  }
+  return bahdanau_score(processed, keys, v, g, b);
+}
+
+Output with_bias(const Output& scores, float initial) {
+  return scores + scores.graph().get_variable("attention_score_bias", {},
+                                              {.initializer = constant_initializer(initial), .dtype = scores.dtype()});
+}
+
+}  // namespace
+
+Output LuongAttention::operator()(const Output& query, const Output&) {
   Output scores;
   {
-    auto scope = graph.variable_scope("luong_attention", {.unique = true});
-    Output scale;
-    if (options_.scale) scale = graph.get_variable("attention_g", {}, {.initializer = ones_initializer()});
-    scores = luong_score(query, keys_, scale);
+    auto scope = query.graph().variable_scope("luong_attention", {.unique = true});
+    scores = luong_scores(query, keys_, options_.scale);
   }
   return probabilities(scores);
 }
 
 Output BahdanauAttention::operator()(const Output& query, const Output&) {
-  Graph& graph = query.graph();
   Output scores;
   {
-    auto scope = graph.variable_scope("bahdanau_attention", {.unique = true});
-    if (!query_kernel_) {
-      auto layer = graph.variable_scope("query_layer");
-      query_kernel_ = graph.get_variable("kernel", {query.shape()[1], units_}, {.dtype = query.dtype()});
-    }
-    const Output processed = matmul(query, query_kernel_);
-    const Variable v = graph.get_variable("attention_v", {units_}, {.dtype = query.dtype()});
-    Output g, b;
-    if (options_.normalize) {
-      const double length = std::sqrt(1. / static_cast<double>(units_));
-      g = graph.get_variable("attention_g", {}, {.initializer = constant_initializer(length)});
-      b = graph.get_variable("attention_b", {units_}, {.initializer = zeros_initializer()});
-    }
-    scores = bahdanau_score(processed, keys_, v, g, b);
+    auto scope = query.graph().variable_scope("bahdanau_attention", {.unique = true});
+    scores = bahdanau_scores(query, keys_, units_, options_.normalize, query_kernel_);
   }
   return probabilities(scores);
+}
+
+MonotonicAttention::MonotonicAttention(const Output& memory, int64_t units, const MonotonicOptions& options)
+    : AttentionMechanism(memory, units, {.lengths = options.lengths}), monotonic_(options) {
+  const std::string& mode = options.mode;
+  if (mode != "parallel" && mode != "recursive" && mode != "hard") {
+    throw invalid_argument("mode must be 'recursive', 'parallel', or 'hard', not '{}'", mode);
+  }
+}
+
+Output MonotonicAttention::initial_alignments(const In& batch_size, DType dtype) const {
+  Graph& graph = keys_.graph();
+  const In length = size_of(keys_, 1);
+  const Output rows = nn::as_output(graph, batch_size, int32, "batch_size");
+  return one_hot(zeros(graph, stack({In(rows)}, 0), int32), length, {.dtype = dtype});
+}
+
+Output MonotonicAttention::attended(const Output& scores, const Output& previous) const {
+  Output masked = scores;
+  if (options_.lengths) {
+    masked = masked_scores(scores, options_.lengths, -std::numeric_limits<double>::infinity());
+  }
+  if (monotonic_.sigmoid_noise > 0) {
+    const Output noise =
+        random_normal(masked.graph(), shape(masked), {.dtype = masked.dtype(), .seed = monotonic_.seed});
+    masked = masked + monotonic_.sigmoid_noise * noise;
+  }
+  const Output stops = monotonic_.mode == "hard" ? cast(greater(masked, 0.f), masked.dtype()) : sigmoid(masked);
+  return monotonic_attention(stops, previous, monotonic_.mode);
+}
+
+Output LuongMonotonicAttention::operator()(const Output& query, const Output& previous) {
+  Output scores;
+  {
+    auto scope = query.graph().variable_scope("luong_monotonic_attention", {.unique = true});
+    scores = with_bias(luong_scores(query, keys_, monotonic_.scale), monotonic_.score_bias_init);
+  }
+  return attended(scores, previous);
+}
+
+Output BahdanauMonotonicAttention::operator()(const Output& query, const Output& previous) {
+  Output scores;
+  {
+    auto scope = query.graph().variable_scope("bahdanau_monotonic_attention", {.unique = true});
+    scores = with_bias(bahdanau_scores(query, keys_, units_, monotonic_.normalize, query_kernel_),
+                       monotonic_.score_bias_init);
+  }
+  return attended(scores, previous);
 }
 
 AttentionWrapper::AttentionWrapper(rnn::CellPtr cell, AttentionPtr attention, const AttentionWrapperOptions& options)
@@ -187,15 +261,7 @@ rnn::State AttentionWrapper::zero_state(Graph& graph, const In& batch_size, DTyp
   rnn::State state = options_.initial_cell_state;
   if (state.empty()) state = cell_->zero_state(graph, batch_size, dtype);
   state.push_back(rnn::zeros_for_batch(graph, batch_size, {attention_size()}, dtype));
-  const Output keys = attention_->keys();
-  if (keys.shape()[1] != kUnknown) {
-    state.push_back(rnn::zeros_for_batch(graph, batch_size, {keys.shape()[1]}, dtype));
-    return state;
-  }
-  const Output rows = nn::as_output(graph, batch_size, int32, "batch_size");
-  Output weights = zeros(graph, stack({In(rows), In(subscript(shape(keys), {1}))}, 0), dtype);
-  weights.set_shape({batch_size.output() ? kUnknown : state[0].shape()[0], kUnknown});
-  state.push_back(weights);
+  state.push_back(attention_->initial_alignments(batch_size, dtype));
   return state;
 }
 

@@ -146,6 +146,38 @@ TEST(AttentionWrapper, LooksAtItsMemoryInALoop) {
   EXPECT_LT(session.run(loss).scalar<float>(), before / 2);
 }
 
+TEST(MonotonicAttention, OnlyGoesOn) {
+  for (const std::string mode : {"parallel", "recursive", "hard"}) {
+    Graph g;
+    Output memory = g.constant(numbers({2, 4, 3})), x = g.constant(numbers({2, 5, 2}, 3));
+    AttentionPtr attention;
+    if (mode == "recursive") {
+      attention =
+          std::make_shared<BahdanauMonotonicAttention>(6, memory, MonotonicOptions{.normalize = true, .mode = mode});
+    } else {
+      attention = std::make_shared<LuongMonotonicAttention>(6, memory,
+                                                            MonotonicOptions{.score_bias_init = -0.5f, .mode = mode});
+    }
+    auto cell = std::make_shared<AttentionWrapper>(rnn::gru(6), attention);
+    rnn::Sequence run = rnn::dynamic_rnn(cell, x, {.initial_state = cell->zero_state(g, 2)});
+    EXPECT_EQ(g.global_variables().back().name(),
+              mode == "recursive" ? "rnn/attention_wrapper/bahdanau_monotonic_attention/attention_score_bias"
+                                  : "rnn/attention_wrapper/luong_monotonic_attention/attention_score_bias");
+    Session session(g);
+    session.run(g.global_variables_initializer());
+    auto [first, last] = session.run({attention->initial_alignments(2, float32), run.state.back()});
+    expect_same(first, Tensor::from<float>({1, 0, 0, 0, 1, 0, 0, 0}, {2, 4}));
+    for (int row = 0; row < 2; ++row) {
+      float sum = 0;
+      for (int place = 0; place < 4; ++place) sum += last.data<float>()[static_cast<size_t>(4 * row + place)];
+      EXPECT_LE(sum, 1.0001f) << mode;  // what has gone beyond the end looks at nothing
+    }
+  }
+  Graph g;
+  Output memory = g.constant(numbers({2, 4, 3}));
+  expect_error([&] { LuongMonotonicAttention(6, memory, {.mode = "soft"}); }, Code::InvalidArgument, "mode must be");
+}
+
 TEST(SequenceLoss, CountsWeights) {
   Graph g;
   Output logits = zeros(g, Shape{2, 3, 4}), targets = zeros(g, Shape{2, 3}, int32);
@@ -182,6 +214,73 @@ TEST(Legacy, AttentiveModelsLearn) {
     EXPECT_EQ(used.outputs[2].shape(), (Shape{2, 3}));
     session.run(used.outputs);
   }
+}
+
+std::vector<std::string> variable_names(const Graph& g) {
+  std::vector<std::string> names;
+  for (const Variable& variable : g.global_variables()) names.push_back(variable.name());
+  return names;
+}
+
+TEST(Legacy, OneSetOfWeightsReadsAndWrites) {
+  Graph g;
+  std::vector<Output> inputs;
+  for (int t = 0; t < 3; ++t) inputs.push_back(g.constant(Tensor(std::vector<int32_t>{t, 2 - t})));
+  rnn::Unrolled tied = embedding_tied_rnn_seq2seq(
+      inputs, inputs, rnn::gru(6), {.num_encoder_symbols = 5, .embedding_size = 4, .feed_previous = true});
+  const std::string inner =
+      "embedding_tied_rnn_seq2seq/combined_tied_rnn_seq2seq/tied_rnn_seq2seq/output_projection_wrapper/";
+  EXPECT_EQ(variable_names(g),
+            (std::vector<std::string>{"embedding_tied_rnn_seq2seq/embedding", inner + "gru_cell/gates/kernel",
+                                      inner + "gru_cell/gates/bias", inner + "gru_cell/candidate/kernel",
+                                      inner + "gru_cell/candidate/bias", inner + "kernel", inner + "bias"}));
+  EXPECT_EQ(tied.outputs[2].shape(), (Shape{2, 5}));
+  Session session(g);
+  session.run(g.global_variables_initializer());
+  session.run(tied.outputs);
+}
+
+TEST(Legacy, OneEncoderServesManyDecoders) {
+  Graph g;
+  std::vector<Output> inputs;
+  for (int t = 0; t < 3; ++t) inputs.push_back(g.constant(Tensor(std::vector<int32_t>{t, 2 - t})));
+  auto written = one2many_rnn_seq2seq(inputs, {{"a", {inputs, rnn::gru(6), 3}}, {"b", {{inputs[0]}, rnn::gru(6), 4}}},
+                                      rnn::gru(6), {.num_encoder_symbols = 3, .embedding_size = 4});
+  EXPECT_EQ(written.at("a").outputs.size(), 3u);
+  EXPECT_EQ(written.at("b").outputs[0].shape(), (Shape{2, 4}));
+  const std::vector<std::string> names = variable_names(g);
+  EXPECT_EQ(names[0], "one2many_rnn_seq2seq/rnn/embedding_wrapper/embedding");
+  EXPECT_EQ(names[5], "one2many_rnn_seq2seq/one2many_decoder_a/embedding_rnn_decoder/embedding");
+  Session session(g);
+  session.run(g.global_variables_initializer());
+  session.run({written.at("a").outputs[2], written.at("b").outputs[0]});
+}
+
+TEST(Legacy, BucketsShareTheirWeights) {
+  Graph g;
+  std::vector<Output> inputs;
+  for (int t = 0; t < 4; ++t) inputs.push_back(g.constant(Tensor(std::vector<int32_t>{t % 3, 2 - t % 3})));
+  const std::vector<Output> weights(4, ones(g, Shape{2}));
+  auto model = [](const std::vector<Output>& e, const std::vector<Output>& d) {
+    return embedding_rnn_seq2seq(e, d, rnn::gru(6), rnn::gru(6),
+                                 {.num_encoder_symbols = 3, .num_decoder_symbols = 3, .embedding_size = 4})
+        .outputs;
+  };
+  const auto models = model_with_buckets(inputs, inputs, inputs, weights, {{2, 2}, {4, 3}}, model);
+  const auto each =
+      model_with_buckets(inputs, inputs, inputs, weights, {{2, 2}},
+                         [&](const auto&, const auto&) { return models[0].outputs; }, {.per_example_loss = true});
+  EXPECT_EQ(g.global_variables().size(), 12u);
+  EXPECT_EQ(models[1].outputs.size(), 3u);
+  Session session(g);
+  session.run(g.global_variables_initializer());
+  auto [mean, rows] = session.run({models[0].loss, each[0].loss});
+  EXPECT_NEAR(mean.scalar<float>(), (rows.data<float>()[0] + rows.data<float>()[1]) / 2, 1e-5);
+  expect_error(
+      [&] {
+        model_with_buckets(inputs, inputs, inputs, weights, {{5, 2}}, model);
+      },
+      Code::InvalidArgument, "Length of encoder_inputs (4) must be at least that of last bucket (5).");
 }
 
 TEST(Crf, SumsOverAllSequencesOfTags) {
