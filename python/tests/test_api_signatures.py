@@ -3,6 +3,7 @@
 tests/data/api.tsv and methods.tsv have the signatures of TensorFlow 1.15.5, or of the newest release that has the name.
 """
 
+import ast
 import inspect
 import os
 import sys
@@ -14,8 +15,8 @@ from weir.names import is_absent, tensorflow_alias
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
-def _parameters(text):
-    """The names of a signature's parameters, "(x, axis=None)" for one."""
+def _split(text):
+    """The parameters of a signature, "x" and "axis=None" of "(x, axis=None)"."""
     if not text.startswith("("):
         return []
     parts, depth, quote, part = [], 0, None, ""
@@ -33,7 +34,12 @@ def _parameters(text):
             part = ""
         else:
             part += c
-    names = [name.split("=")[0].strip() for name in (*parts, part) if name.strip()]
+    return [part.strip() for part in (*parts, part) if part.strip()]
+
+
+def _parameters(text):
+    """The names of a signature's parameters."""
+    names = [part.split("=")[0].strip() for part in _split(text)]
     return [name for name in names if not name.startswith("*") and name not in ("/", "self", "cls", "args", "kwargs")]
 
 
@@ -104,6 +110,37 @@ def test_functions_and_classes_take_tensorflows_arguments():
         if differences:
             wrong[name] = differences
     assert checked > 450 and not wrong
+
+
+# Defaults that are others: a mark of what was not given, where another argument excludes it, and those of another release.
+_OTHER_DEFAULTS = {("tf.contrib.learn.RunConfig", "save_checkpoints_secs"),
+                   ("tf.contrib.learn.estimators.RunConfig", "save_checkpoints_secs"),
+                   ("tf.contrib.layers.batch_norm", "fused"), ("tf.contrib.layers.embedding_column", "combiner")}
+
+
+def _has_default(parameter, text):
+    try:
+        wanted = ast.literal_eval(text)
+    except (SyntaxError, ValueError):  # an object: what it shows, unless that is its address
+        return text.startswith("<") or repr(parameter.default) == text
+    return parameter.default == wanted or getattr(parameter.default, "name", None) == wanted
+
+
+def test_defaults_are_tensorflows():
+    checked, wrong = 0, []
+    for name, signature in _api():
+        try:
+            given = inspect.signature(_found(name)).parameters
+        except (TypeError, ValueError):
+            continue
+        for part in _split(signature):
+            parameter, given_one, default = part.partition("=")
+            if not given_one or parameter.strip() not in given:
+                continue
+            checked += 1
+            if not _has_default(given[parameter.strip()], default.strip()):
+                wrong.append((name, parameter.strip()))
+    assert checked > 1500 and set(wrong) <= _OTHER_DEFAULTS
 
 
 # Methods that Weir does not have: those of Keras' layers, which stand below TensorFlow 1.15's, and a few others.
