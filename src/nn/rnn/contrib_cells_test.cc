@@ -137,6 +137,30 @@ TEST(ContribCells, CellsThatLookBackGiveWhatTensorFlowGives) {
   expect_error([] { AttentionCellWrapper(gru(2), 0); }, Code::InvalidArgument, "should be greater than zero, got 0");
 }
 
+class Through : public Cell {
+ public:
+  Through() : Cell("through") {}
+  std::vector<Shape> state_size() const override { return {{1}}; }
+  Shape output_size() const override { return {50}; }
+
+ protected:
+  Step call(const Output& inputs, const State& state) override { return {inputs, state}; }
+};
+
+TEST(DropoutWrapper, DrawsTensorFlowsNumbers) {
+  Graph g;
+  const Output x = g.constant(sines({2, 50}, 1)), state = zeros(g, Shape{2, 1});
+  const CellPtr in = dropout(std::make_shared<Through>(), {.input_keep_prob = 0.5f, .seed = 3});
+  const CellPtr out = dropout(std::make_shared<Through>(), {.output_keep_prob = 0.5f, .seed = 3});
+  // The first 31 bits of the MD5 digests of "3input_0" and "3output_0".
+  const std::vector<Output> results = {(*in)(x, {state}).output, nn::dropout(x, 0.5f, {.seed = 371649270}),
+                                       (*out)(x, {state}).output, nn::dropout(x, 0.5f, {.seed = 787469663})};
+  Session session(g);
+  const std::vector<Tensor> values = session.run(results);
+  testing::expect_same(values[0], values[1]);
+  testing::expect_same(values[2], values[3]);
+}
+
 TEST(ContribCells, WholeSequencesInOneOperationGiveWhatTensorFlowGives) {
   for (bool with_lengths : {false, true}) {
     Graph g;

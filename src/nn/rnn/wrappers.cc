@@ -1,6 +1,9 @@
+#include <fmt/core.h>
+
 #include <cmath>
 
 #include "base/errors.h"
+#include "base/md5.h"
 #include "weir/embedding.h"
 #include "weir/ops.h"
 #include "weir/rnn_cells.h"
@@ -78,8 +81,10 @@ Output DropoutWrapper::dropped(const Output& x, const In& keep_prob, std::string
     if ((value.dtype() == float32 ? value.scalar<float>() : value.scalar<double>()) >= 1) return x;
   }
   std::optional<int64_t> seed;
-  // Every place draws numbers of its own.
-  if (options_.seed) seed = *options_.seed + static_cast<int64_t>(part.size()) * 1000 + index;
+  if (options_.seed) {  // TensorFlow's: every place draws numbers of its own
+    const auto digest = md5(fmt::format("{}{}_{}", *options_.seed, part, index));
+    seed = (digest[0] & 0x7f) << 24 | digest[1] << 16 | digest[2] << 8 | digest[3];
+  }
   return nn::dropout(x, keep_prob, {.seed = seed});
 }
 
