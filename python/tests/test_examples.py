@@ -24,7 +24,7 @@ def start(program, *args, options=()):
 def run(program, *args, options=(), stderr=None):
     """The lines that a program prints; it must end well. Lines of its standard error are added to ``stderr``."""
     process = start(program, *args, options=options)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=300)
     assert process.returncode == 0, err
     if stderr is not None:
         stderr += err.splitlines()

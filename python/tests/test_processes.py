@@ -17,7 +17,7 @@ import weir as tf
 PYTHON_PATH = os.path.dirname(os.path.dirname(os.path.abspath(tf.__file__)))
 
 
-def run_program(program, timeout=60, **kwargs):
+def run_program(program, timeout=300, **kwargs):
     environment = dict(os.environ, PYTHONPATH=PYTHON_PATH)
     return subprocess.run([sys.executable, "-c", textwrap.dedent(program)], env=environment, timeout=timeout,
                           capture_output=True, text=True, check=False, **kwargs)
@@ -390,7 +390,7 @@ def interrupted(program, times=1, **expected):
             child.send_signal(signal.SIGINT)
             time.sleep(0.3)
         try:
-            out, err = child.communicate(timeout=30)
+            out, err = child.communicate(timeout=300)
         finally:
             child.kill()
     return out, err, child.returncode
@@ -537,7 +537,7 @@ def test_control_c_ends_a_long_run_with_keyboard_interrupt():
         time.sleep(0.5)
         child.send_signal(signal.SIGINT)
         try:
-            out, err = child.communicate(timeout=30)
+            out, err = child.communicate(timeout=300)
         finally:
             child.kill()
     assert (out, err, child.returncode) == ("interrupted\n6\n", "", 0)
@@ -555,7 +555,7 @@ def test_control_c_inside_a_function_of_the_program_is_keyboard_interrupt():
         time.sleep(0.5)
         child.send_signal(signal.SIGINT)
         try:
-            out, err = child.communicate(timeout=30)
+            out, err = child.communicate(timeout=300)
         finally:
             child.kill()
     assert (out, err, child.returncode) == ("interrupted\n6\n", "", 0)
@@ -570,7 +570,7 @@ def test_control_c_that_is_not_caught_ends_the_program_like_any_python_program()
         time.sleep(0.5)
         child.send_signal(signal.SIGINT)
         try:
-            _, err = child.communicate(timeout=30)
+            _, err = child.communicate(timeout=300)
         finally:
             child.kill()
     assert err.rstrip().endswith("KeyboardInterrupt") and child.returncode == -signal.SIGINT
