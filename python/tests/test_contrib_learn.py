@@ -120,3 +120,8 @@ def test_a_model_that_does_not_count_its_steps_is_trained_for_as_many_runs(tmp_p
     model = tf.contrib.learn.Estimator(model_fn=model_fn, model_dir=str(tmp_path))
     model.fit(input_fn=lambda: (tf.constant([1.0]), tf.constant([1.0])), steps=3)
     assert len(runs) == 3
+
+
+def test_keys_are_in_modules_of_0_12():
+    learn = tf.contrib.learn
+    assert learn.prediction_key.PredictionKey is learn.PredictionKey and learn.metric_key.MetricKey is learn.MetricKey
