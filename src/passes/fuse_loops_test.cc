@@ -229,6 +229,17 @@ TEST_F(FuseLoops, ScalesTheRateOfAnUpdateInsteadOfTheGradient) {
   }
 }
 
+TEST_F(FuseLoops, AReductionGetsItsDimensionsBackAlsoWhereOthersWaitForThat) {
+  Output x = g.placeholder(float32, {kUnknown, 3, 4}, "x");
+  Output sum = expand_dims(reduce_sum(x * 2.0f, {.axes = {1}}), 1);
+  Output later;
+  {
+    auto scope = g.control_dependencies({sum.op()});
+    later = x + 1.0f;
+  }
+  expect_same({sum, later}, {{"x", numbers({2, 3, 4})}});
+}
+
 TEST_F(FuseLoops, IsSwitchedOffWithElementwiseFusion) {
   Output x = g.placeholder(float32, {6, 50}, "x");
   Output y = x - reduce_mean(x, {.axes = {1}, .keep_dims = true});

@@ -12,7 +12,7 @@ using Kind = ElementwiseBody::Kind;
 // are repeated. And a reduction whose result gets ones in place of the dimensions that it lost keeps these at once.
 class Mover {
  public:
-  Mover(Ir& ir, const PassContext& context) : ir_(ir), context_(context) {}
+  Mover(Ir& ir, const PassContext& context) : ir_(ir), context_(context), controlled_(ir.has_control_readers()) {}
 
   void run() {
     for (int id : ir_.topological_order()) {
@@ -131,6 +131,7 @@ class Mover {
     const IrEdge from = view.inputs[static_cast<size_t>(view.op->def->alias)];
     IrNode& reduction = ir_[from.node];
     if (reduction.is_feed() || reduction.is_constant() || !view.control.empty()) return;
+    if (controlled_[static_cast<size_t>(id)]) return;  // others wait for the view itself
     if (reduction.op->def->loop.kind != LoopPart::Kind::Reduce || !is_fixed_view(ir_, view)) return;
     if (reduction.attrs.get<bool>("keep_dims") || reduction.types[0] != view.types[0]) return;
     if (uses_.size() != ir_.nodes.size()) uses_ = ir_.use_counts();
@@ -157,6 +158,7 @@ class Mover {
 
   Ir& ir_;
   const PassContext& context_;
+  std::vector<bool> controlled_;
   std::vector<int> uses_;
 };
 
