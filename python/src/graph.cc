@@ -282,17 +282,6 @@ void bind_operation(nb::module_& m) {
       .def_prop_ro("_bodies_around", [](const OperationObject& o) { return bodies_around(o.part.node()->body); })
       .def_prop_ro("_in_body", [](const OperationObject& o) { return o.part.node()->body != nullptr; })
       .def_prop_ro("_in_loop", [](const OperationObject& o) { return enclosing_loop(*o.part.node()) != nullptr; })
-      // By the direct method, as far as shapes are known; None when nothing is.
-      .def_prop_ro("_flops",
-                   [](const OperationObject& o) -> nb::object {
-                     const Node& node = *o.part.node();
-                     if (!node.op->def->flops) return nb::none();
-                     std::vector<const Shape*> inputs, outputs;
-                     for (int i = 0; i < o.part.inputs(); ++i) inputs.push_back(&o.part.input(i).shape());
-                     for (int i = 0; i < o.part.outputs(); ++i) outputs.push_back(&o.part.output(i).shape());
-                     const double flops = node.op->def->flops(inputs, outputs);
-                     return flops > 0 ? nb::cast(static_cast<int64_t>(flops)) : nb::none();
-                   })
       .def("_node_def",
            [](const OperationObject& o) {
              proto::NodeDef message;

@@ -1,6 +1,9 @@
 """tf.profiler: parameters and floating-point operations are those that TensorFlow 1.15.5 counts."""
 
+import pytest
+
 import weir as tf
+from weir.inner.ops import get_stats_for_node_def
 
 
 def test_a_network_is_counted_as_tensorflow_counts_it(capsys, tmp_path):
@@ -24,3 +27,15 @@ def test_a_network_is_counted_as_tensorflow_counts_it(capsys, tmp_path):
     old = tf.contrib.tfprof.model_analyzer
     assert old.print_model_analysis(tf.get_default_graph()).total_parameters == 2082
     assert "d (0/1970 params)" in capsys.readouterr().out
+
+
+def test_counts_of_single_nodes_are_those_of_the_profiler():
+    image = tf.placeholder(tf.float32, [2, 5, 6, 3])
+    depthwise = tf.nn.depthwise_conv2d(image, tf.ones([3, 2, 3, 1]), [1, 1, 1, 1], "SAME")
+    loss = tf.nn.l2_loss(depthwise)
+    nodes = [(depthwise.op, 2 * 5 * 6 * 3 * 3 * 2 * 2), (loss.op, 2 * 5 * 6 * 3 * 3 - 1), (image.op, None)]
+    for op, count in nodes:
+        assert get_stats_for_node_def(op.graph, op.node_def, "flops").value == count
+    unknown = tf.square(tf.placeholder(tf.float32, [None])).op
+    with pytest.raises(ValueError, match="not known"):
+        get_stats_for_node_def(unknown.graph, unknown.node_def, "flops")

@@ -40,6 +40,9 @@ def _keras():
         _see_output_shapes(importlib.import_module("keras.engine.base_layer").Layer, network)
         _take_distributions(importlib.import_module("keras.initializers").VarianceScaling)
         layers = importlib.import_module("keras.layers")  # tf.keras names the base of wrappers among them
+        _give_shapes(layers.Layer)
+        _take_types(layers.Layer, layers.InputLayer)
+        _flatten_matrices(layers.Flatten, layers.InputSpec)
         if not hasattr(layers, "Wrapper"):
             layers.Wrapper = importlib.import_module("keras.layers.wrappers").Wrapper
     return _package
@@ -108,6 +111,75 @@ def _see_output_shapes(layer, network):
         return add(self, **given)
 
     layer._add_inbound_node, network.compute_output_shape = add_inbound_node, compute_output_shape
+
+
+class _Size(int):
+    """A size of a shape, which programs of TensorFlow 1 ask for its value."""
+
+    value = property(int)
+
+
+class _Sizes(tuple):
+    """A shape as Keras has it, with what programs ask a TensorShape."""
+
+    rank = ndims = property(len)
+
+    def __new__(cls, sizes):
+        return super().__new__(cls, (size if size is None else _Size(size) for size in sizes))
+
+    def as_list(self):
+        return [size if size is None else int(size) for size in self]
+
+    def is_fully_defined(self):
+        return None not in self
+
+
+def _sizes(shape):
+    """A shape, or a list of shapes, for a layer of the program."""
+    if isinstance(shape, list):
+        return [_sizes(part) for part in shape]
+    return _Sizes(shape) if isinstance(shape, tuple) and all(s is None or isinstance(s, int) for s in shape) else shape
+
+
+def _give_shapes(layer):
+    """Lets layers of the program take shapes as tf.keras gives them: with ``as_list()``, and sizes with ``value``."""
+
+    def init_subclass(cls, **options):
+        super(layer, cls).__init_subclass__(**options)
+        build = cls.__dict__.get("build")
+        if cls.__module__.partition(".")[0] != "keras" and inspect.isfunction(build):
+            cls.build = functools.wraps(build)(lambda self, input_shape, *rest, **named: build(self, _sizes(input_shape),
+                                                                                              *rest, **named))
+
+    layer.__init_subclass__ = classmethod(init_subclass)
+
+
+def _take_types(*layers):
+    """Lets layers take types as well as their names."""
+
+    def taking(init):
+        @functools.wraps(init)
+        def __init__(self, *args, dtype=None, **options):
+            if dtype is not None:
+                options["dtype"] = dtype.name if hasattr(dtype, "as_datatype_enum") else dtype
+            init(self, *args, **options)
+
+        return __init__
+
+    for layer in layers:
+        layer.__init__ = taking(layer.__init__)
+
+
+def _flatten_matrices(flatten, spec):
+    """Lets Flatten take matrices, and leave them as they are."""
+    init = flatten.__init__
+
+    @functools.wraps(init)
+    def __init__(self, *args, **options):
+        init(self, *args, **options)
+        self.input_spec = spec(min_ndim=2)
+
+    flatten.__init__ = __init__
 
 
 def __getattr__(name):

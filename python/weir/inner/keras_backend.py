@@ -2,6 +2,7 @@
 
 import collections
 import contextlib
+import sys
 
 from weir import nest, names
 from weir.core import dtypes, stack
@@ -26,6 +27,16 @@ def _state():
     if not hasattr(graph, "_keras_state"):
         graph._keras_state = _State()
     return graph._keras_state
+
+
+def __getattr__(name):
+    """Everything else is the backend's of the package, once it is loaded."""
+    package = sys.modules.get("keras")
+    if not name.startswith("__") and (package is None or hasattr(package, "Model")):
+        backend = getattr(names.at("weir.keras:_keras")(), "backend", None)
+        if hasattr(backend, name):
+            return getattr(backend, name)
+    raise AttributeError(f"module 'tensorflow.keras.backend' has no attribute {name!r}")
 
 
 # Settings.

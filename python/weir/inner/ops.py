@@ -9,6 +9,7 @@ from weir.core.conversion import convert_n_to_tensor  # noqa: F401
 from weir.core.graph import Tensor, convert_to_tensor
 from weir.core.tensor import IndexedSlices
 from weir.inner.registry import Registry
+from weir.profiler import flops
 from weir.ops.sparse_ops import SparseTensor
 
 
@@ -124,14 +125,12 @@ class RegisterStatistics:  # noqa: N801
 
 
 def get_stats_for_node_def(graph, node, statistic_type):
-    """What a function that a program registered says of a node, or what Weir's own row of the operation says."""
+    """What a function that a program registered says of a node, or TensorFlow's own rule; nothing where there is none."""
     try:
         function = _stats_registry.lookup(node.op + "," + statistic_type)
     except LookupError:
-        result = OpStats(statistic_type)
-        if statistic_type == "flops":
-            result.value = graph.get_operation_by_name(node.name)._flops
-        return result
+        known = statistic_type == "flops"
+        return OpStats(statistic_type, flops._of_rule(graph.get_operation_by_name(node.name)) if known else None)
     return function(graph, node)
 
 

@@ -112,12 +112,15 @@ _RULES = {
 }
 
 
+def _of_rule(operation):
+    """The number of an operation, None where TensorFlow has no rule; raises ValueError where shapes are not known."""
+    rule = _RULES.get(operation.type)
+    return None if rule is None else int(rule(_Node(operation)))
+
+
 def _float_operations(operation):
     """The number of an operation; 0 where shapes are not known or TensorFlow has no rule."""
-    rule = _RULES.get(operation.type)
-    if rule is None:
-        return 0
     try:
-        return int(rule(_Node(operation)))
+        return _of_rule(operation) or 0
     except ValueError:
         return 0

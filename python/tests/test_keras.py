@@ -1,0 +1,51 @@
+"""tf.keras on the package Keras: what its layers take for programs of TensorFlow 1. The package is not needed here."""
+
+import sys
+import types
+
+import pytest
+
+import weir as tf
+from weir import keras
+from weir.inner import keras_backend
+
+
+@pytest.fixture
+def layer():
+    class Layer:
+        def __init__(self, dtype=None):
+            self.dtype = dtype
+
+    return Layer
+
+
+def test_layers_of_programs_see_shapes_with_values(layer):
+    keras._give_shapes(layer)
+
+    class Mine(layer):
+        def build(self, input_shape):
+            self.seen = input_shape
+
+    mine = Mine()
+    mine.build((None, 3))
+    assert mine.seen == (None, 3) and mine.seen.as_list() == [None, 3] and mine.seen.ndims == 2
+    assert mine.seen[-1].value == 3 and mine.seen[0] is None and not mine.seen.is_fully_defined()
+    mine.build([(2, 3), (2, 4)])
+    assert [shape.as_list() for shape in mine.seen] == [[2, 3], [2, 4]] and mine.seen[1].is_fully_defined()
+    mine.build(tf.TensorShape([5]))
+    assert isinstance(mine.seen, tf.TensorShape)
+
+
+def test_layers_take_types_for_their_names(layer):
+    keras._take_types(layer)
+    assert [layer(dtype=dtype).dtype for dtype in (tf.int32, "float16", None)] == ["int32", "float16", None]
+
+
+def test_the_backend_has_what_that_of_the_package_has(monkeypatch):
+    package = types.ModuleType("keras")
+    package.Model, package.backend = object, types.SimpleNamespace(ndim=len)
+    monkeypatch.setitem(sys.modules, "keras", package)
+    monkeypatch.setattr(keras, "_package", package)
+    assert keras_backend.ndim([1, 2]) == 2 and keras_backend.floatx() == "float32"
+    with pytest.raises(AttributeError, match="has no attribute 'no_such'"):
+        keras_backend.no_such
