@@ -102,3 +102,25 @@ def test_variables_are_initialized_by_functions_and_values():
             session.run(v.initializer)
             session.run(init_variable(v, init))
             assert session.run(v).tolist() == [1, 1]
+
+
+def test_operations_may_get_their_inputs_one_by_one():
+    graph = tf.get_default_graph()
+    a, b = tf.constant([1.0, 2.0], name="a"), tf.constant([3.0, 4.0], name="b")
+    before = tf.no_op("before")
+    original = tf.concat([a, b], 0, name="original").op
+    node = original.node_def
+    node.name = "copy"
+    node.attr["_class"].list.s.append(b"loc:@a")
+    copied = tf.Operation(node, graph, [], original._output_types, [], [], None, original.op_def)
+    graph._add_op(copied)
+    copied._add_control_inputs([before])
+    for tensor in (b, a, original.inputs[2]):
+        copied._add_input(tensor)
+    assert isinstance(copied, tf.Operation) and copied.name == "copy" and "copy" not in graph._nodes_by_name
+    assert copied.outputs[0].shape.as_list() == [4] and copied.control_inputs == [before]
+    assert "variables" not in graph._collections
+    assert tf.Variable(0.0) in graph._collections["variables"]
+    assert graph.get_operation_by_name("copy").inputs[0] is b and graph._nodes_by_name["copy"].type == "ConcatV2"
+    with tf.Session() as session:
+        assert session.run(copied.outputs[0]).tolist() == [3, 4, 1, 2]

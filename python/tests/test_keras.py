@@ -37,8 +37,20 @@ def test_layers_of_programs_see_shapes_with_values(layer):
 
 
 def test_layers_take_types_for_their_names(layer):
-    keras._take_types(layer)
+    keras._take_arguments(layer)
     assert [layer(dtype=dtype).dtype for dtype in (tf.int32, "float16", None)] == ["int32", "float16", None]
+    assert layer(activity_regularizer=abs).activity_regularizer is abs
+
+
+def test_flatten_takes_matrices_and_unknown_sizes():
+    class Flatten:
+        def compute_output_shape(self, shape):
+            return shape[0], 12
+
+    keras._flatten_matrices(Flatten, dict)
+    flatten = Flatten()
+    assert flatten.input_spec == {"min_ndim": 2}
+    assert [flatten.compute_output_shape(shape) for shape in [(None, 3, 4), (5, None, 4)]] == [(None, 12), (5, None)]
 
 
 def test_the_backend_has_what_that_of_the_package_has(monkeypatch):

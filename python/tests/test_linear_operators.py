@@ -99,3 +99,8 @@ def test_hints_must_agree():
         tf.linalg.LinearOperatorFullMatrix([[1.0]], is_non_singular=False).solve([[1.0]])
     with pytest.raises(ValueError):
         tf.linalg.LinearOperatorFullMatrix([[1.0, 2.0]]).matmul([[1.0]])
+
+
+def test_an_operator_of_unknown_shape_has_unknown_dimensions():
+    operator = tf.linalg.LinearOperatorFullMatrix(tf.placeholder(tf.float32))
+    assert operator.range_dimension.value is None and operator.domain_dimension.value is None

@@ -49,3 +49,13 @@ def test_methods_run_in_the_scope_of_the_module():
 def test_names_are_identifiers():
     with pytest.raises(ValueError, match="not a valid module name"):
         tf.Module(name="a b")
+
+
+def test_properties_may_be_set_to_what_they_are():
+    class Shaped(tf.Module):
+        shape = property(lambda self: tf.TensorShape([None, 2]))
+
+    shaped = Shaped()
+    shaped.shape = tf.TensorShape([None, 2])
+    with pytest.raises(AttributeError):
+        shaped.shape = tf.TensorShape([3, 2])

@@ -41,7 +41,8 @@ def _keras():
         _take_distributions(importlib.import_module("keras.initializers").VarianceScaling)
         layers = importlib.import_module("keras.layers")  # tf.keras names the base of wrappers among them
         _give_shapes(layers.Layer)
-        _take_types(layers.Layer, layers.InputLayer)
+        _take_arguments(layers.Layer, layers.InputLayer)
+        layers.Layer.add_variable = layers.Layer.add_weight
         _flatten_matrices(layers.Flatten, layers.InputSpec)
         if not hasattr(layers, "Wrapper"):
             layers.Wrapper = importlib.import_module("keras.layers.wrappers").Wrapper
@@ -154,15 +155,17 @@ def _give_shapes(layer):
     layer.__init_subclass__ = classmethod(init_subclass)
 
 
-def _take_types(*layers):
-    """Lets layers take types as well as their names."""
+def _take_arguments(*layers):
+    """Lets layers take types as well as their names, and all of them a regularizer of what they give."""
 
     def taking(init):
         @functools.wraps(init)
-        def __init__(self, *args, dtype=None, **options):
+        def __init__(self, *args, dtype=None, activity_regularizer=None, **options):
             if dtype is not None:
                 options["dtype"] = dtype.name if hasattr(dtype, "as_datatype_enum") else dtype
             init(self, *args, **options)
+            if activity_regularizer is not None:
+                self.activity_regularizer = activity_regularizer
 
         return __init__
 
@@ -171,15 +174,19 @@ def _take_types(*layers):
 
 
 def _flatten_matrices(flatten, spec):
-    """Lets Flatten take matrices, and leave them as they are."""
-    init = flatten.__init__
+    """Lets Flatten take matrices, which stay as they are, and sizes that are not known."""
+    init, of_known = flatten.__init__, flatten.compute_output_shape
 
     @functools.wraps(init)
     def __init__(self, *args, **options):
         init(self, *args, **options)
         self.input_spec = spec(min_ndim=2)
 
-    flatten.__init__ = __init__
+    @functools.wraps(of_known)
+    def compute_output_shape(self, input_shape):
+        return (input_shape[0], None) if None in input_shape[1:] else of_known(self, input_shape)
+
+    flatten.__init__, flatten.compute_output_shape = __init__, compute_output_shape
 
 
 def __getattr__(name):

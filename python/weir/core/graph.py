@@ -49,6 +49,23 @@ class Graph(_weir.Graph):
     def _c_graph(self):
         return self  # what functions of TensorFlow's C API take for a graph
 
+    # What libraries that copy graphs do with a node that they have made: here it is in the graph already.
+
+    _colocation_stack, _registered_ops = (), {}
+
+    def _add_op(self, op):
+        pass
+
+    _record_op_seen_by_control_dependencies = _apply_device_functions = _add_op
+
+    @property
+    def _collections(self):
+        return {name: self.get_collection_ref(name) for name in self.get_all_collection_keys()}
+
+    @property
+    def _nodes_by_name(self):
+        return {op.name: op for op in self.get_operations()}
+
     # Construction.
 
     def as_default(self):

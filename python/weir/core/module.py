@@ -6,6 +6,7 @@ import re
 
 from weir import nest
 from weir.core.graph import name_scope
+from weir.core.tensor_shape import TensorShape
 from weir.core.variables import Variable
 
 
@@ -23,6 +24,15 @@ class Module:
         self._name = name
         with name_scope(name) as scope:
             self._scope_name = scope
+
+    def __setattr__(self, name, value):
+        try:
+            super().__setattr__(name, value)
+        except AttributeError:  # a property; to set it to what it is changes nothing
+            present = getattr(self, name, None)
+            shapes = isinstance(value, TensorShape) and isinstance(present, TensorShape)
+            if present is not value and not (shapes and present._dims == value._dims):
+                raise
 
     name = property(lambda self: self._name)
 

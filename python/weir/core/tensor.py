@@ -3,7 +3,7 @@
 import re
 
 from weir import _weir, protos
-from weir.core import declared_ops, dtypes, stack
+from weir.core import declared_ops, dtypes, stack, unfinished_ops
 from weir.core.control_flow_context import context_of
 from weir.core.device import canonical_name
 from weir.core.tensor_shape import TensorShape
@@ -237,6 +237,8 @@ class Operation(_weir.Operation):
         """A new node of the graph ``g``, under the full name that ``node_def`` gives it."""
         if not re.fullmatch(r"[A-Za-z0-9.][A-Za-z0-9_.\\\-/]*", node_def.name):
             raise ValueError(f"'{node_def.name}' is not a valid node name")
+        if op_def is not None and len(inputs or []) < unfinished_ops._inputs_needed(node_def, op_def):
+            return unfinished_ops._Unfinished(cls, node_def, g, inputs or [], control_inputs or [], original_op)
         with g.control_dependencies([] if control_inputs is None else control_inputs), g.device(node_def.device or None):
             op = declared_ops._create(g, node_def.op, inputs or [], output_types, input_types, node_def.name + "/",
                                      dict(node_def.attr))
@@ -248,6 +250,10 @@ class Operation(_weir.Operation):
 
     def _get_control_flow_context(self):
         return context_of(self._bodies_around)
+
+    def _add_control_inputs(self, ops):
+        for op in ops:
+            self._add_control_input(unfinished_ops._finished(op))
 
     def run(self, feed_dict=None, session=None):
         _session_for(self.graph, session, "execute operation", "run(session=sess)").run(self, feed_dict)

@@ -33,7 +33,7 @@ def __getattr__(name):
     """Everything else is the backend's of the package, once it is loaded."""
     package = sys.modules.get("keras")
     if not name.startswith("__") and (package is None or hasattr(package, "Model")):
-        backend = getattr(names.at("weir.keras:_keras")(), "backend", None)
+        backend = names.find("tf.keras").backend
         if hasattr(backend, name):
             return getattr(backend, name)
     raise AttributeError(f"module 'tensorflow.keras.backend' has no attribute {name!r}")

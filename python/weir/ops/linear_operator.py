@@ -78,8 +78,8 @@ class LinearOperator:
 
     batch_shape = property(lambda self: self.shape[:-2])
     tensor_rank = property(lambda self: self.shape.ndims)
-    range_dimension = property(lambda self: self.shape.dims[-2])
-    domain_dimension = property(lambda self: self.shape.dims[-1])
+    range_dimension = property(lambda self: self.shape[-2:][0])
+    domain_dimension = property(lambda self: self.shape[-1])
 
     def batch_shape_tensor(self, name="batch_shape_tensor"):
         return self.shape_tensor(name)[:-2]
