@@ -275,3 +275,9 @@ def test_dense_matrices_are_joined_to_ragged_rows_and_parted():
     assert value(ragged_concat) == [[1], [2, 3]]
     parts = tf.ragged.stack_dynamic_partitions(tf.constant([["a", "b"], ["c", "d"]]), [[1, 0], [1, 1]], 2)
     assert value(parts) == [[b"b"], [b"a", b"c", b"d"]]
+
+
+def test_rows_of_splits_of_unknown_shape_are_taken():
+    splits = tf.placeholder_with_default(tf.constant([0, 2, 2, 3], tf.int64), None)
+    rows = tf.RaggedTensor.from_row_splits(tf.constant([1, 2, 3]), splits, validate=False)
+    assert rows.shape.as_list() == [None, None] and value(rows[0]) == [1, 2] and value(rows[-2:]) == [[], [3]]

@@ -271,7 +271,7 @@ class RaggedTensor:
 
     @property
     def shape(self):
-        splits = self._row_splits.shape.dims[0].value
+        splits = self._row_splits.shape.with_rank(1).dims[0].value
         inner = self._values.shape
         return TensorShape([None if splits is None else splits - 1, None]).concatenate(inner[1:] if inner.ndims is not None else inner)
 
