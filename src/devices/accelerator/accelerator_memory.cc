@@ -141,18 +141,25 @@ void AcceleratorMemory::copy_behind(void* to, DeviceMemory& other, const void* f
   if (bytes == 0) return;
   auto& there = dynamic_cast<AcceleratorMemory&>(other);
   across_.fetch_add(1, std::memory_order_relaxed);
-  Staging staging;
+  // Busy once the copies have been begun, so that a later mark is behind them.
+  struct Lent {
+    AcceleratorMemory& memory;
+    Staging staging;
+    ~Lent() {
+      if (!staging.data) return;
+      staging.used = staging.bytes;  // nothing else is put there
+      std::lock_guard lock(memory.staging_mutex_);
+      memory.busy_.insert(memory.busy_.begin(), staging);
+    }
+  } lent{*this, {}};
   {
     std::lock_guard lock(staging_mutex_);
-    staging = idle_staging(bytes);
+    lent.staging = idle_staging(bytes);
   }
-  there.transfers_.out(staging.data, from, bytes);
+  there.transfers_.out(lent.staging.data, from, bytes);
   EventHandle mark = there.transfers_.mark_out();
-  transfers_.in(to, staging.data, bytes, mark);
+  transfers_.in(to, lent.staging.data, bytes, mark);
   there.driver_->forget(mark);
-  staging.used = staging.bytes;  // nothing else is put there
-  std::lock_guard lock(staging_mutex_);
-  busy_.insert(busy_.begin(), staging);
 }
 
 std::vector<AcceleratorMemory::Outgoing> AcceleratorMemory::take_outgoing() {
