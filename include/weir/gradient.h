@@ -1,7 +1,5 @@
 #pragma once
 
-#include <variant>
-
 #include "weir/export.h"
 #include "weir/graph.h"
 
@@ -16,18 +14,18 @@ struct IndexedSlices {
 class WEIR_API Gradient {
  public:
   Gradient() = default;
-  Gradient(const Output& dense) : value_(dense) {}           // NOLINT
-  Gradient(const IndexedSlices& sparse) : value_(sparse) {}  // NOLINT
+  Gradient(const Output& dense) : slices_{dense, {}, {}} {}    // NOLINT
+  Gradient(const IndexedSlices& sparse) : slices_(sparse) {}  // NOLINT
 
-  bool none() const { return std::holds_alternative<std::monostate>(value_); }
-  bool sparse() const { return std::holds_alternative<IndexedSlices>(value_); }
+  bool none() const { return !slices_.values; }
+  bool sparse() const { return static_cast<bool>(slices_.indices); }
   // Densifies a sparse gradient (adds nodes to the graph). Throws FailedPrecondition for none.
   Output dense() const;
-  const IndexedSlices& slices() const { return std::get<IndexedSlices>(value_); }
+  const IndexedSlices& slices() const { return slices_; }  // of a sparse one
   explicit operator bool() const { return !none(); }
 
  private:
-  std::variant<std::monostate, Output, IndexedSlices> value_;
+  IndexedSlices slices_;  // of a dense gradient: values alone
 };
 
 }  // namespace weir

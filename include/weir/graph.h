@@ -140,11 +140,14 @@ class WEIR_API In {
 // A list of arguments: concat({a, b}, 0).
 class WEIR_API InList {
  public:
-  InList(std::initializer_list<In> values) : values_(values) {}                        // NOLINT
-  InList(std::vector<In> values) : values_(std::move(values)) {}                       // NOLINT
-  InList(const std::vector<Output>& values, In::Where where = In::Where::current()) {  // NOLINT
-    for (const Output& value : values) values_.emplace_back(value, where);
-  }
+  InList(std::initializer_list<In> values);                                           // NOLINT
+  InList(std::vector<In> values);                                                     // NOLINT
+  InList(const std::vector<Output>& values, In::Where where = In::Where::current());  // NOLINT
+  InList(const InList&);
+  InList(InList&&) noexcept;
+  InList& operator=(const InList&);
+  InList& operator=(InList&&) noexcept;
+  ~InList();
   const std::vector<In>& values() const { return values_; }
 
  private:
@@ -154,12 +157,10 @@ class WEIR_API InList {
 // Restores the graph's construction context when it goes out of scope.
 class [[nodiscard]] WEIR_API Scope {
  public:
-  Scope(std::string name, std::function<void()> leave) : name_(std::move(name)), leave_(std::move(leave)) {}
-  Scope(Scope&& other) noexcept : name_(std::move(other.name_)), leave_(std::exchange(other.leave_, nullptr)) {}
+  Scope(std::string name, std::function<void()> leave);
+  Scope(Scope&& other) noexcept;
   Scope& operator=(Scope&&) = delete;
-  ~Scope() {
-    if (leave_) leave_();
-  }
+  ~Scope();
   const std::string& name() const { return name_; }  // of a name scope: "tower_0/"
 
  private:

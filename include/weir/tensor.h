@@ -67,7 +67,7 @@ class WEIR_API Tensor {
   requires(dtype_of<T> != DType::Invalid) Tensor(T value) : Tensor(dtype_of<T>, Shape{}) {  // NOLINT
     *mutable_data<T>() = std::move(value);
   }
-  Tensor(const char* text) : Tensor(std::string(text)) {}  // NOLINT
+  Tensor(const char* text);  // NOLINT
   template <class T>
   requires(dtype_of<T> != DType::Invalid) Tensor(const std::vector<T>& values)  // NOLINT
       : Tensor(dtype_of<T>, Shape{static_cast<int64_t>(values.size())}) {

@@ -395,6 +395,12 @@ std::vector<Output> gradients_in_body(const Body& body, const std::vector<Output
   return dense;
 }
 
+GradContext::GradContext(Operation op, const std::vector<Gradient>& output_grads, const std::vector<Output>& zeros)
+    : op_(op), output_grads_(output_grads), zeros_(zeros), input_grads_(static_cast<size_t>(op.inputs())) {}
+GradContext::~GradContext() = default;
+
+std::vector<Gradient> GradContext::take_input_grads() { return std::move(input_grads_); }
+
 void GradContext::differentiate(const std::vector<Output>& ys, const std::vector<Output>& xs) {
   GradientsOptions options{.name = "second"};
   for (size_t i = 0; i < ys.size(); ++i) options.grad_ys.push_back(output_grad(static_cast<int>(i)));
@@ -413,15 +419,14 @@ Output GradContext::output_grad(int index) const {
 
 Output Gradient::dense() const {
   if (none()) throw error(Code::FailedPrecondition, "there is no gradient: no path leads from the ys to this x");
-  if (!sparse()) return std::get<Output>(value_);
-  const IndexedSlices& slices = this->slices();
-  if (!slices.dense_shape) {
+  if (!sparse()) return slices_.values;
+  if (!slices_.dense_shape) {
     throw invalid_argument("the sparse gradient '{}' has no dense shape and cannot be made dense",
-                           slices.values.name());
+                           slices_.values.name());
   }
-  LineScope line(slices.values.graph(), slices.values.op().line());
-  Output rows = strided_slice(slices.dense_shape, {0}, {1}, {1}, {.shrink_axis_mask = 1});
-  return unsorted_segment_sum(slices.values, slices.indices, rows);
+  LineScope line(slices_.values.graph(), slices_.values.op().line());
+  Output rows = strided_slice(slices_.dense_shape, {0}, {1}, {1}, {.shrink_axis_mask = 1});
+  return unsorted_segment_sum(slices_.values, slices_.indices, rows);
 }
 
 std::vector<Gradient> tuple(const std::vector<Gradient>& tensors, const std::vector<Operation>& control_inputs,

@@ -1,15 +1,11 @@
 #pragma once
 
 #include <atomic>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
-#include <typeindex>
 #include <typeinfo>
-#include <unordered_map>
 
 #include "base/function_ref.h"
 #include "base/resource.h"
@@ -21,6 +17,11 @@ namespace weir {
 class ResourceManager {
  public:
   static constexpr std::string_view kDefaultContainer = "localhost";
+
+  ResourceManager();
+  ~ResourceManager();
+  ResourceManager(const ResourceManager&) = delete;
+  ResourceManager& operator=(const ResourceManager&) = delete;
 
   // The resource of that kind and name; made by `make` when asked for the first time. An empty container is the default
   // one. `make` must not ask this manager.
@@ -49,20 +50,13 @@ class ResourceManager {
   uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
 
  private:
-  struct Key {
-    std::string container;
-    std::type_index kind;
-    std::string name;
-    auto operator<=>(const Key&) const = default;
-  };
+  struct State;
   ResourcePtr<Resource> find_or_make(const std::type_info& kind, std::string_view container, std::string_view name,
                                      FunctionRef<ResourcePtr<Resource>()> make);
   ResourcePtr<Resource> find(const std::type_info& kind, std::string_view container, std::string_view name) const;
 
-  mutable std::mutex mutex_;
-  std::map<Key, ResourcePtr<Resource>> resources_;
+  const std::unique_ptr<State> state_;  // not in this header, which all operations include: maps and locks cost compiling
   std::atomic<uint64_t> generation_{0};
-  std::unordered_map<const Resource*, const Key*> keys_;  // of what is in resources_
 };
 
 class FunctionRunner;

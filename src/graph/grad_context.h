@@ -13,8 +13,8 @@ namespace weir {
 class GradContext {
  public:
   // `zeros` stands in for gradients that did not come; an empty entry is made when it is asked for.
-  GradContext(Operation op, const std::vector<Gradient>& output_grads, const std::vector<Output>& zeros)
-      : op_(op), output_grads_(output_grads), zeros_(zeros), input_grads_(static_cast<size_t>(op.inputs())) {}
+  GradContext(Operation op, const std::vector<Gradient>& output_grads, const std::vector<Output>& zeros);
+  ~GradContext();
 
   Graph& graph() const { return op_.graph(); }
   Operation op() const { return op_; }
@@ -33,12 +33,12 @@ class GradContext {
   // As it came, perhaps sparse.
   const Gradient& raw_output_grad(int index = 0) const { return output_grads_[static_cast<size_t>(index)]; }
 
-  void set_input_grad(int index, Gradient gradient) { input_grads_[static_cast<size_t>(index)] = std::move(gradient); }
+  void set_input_grad(int index, const Gradient& gradient) { input_grads_[static_cast<size_t>(index)] = gradient; }
   // For rules that are easier to derive than to write: `ys` are the first outputs once more, made of operations that
   // can be differentiated, and `xs` the first inputs as those read them (copies, so that nothing behind them is walked
   // through). Sets the gradients of these inputs.
   void differentiate(const std::vector<Output>& ys, const std::vector<Output>& xs);
-  std::vector<Gradient> take_input_grads() { return std::move(input_grads_); }
+  std::vector<Gradient> take_input_grads();
 
  private:
   Operation op_;

@@ -5,6 +5,12 @@
 
 namespace weir {
 
+Scope::Scope(std::string name, std::function<void()> leave) : name_(std::move(name)), leave_(std::move(leave)) {}
+Scope::Scope(Scope&& other) noexcept : name_(std::move(other.name_)), leave_(std::exchange(other.leave_, nullptr)) {}
+Scope::~Scope() {
+  if (leave_) leave_();
+}
+
 Graph& Operation::graph() const { return *node_->graph; }
 const std::string& Operation::name() const { return node_->name; }
 const std::string& Operation::type() const { return node_->op->name; }

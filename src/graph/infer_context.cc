@@ -28,6 +28,22 @@ Elements Elements::of_either(const Elements& a, const Elements& b) {
   return {.shape = common_shape(a.shape, b.shape), .value = equal(a.value, b.value) ? a.value : Tensor()};
 }
 
+Elements InferContext::Values::elements(int) { return {}; }
+Elements InferContext::Values::as_element(int, const Shape& shape) { return {.shape = shape}; }
+
+InferContext::InferContext(const Op& op, const AttrMap& attrs, std::span<const Shape* const> inputs, size_t outputs,
+                           Values& values)
+    : op_(op), attrs_(attrs), inputs_(inputs), outputs_(outputs, Shape::unknown()), values_(values) {}
+InferContext::~InferContext() = default;
+
+Shape InferContext::handle_shape(int index) { return values_.handle_shape(index); }
+Elements InferContext::elements(int list) { return values_.elements(list); }
+Elements InferContext::as_element(int index) { return values_.as_element(index, input(index)); }
+
+std::vector<Shape> InferContext::take_outputs() { return std::move(outputs_); }
+std::vector<Elements> InferContext::take_elements() { return std::move(elements_); }
+std::vector<Tensor> InferContext::take_values() { return std::move(output_values_); }
+
 void InferContext::set_elements(int index, Elements elements) {
   elements_.resize(outputs_.size());
   elements_[static_cast<size_t>(index)] = std::move(elements);

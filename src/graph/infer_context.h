@@ -37,13 +37,13 @@ class InferContext {
     virtual Tensor value(int input) = 0;  // invalid when not known
     virtual Shape value_as_shape(int input) = 0;
     virtual Shape handle_shape(int input) = 0;     // of the variable behind a resource handle
-    virtual Elements elements(int) { return {}; }  // of an input that is a list
+    virtual Elements elements(int input);  // of an input that is a list
     // What is known of an input, whose shape this is, as the element of a list.
-    virtual Elements as_element(int, const Shape& shape) { return {.shape = shape}; }
+    virtual Elements as_element(int input, const Shape& shape);
   };
 
-  InferContext(const Op& op, const AttrMap& attrs, std::span<const Shape* const> inputs, size_t outputs, Values& values)
-      : op_(op), attrs_(attrs), inputs_(inputs), outputs_(outputs, Shape::unknown()), values_(values) {}
+  InferContext(const Op& op, const AttrMap& attrs, std::span<const Shape* const> inputs, size_t outputs, Values& values);
+  ~InferContext();
 
   const Op& op() const { return op_; }
   const AttrMap& attrs() const { return attrs_; }
@@ -60,23 +60,23 @@ class InferContext {
   // An input that is a shape (a vector of int32 or int64), as far as it is known. Negative entries other than -1 throw.
   Shape value_as_shape(int index);
   // The declared shape of the variable behind a resource handle, as far as it is known.
-  Shape handle_shape(int index) { return values_.handle_shape(index); }
+  Shape handle_shape(int index);
   // What is known of the elements of a list, and of an input that becomes one. Plans follow lists through loops this
   // way; while a graph is built nothing is known.
-  Elements elements(int list) { return values_.elements(list); }
-  Elements as_element(int index) { return values_.as_element(index, input(index)); }
+  Elements elements(int list);
+  Elements as_element(int index);
   // An integer vector or scalar input as numbers; nothing when not known.
   std::optional<std::vector<int64_t>> value_as_ints(int index);
 
   void set_output(int index, Shape shape) { outputs_[static_cast<size_t>(index)] = std::move(shape); }
   const Shape& output(int index) const { return outputs_[static_cast<size_t>(index)]; }
-  std::vector<Shape> take_outputs() { return std::move(outputs_); }
+  std::vector<Shape> take_outputs();
   // For outputs that are lists, and that are elements of them with a known value; the rest is unknown.
   void set_elements(int index, Elements elements);
   void set_value(int index, Tensor value);
   // Empty, or one for each output.
-  std::vector<Elements> take_elements() { return std::move(elements_); }
-  std::vector<Tensor> take_values() { return std::move(output_values_); }
+  std::vector<Elements> take_elements();
+  std::vector<Tensor> take_values();
 
   // Each throws InvalidArgument that names the input and its shape; unknown ranks pass.
   void require_rank(int index, int rank) const;

@@ -93,6 +93,17 @@ In::In(const Shape& shape, Where where) : where_(where) {
   for (int i = 0; i < shape.rank(); ++i) value_.mutable_data<int32_t>()[i] = convert_number<int32_t>(shape[i]);
 }
 
+InList::InList(std::initializer_list<In> values) : values_(values) {}
+InList::InList(std::vector<In> values) : values_(std::move(values)) {}
+InList::InList(const std::vector<Output>& values, In::Where where) {
+  for (const Output& value : values) values_.emplace_back(value, where);
+}
+InList::InList(const InList&) = default;
+InList::InList(InList&&) noexcept = default;
+InList& InList::operator=(const InList&) = default;
+InList& InList::operator=(InList&&) noexcept = default;
+InList::~InList() = default;
+
 DType default_literal_type(const Tensor& literal) {
   switch (literal.dtype()) {
     case DType::Int64:

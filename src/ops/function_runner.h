@@ -6,6 +6,7 @@
 #include <string>
 
 #include "ops/kernel.h"
+#include "ops/run_control.h"
 #include "weir/tensor.h"
 
 namespace weir {

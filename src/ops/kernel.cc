@@ -25,20 +25,12 @@ std::string kind_name(const std::type_info& kind) {
 
 }  // namespace
 
-void RunControl::end() const {
-  if (session && session->stop_requested()) throw Error(Code::Cancelled, "the session was closed");
-  if (program && program->stop_requested()) throw Error(Code::Cancelled, "the run was cancelled");
-  if (has_deadline() && std::chrono::steady_clock::now() >= deadline) {
-    throw Error(Code::DeadlineExceeded,
-                "Timed out waiting for notification: the run took longer than its timeout allows");
-  }
-  throw Error(Code::Cancelled, "another step of the run has failed");
-}
-
 NodeView::NodeView(const Op& op, const AttrMap& attrs, std::string_view name) : op_(&op), attrs_(&attrs), name_(name) {
   const AttrValue* locking = attrs.find("use_locking");
   if (locking && std::holds_alternative<bool>(*locking)) use_locking_ = std::get<bool>(*locking);
 }
+
+DType NodeView::type(std::string_view name) const { return attrs_->get<DType>(name); }
 
 namespace {
 

@@ -1,9 +1,7 @@
 #pragma once
 
-#include <chrono>
 #include <exception>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <typeinfo>
@@ -18,6 +16,7 @@
 namespace weir {
 
 struct Op;
+struct RunControl;
 class VariableState;
 
 // A value while a plan runs: where its elements are, and who keeps them alive. `owner` is null for memory of the arena.
@@ -41,7 +40,7 @@ class NodeView {
   const T& attr(std::string_view name) const {
     return attrs_->get<T>(name);
   }
-  DType type(std::string_view name = "T") const { return attrs_->get<DType>(name); }
+  DType type(std::string_view name = "T") const;
   // What the attribute use_locking says, if there is one. Costs no look-up.
   std::optional<bool> use_locking() const { return use_locking_; }
 
@@ -101,26 +100,6 @@ class PrepareContext {
   ThreadPool& pool_;
   SessionResources* resources_;
   size_t scratch_bytes_ = 0;
-};
-
-// Why and when a run should end early: the session closes, the program's token is stopped, or the time is up. Steps
-// that compute look between each other; steps that wait register a std::stop_callback with `stop`.
-struct RunControl {
-  const std::stop_token* session = nullptr;
-  const std::stop_token* program = nullptr;
-  // Of a plan with steps that wait: stopped for any of the reasons, and when another step of the run has failed.
-  std::stop_token stop = {};
-  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
-
-  bool cancelled() const {
-    return (session && session->stop_requested()) || (program && program->stop_requested()) || stop.stop_requested();
-  }
-  bool has_deadline() const { return deadline != std::chrono::steady_clock::time_point::max(); }
-  // Throws Cancelled or DeadlineExceeded. The clock is read only when there is a deadline.
-  void check() const {
-    if (cancelled() || (has_deadline() && std::chrono::steady_clock::now() >= deadline)) end();
-  }
-  [[noreturn]] void end() const;
 };
 
 // How an operation that waits says that it has ended: called once, from any thread, perhaps before Kernel::start has

@@ -6,6 +6,7 @@
 
 #include "base/errors.h"
 #include "graph/graph_impl.h"
+#include "ops/run_control.h"
 #include "runtime/dataflow_exchange.h"
 #include "runtime/dataflow_parts.h"
 #include "runtime/values.h"

@@ -2,6 +2,7 @@
 
 #include "base/errors.h"
 #include "graph/graph_impl.h"
+#include "ops/run_control.h"
 #include "runtime/values.h"
 #include "tensor/elements.h"
 

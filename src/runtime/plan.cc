@@ -9,6 +9,7 @@
 #include "graph/graph_impl.h"
 #include "graph/infer_context.h"
 #include "ops/evaluate.h"
+#include "ops/run_control.h"
 #include "ops/state/variable_state.h"
 #include "runtime/dataflow.h"
 #include "runtime/describe_wait.h"

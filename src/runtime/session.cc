@@ -4,6 +4,7 @@
 #include "base/nodes_elsewhere.h"
 #include "devices/device.h"
 #include "graph/bodies.h"
+#include "ops/run_control.h"
 #include "runtime/partial_steps.h"
 #include "runtime/plan_cache.h"
 #include "runtime/remote_session.h"

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "base/errors.h"
+#include "ops/run_control.h"
 
 namespace weir {
 namespace {

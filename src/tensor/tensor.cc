@@ -110,6 +110,8 @@ Tensor::Tensor(DType dtype, const Shape& shape) : dtype_(dtype), shape_(shape), 
   data_ = buffer_->data();
 }
 
+Tensor::Tensor(const char* text) : Tensor(std::string(text)) {}
+
 Tensor::Tensor(DType dtype, const Shape& shape, Buffer* buffer, void* data)
     : dtype_(dtype), shape_(shape), elements_(shape.elements()), buffer_(buffer), data_(data) {}
 

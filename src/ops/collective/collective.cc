@@ -1,5 +1,7 @@
 #include "ops/collective/collective.h"
 
+#include "ops/run_control.h"
+
 namespace weir::ops {
 
 void start_collective(KernelContext& c, Completion done, collectives::Engine& engine, collectives::Key key) {

@@ -6,6 +6,7 @@
 #include "graph/infer_context.h"
 #include "graph/op.h"
 #include "ops/control/output_shapes.h"
+#include "ops/run_control.h"
 #include "ops/types.h"
 #include "weir/ops.h"
 

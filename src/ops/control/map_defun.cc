@@ -5,6 +5,7 @@
 #include "graph/op_def.h"
 #include "ops/control/call.h"
 #include "ops/data/dataset.h"
+#include "ops/run_control.h"
 #include "ops/types.h"
 
 namespace weir::ops {

@@ -4,6 +4,7 @@
 #include "base/errors.h"
 #include "graph/infer_context.h"
 #include "graph/op_def.h"
+#include "ops/run_control.h"
 #include "ops/types.h"
 #include "tensor/variant.h"
 

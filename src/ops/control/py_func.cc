@@ -4,6 +4,7 @@
 
 #include "base/denormals.h"
 #include "base/errors.h"
+#include "ops/run_control.h"
 #include "ops/types.h"
 
 namespace weir::ops {

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "ops/data/dataset.h"
+#include "ops/run_control.h"
 
 namespace weir::ops {
 

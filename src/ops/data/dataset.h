@@ -12,6 +12,7 @@
 #include "graph/infer_context.h"
 #include "ops/function_runner.h"
 #include "ops/kernel.h"
+#include "ops/run_control.h"
 #include "ops/types.h"
 #include "tensor/variant.h"
 

@@ -8,6 +8,7 @@
 #include "base/errors.h"
 #include "io/varint.h"
 #include "io/wire.h"
+#include "ops/run_control.h"
 
 namespace weir::ops {
 

@@ -10,6 +10,7 @@
 #include "graph/op_def.h"
 #include "io/deflate.h"
 #include "io/file.h"
+#include "ops/run_control.h"
 #include "ops/string/hash.h"
 #include "ops/types.h"
 #include "weir/records.h"

@@ -9,6 +9,7 @@
 #include "graph/infer_context.h"
 #include "ops/array/array_util.h"
 #include "ops/random/candidate_sampler.h"
+#include "ops/run_control.h"
 
 // What k-means clustering is made of: first centres by k-means++ (Arthur and Vassilvitskii, 2007) and by k-MC^2 (Bachem
 // and others, 2016), and the nearest centres of points.

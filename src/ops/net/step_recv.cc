@@ -2,6 +2,7 @@
 #include "graph/infer_context.h"
 #include "graph/op_def.h"
 #include "ops/net/rendezvous.h"
+#include "ops/run_control.h"
 #include "ops/types.h"
 
 namespace weir::ops {

@@ -4,6 +4,7 @@
 #include "ops/control/call.h"
 #include "ops/data/dataset.h"
 #include "ops/queue/batcher.h"
+#include "ops/run_control.h"
 #include "ops/types.h"
 
 namespace weir::ops {

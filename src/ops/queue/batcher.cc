@@ -4,6 +4,7 @@
 
 #include "base/errors.h"
 #include "ops/data/dataset.h"
+#include "ops/run_control.h"
 #include "tensor/elements.h"
 
 namespace weir::ops {

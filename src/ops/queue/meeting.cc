@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/errors.h"
+#include "ops/run_control.h"
 
 namespace weir::ops {
 namespace {

@@ -12,6 +12,7 @@
 #include "graph/op_def.h"
 #include "ops/data/dataset.h"
 #include "ops/queue/batcher.h"
+#include "ops/run_control.h"
 #include "ops/types.h"
 
 namespace weir::ops {

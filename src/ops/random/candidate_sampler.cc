@@ -5,6 +5,7 @@
 
 #include "base/errors.h"
 #include "graph/infer_context.h"
+#include "ops/run_control.h"
 
 namespace weir::ops {
 

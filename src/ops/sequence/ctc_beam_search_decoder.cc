@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/errors.h"
+#include "ops/run_control.h"
 #include "ops/sequence/ctc.h"
 #include "ops/types.h"
 #include "weir/sequence_ops.h"

@@ -1,4 +1,5 @@
 #include "base/errors.h"
+#include "ops/run_control.h"
 #include "ops/sparse/sparse.h"
 #include "ops/string/hash.h"
 
