@@ -50,4 +50,6 @@ set_target_properties(weir_proto PROPERTIES
   POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 target_include_directories(weir_proto SYSTEM PRIVATE ${WEIR_PROTO_INCLUDE_DIRS})
 target_link_libraries(weir_proto PRIVATE protobuf::libprotobuf)
+# Messages are read where graphs and files come and go, not in steps.
+target_compile_options(weir_proto PRIVATE $<$<CONFIG:Release>:-O1>)
 set(WEIR_PROTO_OBJECTS $<TARGET_OBJECTS:weir_proto>)
