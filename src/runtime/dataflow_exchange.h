@@ -9,6 +9,7 @@
 
 #include "ops/kernel.h"
 #include "ops/net/rendezvous.h"
+#include "ops/run_control.h"
 #include "runtime/lanes.h"
 
 namespace weir {
