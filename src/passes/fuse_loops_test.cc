@@ -167,6 +167,12 @@ TEST_F(FuseLoops, NeverMakesACycle) {
 }
 
 // A loop that computes truth values for itself leaves the comparison without what it read.
+TEST_F(FuseLoops, CutsChainsThatAreLongerThanItReaches) {
+  Output x = g.placeholder(float32, {4}, "x"), y = x;
+  for (int i = 0; i < 3000; ++i) y = tanh(y) * 1.001f;
+  expect_same({y, gradients(y, {x})[0].dense()}, {{"x", numbers({4})}});
+}
+
 TEST_F(FuseLoops, ClipsByNorms) {
   Output x = g.placeholder(float32, {6, 11}, "x");
   Output norm = sqrt(nn::l2_loss(x) * 2.0f), scale = minimum(1.0f / norm, 0.2f);

@@ -1,6 +1,7 @@
 #include "passes/loop_groups.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 
 namespace weir {
@@ -8,6 +9,9 @@ namespace {
 
 constexpr size_t kMaxMembers = 64;
 constexpr size_t kMaxSources = 28;
+// How far from a group's first member others may be in the order. All that lies between is searched for paths whenever a
+// member is tried: without a limit long chains, such as an unrolled network and its gradient, would take quadratic time.
+constexpr int kReach = 2048;
 
 // Grows groups from their last nodes: what a member reads, and what reads a member, joins where it fits into the loop
 // and no path leaves the group and comes back.
@@ -81,6 +85,7 @@ class Finder {
 
   bool try_add(int id) {
     if (is_inside(id) || !is_free(id) || members_.size() >= kMaxMembers) return false;
+    if (std::abs(position_[at(id)] - position_[at(members_[0])]) > kReach) return false;
     if (ir_[id].device != ir_[members_[0]].device || invariant_[at(id)] != invariant_[at(members_[0])]) return false;
     LoopSpace space = space_;
     if (nodes_.role_in(id, space) == LoopRole::None) return false;
