@@ -74,12 +74,16 @@ class Fuser {
         node.inputs[4] != variance || node.attrs.get<float>("epsilon") != norm.attrs.get<float>("epsilon")) {
       return;
     }
+    // The loop would not broadcast: behind a mean over the pixels dy is one value for all of them.
+    const IrEdge dy = activation.inputs[0];
+    if (ir_.shape(dy) != ir_.shape(node.inputs[1])) return;
+    if (node.varies || ir_[dy.node].varies) ir_.equal_shapes.push_back({dy, node.inputs[1]});
     IrNode joined = node;
     joined.op = find_op(node.op->def->fused);
     set_types(joined);
     joined.attrs.set("activation_mode", std::string(kind));
     joined.attrs.set("num_side_inputs", int64_t{0});
-    joined.inputs[0] = activation.inputs[0];
+    joined.inputs[0] = dy;
     joined.inputs.push_back(norm.inputs[2]);
     joined.control.insert(joined.control.end(), activation.control.begin(), activation.control.end());
     if (!has_kernel(context_, ir_, joined)) return;

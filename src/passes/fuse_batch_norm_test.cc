@@ -112,6 +112,22 @@ TEST(FuseBatchNorm, TakesTheSumBeforeTheActivation) {
   EXPECT_EQ(count(names, "ReluGrad"), 1);  // the other image's gradient needs it as well
 }
 
+TEST(FuseBatchNorm, LeavesGradientsThatAreTheSameForAllPixels) {
+  Model m(true, false, true);
+  m.grads.clear();
+  const Output pooled = reduce_mean(m.y, {.axes = {1, 2}});
+  for (const Gradient& grad : gradients({reduce_sum(pooled * pooled)}, {m.x, m.scale, m.offset})) {
+    m.grads.push_back(grad.dense());
+  }
+  const std::vector<Tensor> fused = m.run({}), plain = m.run(PassOptions::none());
+  for (size_t i = 0; i < fused.size(); ++i) {
+    for (size_t e = 0; e < static_cast<size_t>(fused[i].elements()); ++e) {
+      const float want = plain[i].data<float>()[e];
+      ASSERT_NEAR(fused[i].data<float>()[e], want, 1e-4f * std::max(1.f, std::fabs(want))) << i << " " << e;
+    }
+  }
+}
+
 TEST(FuseBatchNorm, LeavesSumsThatDependOnTheMoments) {
   Model m(true, false, false);
   Output norm = m.y.op().input(0);
