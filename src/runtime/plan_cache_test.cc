@@ -1,3 +1,4 @@
+#include "ops/run_control.h"
 #include "runtime/plan_cache.h"
 
 #include <gtest/gtest.h>
