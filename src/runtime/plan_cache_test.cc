@@ -1,10 +1,10 @@
-#include "ops/run_control.h"
 #include "runtime/plan_cache.h"
 
 #include <gtest/gtest.h>
 
 #include <thread>
 
+#include "ops/run_control.h"
 #include "weir/weir.h"
 
 namespace weir {
