@@ -14,9 +14,14 @@
 
 namespace weir::python {
 namespace {
-
 using H = nb::handle;
 using G = GraphObject&;
+
+// nanobind does not look whether there is one.
+H item(const nb::tuple& weights, size_t index) {
+  if (index >= weights.size()) throw nb::value_error("there are fewer weights than the step has");
+  return weights[index];
+}
 
 Output tensor_of(G graph, H value) { return to_output(graph, value, DType::Invalid, {}); }
 Output optional_tensor(G graph, H value) { return value.is_none() ? Output() : tensor_of(graph, value); }
@@ -71,9 +76,9 @@ void bind_cells(nb::module_& m) {
   });
   def(m, "lstm_step", [](G g, H x, H c, H h, nb::tuple weights, H forget_bias, H cell_clip, H proj_clip, H activation) {
     return build(g, {x, c, h}, [&](G graph) {
-      rnn::LSTMWeights w{tensor_of(graph, weights[0]),       tensor_of(graph, weights[1]),
-                         optional_tensor(graph, weights[2]), optional_tensor(graph, weights[3]),
-                         optional_tensor(graph, weights[4]), optional_tensor(graph, weights[5])};
+      rnn::LSTMWeights w{tensor_of(graph, item(weights, 0)),       tensor_of(graph, item(weights, 1)),
+                         optional_tensor(graph, item(weights, 2)), optional_tensor(graph, item(weights, 3)),
+                         optional_tensor(graph, item(weights, 4)), optional_tensor(graph, item(weights, 5))};
       rnn::LSTMOptions options{.cell_clip = optional_number(cell_clip, "cell_clip"),
                                .proj_clip = optional_number(proj_clip, "proj_clip"),
                                .forget_bias = static_cast<float>(to_double(forget_bias, "forget_bias")),
@@ -84,15 +89,15 @@ void bind_cells(nb::module_& m) {
 }
 
 rnn::IndependentWeights independent(G graph, nb::tuple weights) {
-  return {tensor_of(graph, weights[0]), tensor_of(graph, weights[1]), tensor_of(graph, weights[2])};
+  return {tensor_of(graph, item(weights, 0)), tensor_of(graph, item(weights, 1)), tensor_of(graph, item(weights, 2))};
 }
 
 void bind_contrib_cells(nb::module_& m) {
   def(m, "nas_step", [](G g, H x, H c, H h, nb::tuple weights) {
     return build(g, {x, c, h}, [&](G graph) {
       return pair(rnn::nas_step(tensor_of(graph, x), {tensor_of(graph, c), tensor_of(graph, h)},
-                                {tensor_of(graph, weights[0]), tensor_of(graph, weights[1]),
-                                 optional_tensor(graph, weights[2]), optional_tensor(graph, weights[3])}));
+                                {tensor_of(graph, item(weights, 0)), tensor_of(graph, item(weights, 1)),
+                                 optional_tensor(graph, item(weights, 2)), optional_tensor(graph, item(weights, 3))}));
     });
   });
   def(m, "ugrnn_step", [](G g, H x, H state, H kernel, H bias, H forget_bias, H activation) {
