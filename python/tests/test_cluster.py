@@ -96,11 +96,30 @@ def test_a_wait_ends_with_its_deadline_and_with_the_session(server):
 
     thread = threading.Thread(target=wait)
     thread.start()
-    while "step" not in server.status().split("as a master")[1].split("steps so far")[1]:
+    while "fetches empty_Dequeue" not in server.status():
         pass
     session.close()
     thread.join(30)
     assert ended and not thread.is_alive()
+
+
+def test_a_step_that_meets_the_end_of_its_session_is_no_loss(server):
+    take = tf.FIFOQueue(1, tf.int32, name="empty").dequeue()
+    for _ in range(20):
+        session = tf.Session(server.target)
+        session.run(tf.constant(1))
+        ended = []
+
+        def wait():
+            with pytest.raises((errors.CancelledError, RuntimeError)) as error:
+                session.run(take)
+            ended.append(error)
+
+        thread = threading.Thread(target=wait)
+        thread.start()
+        session.close()
+        thread.join(30)
+        assert ended and not thread.is_alive()
 
 
 def test_partial_runs(server):

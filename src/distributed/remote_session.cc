@@ -159,12 +159,19 @@ class GrpcSession final : public RemoteSession {
   }
 
   Error explain(const Reply& reply, const std::string& doing) const {
+    if (closed_ && reply.lost) return closed_meanwhile();
     if (reply.lost || reply.code == Code::DeadlineExceeded) {
       return error(reply.code, "the server at {} {}, while {}: {}", address_,
                    reply.lost ? "is lost, or was never there" : "did not answer in time", doing, reply.error);
     }
-    return error_from_text(reply.code, reply.error, &graph_);
+    return said(reply.code, reply.error);
   }
+  // What the server says of a step.
+  Error said(Code code, const std::string& text) const {
+    return closed_ && code == Code::Aborted ? closed_meanwhile() : error_from_text(code, text, &graph_);
+  }
+  // What was on its way when this session was closed finds none at the server: no loss that one should recover from.
+  static Error closed_meanwhile() { return error(Code::Cancelled, "the session was closed"); }
 
   void ask(const char* method, Message request, google::protobuf::MessageLite& response, const RunOptions& options,
            const std::string& doing) {
@@ -266,7 +273,7 @@ class GrpcSession final : public RemoteSession {
       next = at + 1;
     });
     if (response.status_code() != proto::error::OK) {
-      throw error_from_text(static_cast<Code>(response.status_code()), response.status_error_message(), &graph_);
+      throw said(static_cast<Code>(response.status_code()), response.status_error_message());
     }
     for (size_t i = 0; i < fetches.size(); ++i) {
       if (got[i]) continue;
