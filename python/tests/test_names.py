@@ -199,6 +199,7 @@ _PRIVATE = {"weir.binding", "weir.runner", "weir.python2", "weir.python2_runtime
             "weir.old_sklearn", "weir.missing_packages", "weir.old_string_io", "weir.old_tensorflow", "weir.core.config",
             "weir.core.dispatch", "weir.core.defaults", "weir.core.stack", "weir.core.op_functions", "weir.ops.simple", "weir.ops.operators",
             "weir.ops.composites", "weir.queues.arguments", "weir.train.sparse_batches", "weir.train.termination",
+            "weir.train.wrapped_optimizer",
             "weir.download", "weir.data.arguments", "weir.data.function", "weir.data.generator", "weir.data.padding",
             "weir.estimator.head.checks", "weir.estimator.results"}
 

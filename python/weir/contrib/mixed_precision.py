@@ -6,7 +6,7 @@ from weir.core.graph import IndexedSlices, convert_to_tensor
 from weir.core.variables import Variable
 from weir.ops import math_ops
 from weir.ops.control_flow_ops import cond, group, no_op
-from weir.train.optimizer import Optimizer
+from weir.train.wrapped_optimizer import WrappedOptimizer
 
 
 class LossScaleManager:
@@ -70,7 +70,7 @@ class ExponentialUpdateLossScaleManager(LossScaleManager):
         return cond(finite_grads, after_finite, after_others)
 
 
-class LossScaleOptimizer(Optimizer):
+class LossScaleOptimizer(WrappedOptimizer):
     """An optimizer for a scaled loss: gradients come out as if there were no scale, and those that are not all finite
     change the scale alone."""
 
@@ -98,12 +98,3 @@ class LossScaleOptimizer(Optimizer):
             for grad, _ in pairs if grad is not None])
         apply = cond(finite, lambda: self._opt.apply_gradients(pairs, global_step, name), no_op)
         return group(apply, self._loss_scale_manager.update_loss_scale(finite))
-
-    def get_slot(self, *args, **kwargs):
-        return self._opt.get_slot(*args, **kwargs)
-
-    def get_slot_names(self, *args, **kwargs):
-        return self._opt.get_slot_names(*args, **kwargs)
-
-    def variables(self):
-        return self._opt.variables()

@@ -7,11 +7,11 @@ from weir.ops.array_ops import identity, reshape
 from weir.ops.control_flow_ops import cond
 from weir.ops.init_ops import zeros_initializer
 from weir.ops.math_ops import cast, less_equal
-from weir.train.optimizer import Optimizer
 from weir.train.steps import get_global_step
+from weir.train.wrapped_optimizer import WrappedOptimizer
 
 
-class DropStaleGradientOptimizer(Optimizer):
+class DropStaleGradientOptimizer(WrappedOptimizer):
     """A worker notes the global step before it computes; when others have done more than ``staleness`` steps by the time
     that it is ready, its gradients count for nothing."""
 
@@ -24,15 +24,6 @@ class DropStaleGradientOptimizer(Optimizer):
             self._local_step = get_global_step() + 0
         with control_dependencies([self._local_step]):
             return self._opt.compute_gradients(identity(loss), *args, **kwargs)
-
-    def get_slot(self, *args, **kwargs):
-        return self._opt.get_slot(*args, **kwargs)
-
-    def get_slot_names(self, *args, **kwargs):
-        return self._opt.get_slot_names(*args, **kwargs)
-
-    def variables(self):
-        return self._opt.variables()
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
         pairs = list(grads_and_vars)

@@ -4,7 +4,7 @@ from weir.core.graph import GraphKeys, device
 from weir.core.variable_scope import get_variable
 from weir.ops.control_flow_ops import cond, no_op
 from weir.ops.math_ops import equal, mod
-from weir.train.optimizer import Optimizer
+from weir.train.wrapped_optimizer import WrappedOptimizer
 
 _GLOBAL_VARIABLE_NAME = "global_center_variable"
 _LOCAL_VARIABLE_NAME = "local_center_variable"
@@ -31,7 +31,7 @@ class _LocalVariables:
         return getter(name, *args, trainable=trainable, collections=collections, **kwargs)
 
 
-class _LocalStepsOptimizer(Optimizer):
+class _LocalStepsOptimizer(WrappedOptimizer):
     """Updates the worker's own variables in every step, and meets the others in every so many."""
 
     def __init__(self, opt, period, use_locking, name):
@@ -43,12 +43,3 @@ class _LocalStepsOptimizer(Optimizer):
     def _at_every_period(self, meet):
         """``meet()`` when as many local steps have been done; counts are read after the step that is under way."""
         return cond(equal(mod(self._local_step.read_value(), self._period), 0), meet, no_op)
-
-    def get_slot(self, *args, **kwargs):
-        return self._opt.get_slot(*args, **kwargs)
-
-    def get_slot_names(self, *args, **kwargs):
-        return self._opt.get_slot_names(*args, **kwargs)
-
-    def variables(self):
-        return self._opt.variables()

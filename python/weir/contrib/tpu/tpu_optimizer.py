@@ -1,10 +1,10 @@
 """CrossShardOptimizer: sums gradients over the cores of a TPU; one core has nothing to sum."""
 
 from weir.losses import Reduction
-from weir.train.optimizer import Optimizer
+from weir.train.wrapped_optimizer import WrappedOptimizer
 
 
-class CrossShardOptimizer(Optimizer):
+class CrossShardOptimizer(WrappedOptimizer):
     """An optimizer around another one."""
 
     def __init__(self, opt, reduction="weighted_mean", name="CrossShardOptimizer", group_assignment=None):
@@ -18,15 +18,6 @@ class CrossShardOptimizer(Optimizer):
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
         return self._opt.apply_gradients(grads_and_vars, global_step, name)
-
-    def get_slot(self, *args, **kwargs):
-        return self._opt.get_slot(*args, **kwargs)
-
-    def get_slot_names(self, *args, **kwargs):
-        return self._opt.get_slot_names(*args, **kwargs)
-
-    def variables(self):
-        return self._opt.variables()
 
 
 def cross_replica_sum(x, group_assignment=None, name=None):

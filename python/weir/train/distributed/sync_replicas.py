@@ -6,12 +6,12 @@ from weir.core.stack import get_default_graph
 from weir.core.variables import Variable, global_variables, report_uninitialized_variables
 from weir.queues.queues import QueueBase
 from weir.train import session_manager
-from weir.train.optimizer import Optimizer
 from weir.train.queue_runner import QueueRunner
 from weir.train.session_run_hook import SessionRunHook
+from weir.train.wrapped_optimizer import WrappedOptimizer
 
 
-class SyncReplicasOptimizer(Optimizer):
+class SyncReplicasOptimizer(WrappedOptimizer):
     """Averages the gradients of ``replicas_to_aggregate`` workers, and applies them once.
 
     Each worker runs ``minimize()``'s operation, which gives its gradients and waits for a token. The chief runs, by the queue
@@ -87,15 +87,6 @@ class SyncReplicasOptimizer(Optimizer):
     def make_session_run_hook(self, is_chief, num_tokens=-1):
         """A hook that initialises and, in the chief, starts the queue runner."""
         return _SyncReplicasOptimizerHook(self, is_chief, num_tokens)
-
-    def variables(self):
-        return self._opt.variables()
-
-    def get_slot(self, *args, **kwargs):
-        return self._opt.get_slot(*args, **kwargs)
-
-    def get_slot_names(self, *args, **kwargs):
-        return self._opt.get_slot_names(*args, **kwargs)
 
 
 def _queue(handle, dtype):
