@@ -82,14 +82,8 @@ class LossScaleOptimizer(WrappedOptimizer):
         scale = convert_to_tensor(self._loss_scale_manager.get_loss_scale())
         loss = loss() if callable(loss) else loss
         pairs = self._opt.compute_gradients(loss * math_ops.cast(scale, loss.dtype.base_dtype), *args, **kwargs)
-        return [(None if grad is None else self._unscaled(grad, 1 / scale), variable) for grad, variable in pairs]
-
-    @staticmethod
-    def _unscaled(grad, factor):
-        factor = math_ops.cast(factor, grad.dtype.base_dtype)
-        if isinstance(grad, IndexedSlices):
-            return IndexedSlices(grad.values * factor, grad.indices, grad.dense_shape)
-        return grad * factor
+        return [(None if grad is None else math_ops.scalar_mul(math_ops.cast(1 / scale, grad.dtype.base_dtype), grad),
+                 variable) for grad, variable in pairs]
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
         pairs = list(grads_and_vars)

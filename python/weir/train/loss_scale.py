@@ -129,14 +129,8 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
         scale = self._loss_scale()
         scaled = (lambda: loss() * scale) if callable(loss) else loss * math_ops.cast(scale, loss.dtype.base_dtype)
         pairs = self._optimizer.compute_gradients(scaled, *args, **kwargs)
-        return [(None if grad is None else self._unscaled(grad, 1 / scale), variable) for grad, variable in pairs]
-
-    @staticmethod
-    def _unscaled(grad, factor):
-        factor = math_ops.cast(factor, grad.dtype.base_dtype)
-        if isinstance(grad, IndexedSlices):
-            return IndexedSlices(grad.values * factor, grad.indices, grad.dense_shape)
-        return grad * factor
+        return [(None if grad is None else math_ops.scalar_mul(math_ops.cast(1 / scale, grad.dtype.base_dtype), grad),
+                 variable) for grad, variable in pairs]
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
         pairs = list(grads_and_vars)
