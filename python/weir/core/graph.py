@@ -4,6 +4,7 @@ import contextlib
 
 from weir import _weir, names as public_names, protos
 from weir.core import declared_ops, stack
+from weir.core.collection import Collection
 from weir.core.control_flow_context import context_of
 from weir.core.conversion import (_convert, convert_n_to_tensor, convert_to_tensor,  # noqa: F401: asked for here
                                   convert_to_tensor_or_indexed_slices, register_tensor_conversion_function)
@@ -256,7 +257,7 @@ class Graph(_weir.Graph):
             return name._collection_of(self)
         name = str(name)
         if name not in self._collection_refs:
-            self._collection_refs[name] = _Collection(self, name)
+            self._collection_refs[name] = Collection(self, name)
         return self._collection_refs[name]
 
     def get_all_collection_keys(self):
@@ -307,53 +308,6 @@ class Graph(_weir.Graph):
 
 
 stack._graph_class = Graph
-
-
-class _Collection(list):
-    """A collection of a graph as a list. The graph has the items, and others change them too: they are read again before
-    each use of the list, when anything has changed, and written back after each change."""
-
-    def __init__(self, graph, name):
-        super().__init__()
-        self._graph, self._name, self._seen = graph, name, None
-
-    def _read(self):
-        changes = self._graph._collection_changes
-        if changes != self._seen:
-            list.__setitem__(self, slice(None), self._graph._collection(self._name))
-            self._seen = changes
-
-    def __reduce__(self):  # copies are plain lists
-        return list, (self[:],)
-
-
-def _reading(method):
-    def read(self, *args, **kwargs):
-        self._read()
-        return getattr(list, method)(self, *args, **kwargs)
-
-    return read
-
-
-def _writing(method):
-    def write(self, *args, **kwargs):
-        self._read()
-        result = getattr(list, method)(self, *args, **kwargs)
-        try:
-            self._graph._set_collection(self._name, list.copy(self))
-        finally:
-            self._seen = None
-        return self if result is not None and method in ("__iadd__", "__imul__") else result
-
-    return write
-
-
-for _method in ("__len__", "__getitem__", "__iter__", "__reversed__", "__contains__", "__eq__", "__ne__", "__lt__", "__le__",
-                "__gt__", "__ge__", "__add__", "__mul__", "__rmul__", "__repr__", "copy", "count", "index"):
-    setattr(_Collection, _method, _reading(_method))
-for _method in ("append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse", "__setitem__", "__delitem__",
-                "__iadd__", "__imul__"):
-    setattr(_Collection, _method, _writing(_method))
 
 
 class _Device:
