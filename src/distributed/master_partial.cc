@@ -6,10 +6,11 @@
 namespace weir::distributed {
 
 std::string MasterSession::setup_partial(const std::vector<std::string>& feeds, const std::vector<std::string>& fetches,
-                                         const std::vector<std::string>& targets) {
+                                         const std::vector<std::string>& targets, const std::stop_token& stop,
+                                         Deadline deadline) {
   auto run = std::make_shared<PartialRun>();
   run->signature = {feeds, fetches, targets};
-  run->prepared = prepared(run->signature, true);
+  run->prepared = prepared(run->signature, true, stop, end_of_step({}, deadline));
   run->step = random_step_id();
   run->fed.resize(feeds.size());
   run->fetched.resize(fetches.size());

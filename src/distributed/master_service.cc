@@ -72,7 +72,8 @@ void Service::partial_run_setup(Incoming& call) {
   response.set_partial_run_handle(session(request.session_handle())
                                       ->setup_partial({request.feed().begin(), request.feed().end()},
                                                       {request.fetch().begin(), request.fetch().end()},
-                                                      {request.target().begin(), request.target().end()}));
+                                                      {request.target().begin(), request.target().end()}, call.stop(),
+                                                      call.deadline()));
   call.answer(encode(response));
 }
 
@@ -182,7 +183,8 @@ void Service::make_callable(Incoming& call) {
   proto::MakeCallableRequest request;
   decode(call.request(), request);
   proto::MakeCallableResponse response;
-  response.set_handle(session(request.session_handle())->make_callable(request.options()));
+  response.set_handle(
+      session(request.session_handle())->make_callable(request.options(), call.stop(), call.deadline()));
   call.answer(encode(response));
 }
 

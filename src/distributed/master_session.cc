@@ -137,7 +137,8 @@ std::shared_ptr<MasterSession::Graphs> MasterSession::graphs() const {
   return graphs_;
 }
 
-std::shared_ptr<MasterSession::Prepared> MasterSession::prepared(const Signature& signature, bool partial) {
+std::shared_ptr<MasterSession::Prepared> MasterSession::prepared(const Signature& signature, bool partial,
+                                                                 const std::stop_token& stop, Deadline deadline) {
   const std::string key = signature.key(partial);
   {
     std::lock_guard lock(mutex_);
@@ -145,6 +146,7 @@ std::shared_ptr<MasterSession::Prepared> MasterSession::prepared(const Signature
     if (known != prepared_.end()) return known->second;
   }
   std::shared_ptr<Prepared> made = prepare(graphs(), signature, partial);
+  if (!made->local) register_parts(*made, stop, deadline);
   std::map<std::string, std::shared_ptr<Prepared>> dropped;  // let go of without the lock
   std::lock_guard lock(mutex_);
   if (prepared_.size() >= kMostPrepared) dropped.swap(prepared_);
@@ -192,12 +194,15 @@ std::shared_ptr<MasterSession::Prepared> MasterSession::prepare(const std::share
   for (const CutPart& part : made->parts)
     made->peers.push_back(part.task == own_task_ ? nullptr : &peers_.at(part.task));
   made->text = made->describe();
-  register_parts(*made);
   return made;
 }
 
 // The tasks keep the parts' graphs; this one need not.
-void MasterSession::register_parts(Prepared& prepared) {
+void MasterSession::register_parts(Prepared& prepared, const std::stop_token& stop, Deadline deadline) {
+  std::stop_source source;
+  auto end = [&] { source.request_stop(); };
+  std::stop_callback by_client(stop, end), by_session(closing_.get_token(), end), by_server(worker_.stopping(), end);
+  deadline = std::min(deadline, from_now(kRegisterTimeout));
   for (CutPart& part : prepared.parts) {
     if (part.task == own_task_) {
       prepared.handles.push_back(worker_.register_graph(handle_, part.graph, config_.allow_soft_placement()));
@@ -210,9 +215,9 @@ void MasterSession::register_parts(Prepared& prepared) {
     request.mutable_graph_def()->Swap(&part.graph);
     *request.mutable_graph_options() = config_.graph_options();
     *request.mutable_config_proto() = config_;
-    const CallOptions options{.deadline = from_now(kRegisterTimeout), .stop = closing_.get_token()};
     const Reply reply =
-        peers_.at(part.task).call("RegisterGraph", encode(request), options, "given its part of a graph");
+        peers_.at(part.task).call("RegisterGraph", encode(request), {.deadline = deadline, .stop = source.get_token()},
+                                  "given its part of a graph");
     if (reply.code != Code::Ok) throw error_from_text(reply.code, reply.error, nullptr);
     proto::RegisterGraphResponse response;
     decode(reply.body, response);
@@ -227,7 +232,7 @@ void MasterSession::let_go(const Prepared& prepared) {
     const std::string& task = prepared.parts[i].task;
     try {
       if (task == own_task_) {
-        worker_.deregister_graph(prepared.handles[i]);
+        worker_.deregister_graph(handle_, prepared.handles[i]);
         continue;
       }
       proto::DeregisterGraphRequest request;

@@ -55,13 +55,13 @@ class MasterSession {
   StepResult run(const StepRequest& request);
 
   // Callables.
-  int64_t make_callable(const proto::CallableOptions& options);
+  int64_t make_callable(const proto::CallableOptions& options, const std::stop_token& stop, Deadline deadline);
   StepResult run_callable(int64_t handle, std::vector<Tensor> feeds, const std::stop_token& stop, Deadline deadline);
   void release_callable(int64_t handle);
 
   // Partial runs.
   std::string setup_partial(const std::vector<std::string>& feeds, const std::vector<std::string>& fetches,
-                            const std::vector<std::string>& targets);
+                            const std::vector<std::string>& targets, const std::stop_token& stop, Deadline deadline);
   StepResult run_partial(const std::string& handle, const StepRequest& request);
 
   // The devices of all tasks that the session uses, this one's first.
@@ -80,9 +80,12 @@ class MasterSession {
   class Running;
 
   std::shared_ptr<Graphs> graphs() const;
-  std::shared_ptr<Prepared> prepared(const Signature& signature, bool partial);
+  // What the tasks know of such steps. The first one tells them, which ends with the step.
+  std::shared_ptr<Prepared> prepared(const Signature& signature, bool partial, const std::stop_token& stop,
+                                     Deadline deadline);
   std::shared_ptr<Prepared> prepare(const std::shared_ptr<Graphs>& graphs, const Signature& signature, bool partial);
-  void register_parts(Prepared& prepared);
+  void register_parts(Prepared& prepared, const std::stop_token& stop, Deadline deadline);
+  Deadline end_of_step(const proto::RunOptions& options, Deadline by_caller) const;
   void let_go(const Prepared& prepared);
   StepResult execute(const std::shared_ptr<Prepared>& prepared, const std::vector<const Tensor*>& feeds,
                      const proto::RunOptions& options, const std::stop_token& stop, Deadline deadline);

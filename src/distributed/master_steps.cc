@@ -21,6 +21,12 @@ bool traces(const proto::RunOptions& options) { return options.trace_level() != 
 
 }  // namespace
 
+Deadline MasterSession::end_of_step(const proto::RunOptions& options, Deadline by_caller) const {
+  const int64_t timeout = options.timeout_in_ms() > 0 ? options.timeout_in_ms() : config_.operation_timeout_in_ms();
+  if (timeout <= 0) return by_caller;
+  return std::min(by_caller, std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout));
+}
+
 StepResult MasterSession::run(const StepRequest& request) {
   Signature signature;
   std::vector<const Tensor*> feeds;
@@ -30,15 +36,14 @@ StepResult MasterSession::run(const StepRequest& request) {
   }
   signature.fetches = request.fetches;
   signature.targets = request.targets;
-  return execute(prepared(signature, false), feeds, request.options, request.stop, request.deadline);
+  const Deadline deadline = end_of_step(request.options, request.deadline);
+  return execute(prepared(signature, false, request.stop, deadline), feeds, request.options, request.stop, deadline);
 }
 
 StepResult MasterSession::execute(const std::shared_ptr<Prepared>& prepared, const std::vector<const Tensor*>& feeds,
                                   const proto::RunOptions& options, const std::stop_token& stop, Deadline deadline) {
   const int64_t step = random_step_id();
   const Running running(*this, step, prepared);
-  const int64_t timeout = options.timeout_in_ms() > 0 ? options.timeout_in_ms() : config_.operation_timeout_in_ms();
-  if (timeout > 0) deadline = std::min(deadline, std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout));
   StepResult result;
   result.fetches.resize(prepared->spec.fetches.size());
   if (!prepared->local) {
@@ -95,7 +100,7 @@ void MasterSession::run_parts(const Prepared& prepared, const StepPiece* piece, 
   }
   if (own != prepared.peers.end()) {
     RunTrace trace;
-    Worker::Run local = run.own_request(here, feeds);
+    Worker::Run local = run.own_request(here, feeds, handle_);
     if (deadline != kNoDeadline) local.timeout = left_until(deadline);
     if (stats) local.trace = &trace;
     try {
@@ -136,12 +141,14 @@ void MasterSession::cleanup(const Prepared& prepared, int64_t step) {
   }
 }
 
-int64_t MasterSession::make_callable(const proto::CallableOptions& options) {
+int64_t MasterSession::make_callable(const proto::CallableOptions& options, const std::stop_token& stop,
+                                     Deadline deadline) {
   if (options.tensor_connection_size() > 0) throw error(Code::Unimplemented, "callables with connected tensors");
   const Signature signature{{options.feed().begin(), options.feed().end()},
                             {options.fetch().begin(), options.fetch().end()},
                             {options.target().begin(), options.target().end()}};
-  auto callable = std::make_shared<Callable>(Callable{prepared(signature, false), options.run_options()});
+  auto callable = std::make_shared<Callable>(
+      Callable{prepared(signature, false, stop, end_of_step(options.run_options(), deadline)), options.run_options()});
   std::lock_guard lock(mutex_);
   if (closed_) throw error(Code::Cancelled, "Session has been closed.");
   callables_[++next_callable_] = std::move(callable);
@@ -163,7 +170,7 @@ StepResult MasterSession::run_callable(int64_t handle, std::vector<Tensor> feeds
   std::vector<const Tensor*> values;
   values.reserve(feeds.size());
   for (const Tensor& feed : feeds) values.push_back(&feed);
-  return execute(callable->prepared, values, callable->options, stop, deadline);
+  return execute(callable->prepared, values, callable->options, stop, end_of_step(callable->options, deadline));
 }
 
 void MasterSession::release_callable(int64_t handle) {

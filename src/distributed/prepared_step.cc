@@ -78,9 +78,10 @@ Message PartsRun::request(int part, const std::vector<const Tensor*>& feeds, con
   return message;
 }
 
-Worker::Run PartsRun::own_request(int part, const std::vector<const Tensor*>& feeds) const {
+Worker::Run PartsRun::own_request(int part, const std::vector<const Tensor*>& feeds, const std::string& session) const {
   const CutPart& cut = step_.parts[static_cast<size_t>(part)];
-  Worker::Run run{.graph = step_.handles[static_cast<size_t>(part)],
+  Worker::Run run{.session = session,
+                  .graph = step_.handles[static_cast<size_t>(part)],
                   .step = id_,
                   .partial = piece_ != nullptr,
                   .last = piece_ && piece_->last,

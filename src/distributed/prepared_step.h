@@ -45,7 +45,7 @@ class PartsRun {
   std::stop_token stop() const { return source_.get_token(); }
   Message request(int part, const std::vector<const Tensor*>& feeds, const std::string& session, bool trace) const;
   // The same for the part that runs here.
-  Worker::Run own_request(int part, const std::vector<const Tensor*>& feeds) const;
+  Worker::Run own_request(int part, const std::vector<const Tensor*>& feeds, const std::string& session) const;
 
   void begun();                                      // one more is under way elsewhere
   void ended(int part, Reply reply);                 // one that is under way elsewhere has ended

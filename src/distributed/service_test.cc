@@ -184,6 +184,40 @@ TEST(Service, KilledTasksEndStepsAndComeBackForNewSessions) {
   EXPECT_EQ(again.run({"out/sum:0"}, {}, {{"x:0", Tensor(2.f)}}).at(0).scalar<float>(), 2.f);
 }
 
+// Masters number the parts that a task keeps for them by what the task says; a new life of it says other numbers.
+TEST(Service, RunsNobodyElsesPartForASessionOfATaskThatWasStartedAnew) {
+  LocalCluster cluster;
+  Counter counter;
+  LocalClient old(cluster, counter.graph);
+  old.run({}, {"init"});
+  cluster.kill("ps", 0);
+  cluster.start("ps", 0);
+  LocalClient fresh(cluster, counter.graph, 0, "worker1");
+  fresh.run({}, {"init"});
+  fresh.run({"out/sum:0"}, {}, {{"x:0", Tensor(2.f)}});
+  try {
+    old.run({}, {"init"});
+    ADD_FAILURE() << "the parameter server does not know that session";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), Code::Aborted) << e.what();
+  }
+  EXPECT_EQ(fresh.run({"out/sum:0"}, {}, {{"x:0", Tensor(2.f)}}).at(0).scalar<float>(), 4.f);
+}
+
+TEST(Worker, RefusesAPartOfAnotherSession) {
+  LocalCluster cluster;
+  Worker& worker = cluster.service("ps", 0).worker();
+  worker.create_session("one", false, {});
+  worker.create_session("two", false, {});
+  const std::string part = worker.register_graph("one", {}, false);
+  worker.run({.session = "one", .graph = part, .step = 1});
+  worker.run({.graph = part, .step = 2});  // masters older than 1.4 do not say whose it is
+  EXPECT_THROW(worker.run({.session = "two", .graph = part, .step = 3}), Error);
+  EXPECT_THROW(worker.deregister_graph("two", part), Error);
+  worker.deregister_graph("one", part);
+  EXPECT_THROW(worker.run({.graph = part, .step = 4}), Error);
+}
+
 TEST(Service, LetsGoOfWhatAMasterLeftWhenItComesBack) {
   LocalCluster cluster;
   Counter counter;
@@ -355,6 +389,58 @@ TEST(Service, EndsAStepAtItsDeadline) {
   if (reply.code == Code::Ok) decode(reply.body, response);
   EXPECT_EQ(reply.code == Code::Ok ? static_cast<Code>(response.status_code()) : reply.code, Code::DeadlineExceeded)
       << reply.error;
+}
+
+// A task that is stopped, or cut off, while it is given its part.
+TEST(Service, EndsAStepAtItsDeadlineWhileATaskTakesInItsPart) {
+  const auto network = make_loopback();
+  std::mutex mutex;
+  std::vector<std::shared_ptr<Incoming>> kept;  // calls that are never answered
+  const auto silent = network->listen({.address = "ps0"}, [&](const std::shared_ptr<Incoming>& call) {
+    if (call->method() == kWorkerService + "GetStatus") {
+      proto::GetStatusResponse response;
+      auto& device = *response.add_device_attributes();
+      device.set_name("/job:ps/replica:0/task:0/device:CPU:0");
+      device.set_device_type("CPU");
+      device.set_incarnation(1);
+      call->answer(encode(response));
+    } else if (call->method() == kWorkerService + "RegisterGraph") {
+      std::lock_guard lock(mutex);
+      kept.push_back(call);
+    } else {
+      call->answer({});
+    }
+  });
+  const Jobs jobs{{"ps", {{0, "ps0"}}}, {"worker", {{0, "worker0"}}}};
+  const std::string name = task_name("worker", 0);
+  ServiceOptions options;
+  options.master = {.jobs = jobs, .job = "worker", .task = 0};
+  options.worker.task = options.worker.session.task = name;
+  Service service(options, std::make_shared<Peers>(jobs, name, network, ConnectOptions()));
+  const auto listener =
+      network->listen({.address = "worker0"}, [&](const std::shared_ptr<Incoming>& call) { service.handle(call); });
+  auto ask = [&](const char* method, const Message& request) {
+    return network->connect("worker0", {})
+        ->call(kMasterService + method, request,
+               {.deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30)});
+  };
+  Counter counter;
+  proto::CreateSessionRequest create;
+  graph_to_proto(counter.graph, *create.mutable_graph_def());
+  const Reply made = ask("CreateSession", encode(create));
+  ASSERT_EQ(made.code, Code::Ok) << made.error;
+  proto::CreateSessionResponse session;
+  decode(made.body, session);
+  proto::RunStepRequest step;
+  step.set_session_handle(session.session_handle());
+  step.add_target("init");
+  step.mutable_options()->set_timeout_in_ms(50);
+  const Reply late = ask("RunStep", encode(step));
+  EXPECT_EQ(late.code, Code::DeadlineExceeded) << late.error;
+  EXPECT_NE(late.error.find("given its part of a graph"), std::string::npos) << late.error;
+  service.stop();
+  listener->close();
+  silent->close();
 }
 
 TEST(Wire, TensorsOfEveryKindComeBackAsTheyWent) {

@@ -17,19 +17,32 @@ uint64_t random_incarnation() {
   return (static_cast<uint64_t>(source()) << 32 | source()) | 1;
 }
 
-// While it lives, one more is counted.
-class Counted {
- public:
-  explicit Counted(std::atomic<int64_t>& count) : count_(count) { ++count_; }
-  ~Counted() { --count_; }
-  Counted(const Counted&) = delete;
-  Counted& operator=(const Counted&) = delete;
-
- private:
-  std::atomic<int64_t>& count_;
-};
+// How long the runs of a master's earlier life are waited for: they have been told to end.
+constexpr std::chrono::seconds kLastRuns{5};
 
 }  // namespace
+
+// A run of a part, while it lives.
+class Worker::RunningPart {
+ public:
+  RunningPart(Worker& worker, WorkerSession& session) : worker_(worker), session_(session) {
+    ++worker_.runs_;
+    ++worker_.running_;
+    std::lock_guard lock(session_.mutex);
+    ++session_.running;
+  }
+  ~RunningPart() {
+    --worker_.running_;
+    std::lock_guard lock(session_.mutex);
+    if (--session_.running == 0) session_.ended.notify_all();
+  }
+  RunningPart(const RunningPart&) = delete;
+  RunningPart& operator=(const RunningPart&) = delete;
+
+ private:
+  Worker& worker_;
+  WorkerSession& session_;
+};
 
 Worker::Worker(WorkerOptions options, std::shared_ptr<Peers> peers)
     : options_(std::move(options)),
@@ -39,8 +52,12 @@ Worker::Worker(WorkerOptions options, std::shared_ptr<Peers> peers)
                                       [this](int64_t step, const std::string& key, const std::stop_token& stop,
                                              StepTable::Done done) { fetch(step, key, stop, std::move(done)); })),
       collectives_(make_resource<TaskCollectives>(options_.task, incarnation_, *peers_, *steps_)),
-      shared_resources_(make_session(false)->resources) {
-  sessions_[""] = std::make_shared<WorkerSession>(WorkerSession{Resources::of_parts(*shared_resources_), false});
+      shared_resources_(make_session()->resources),
+      // What an earlier life of this task called its parts is nothing here.
+      next_graph_(incarnation_) {
+  const auto common = std::make_shared<WorkerSession>();
+  common->resources = Resources::of_parts(*shared_resources_);
+  sessions_[""] = common;
 }
 
 Worker::~Worker() { stop(); }
@@ -62,9 +79,8 @@ std::vector<proto::DeviceAttributes> Worker::devices() const {
   return list;
 }
 
-std::shared_ptr<Worker::WorkerSession> Worker::make_session(bool isolated) {
+std::shared_ptr<Worker::WorkerSession> Worker::make_session() {
   auto session = std::make_shared<WorkerSession>();
-  session->isolated = isolated;
   session->resources = std::make_shared<Resources>();
   session->resources->manager()->find_or_make<ops::Rendezvous>(ops::Rendezvous::kContainer, ops::Rendezvous::kName,
                                                                [this] { return ResourcePtr<ops::Rendezvous>(steps_); });
@@ -76,9 +92,9 @@ std::shared_ptr<Worker::WorkerSession> Worker::make_session(bool isolated) {
 
 void Worker::create_session(const std::string& handle, bool isolate_state, const Master& master) {
   if (handle.empty()) throw invalid_argument("Session must have a handle.");
-  auto session = isolate_state ? make_session(true) : std::make_shared<WorkerSession>(WorkerSession{shared_resources_});
+  const auto session = isolate_state ? make_session() : std::make_shared<WorkerSession>();
   // The parts that it registers, of all kinds of steps, are one session's: they share iterators and random sequences.
-  session->resources = Resources::of_parts(*session->resources);
+  session->resources = Resources::of_parts(isolate_state ? *session->resources : *shared_resources_);
   session->master = master;
   std::vector<std::string> abandoned;
   {
@@ -88,14 +104,14 @@ void Worker::create_session(const std::string& handle, bool isolate_state, const
           !master.task.empty() && known->master.task == master.task && known->master.incarnation != master.incarnation;
       if (earlier) abandoned.push_back(other);
     }
-    if (!sessions_.emplace(handle, std::move(session)).second) {
+    if (!sessions_.emplace(handle, session).second) {
       throw error(Code::AlreadyExists, "the session {} is known already", handle);
     }
   }
-  for (const std::string& other : abandoned) delete_session(other);
+  for (const std::string& other : abandoned) delete_session(other, kLastRuns);
 }
 
-void Worker::delete_session(const std::string& handle) {
+void Worker::delete_session(const std::string& handle, std::chrono::milliseconds patience) {
   if (handle.empty()) return;
   std::vector<std::shared_ptr<Part>> parts;
   std::shared_ptr<WorkerSession> session;
@@ -117,6 +133,9 @@ void Worker::delete_session(const std::string& handle) {
   for (const auto& part : parts) part->close();
   partial_runs_.end_session(session.get());
   steps_->forget_session(session.get());
+  if (patience.count() == 0) return;
+  std::unique_lock lock(session->mutex);
+  session->ended.wait_for(lock, patience, [&] { return session->running == 0; });
 }
 
 std::shared_ptr<Worker::WorkerSession> Worker::find_session(const std::string& handle) const {
@@ -148,42 +167,42 @@ std::string Worker::register_graph(const std::string& session, const proto::Grap
   return handle;
 }
 
-void Worker::deregister_graph(const std::string& handle) {
-  std::shared_ptr<Part> part;
+void Worker::deregister_graph(const std::string& session, const std::string& handle) {
+  const Registered registered = find_graph(session, handle);  // runs that are under way keep it
   std::lock_guard lock(mutex_);
-  auto found = graphs_.find(handle);
-  if (found == graphs_.end()) throw error(Code::Aborted, "Graph handle is not found: {}", handle);
-  part = std::move(found->second.part);  // runs that are under way keep it
-  graphs_.erase(found);
+  graphs_.erase(handle);
 }
 
-Worker::Registered Worker::find_graph(const std::string& handle) const {
+Worker::Registered Worker::find_graph(const std::string& session, const std::string& handle) const {
   std::lock_guard lock(mutex_);
   auto found = graphs_.find(handle);
-  if (found == graphs_.end()) {
+  auto owner = session.empty() ? sessions_.end() : sessions_.find(session);
+  if (found == graphs_.end() ||
+      (!session.empty() && (owner == sessions_.end() || owner->second != found->second.session))) {
     throw error(Code::Aborted, "Graph handle is not found: {}. Possibly, this worker just restarted.", handle);
   }
   return found->second;
 }
 
 std::vector<Tensor> Worker::run_piece(const Run& run) {
-  const Registered registered = find_graph(run.graph);
+  const Registered registered = find_graph(run.session, run.graph);
   if (!registered.part->runs_in_pieces()) {
     throw error(Code::Unimplemented, "partial runs over several tasks need a master of Weir's");
   }
   const Deadline deadline = run.timeout.count() > 0 ? std::chrono::steady_clock::now() + run.timeout : kNoDeadline;
-  return partial_runs_.call(*steps_,
-                            {.graph = run.graph,
-                             .step = run.step,
-                             .session = registered.session.get(),
-                             .sends = run.sends,
-                             .receives = run.receives,
-                             .last = run.last,
-                             .deadline = deadline,
-                             .stop = run.stop},
-                            [this, graph = run.graph, step = run.step](const std::stop_token& stop) {
-                              this->run({.graph = graph, .step = step, .stop = stop});
-                            });
+  return partial_runs_.call(
+      *steps_,
+      {.graph = run.graph,
+       .step = run.step,
+       .session = registered.session.get(),
+       .sends = run.sends,
+       .receives = run.receives,
+       .last = run.last,
+       .deadline = deadline,
+       .stop = run.stop},
+      [this, session = run.session, graph = run.graph, step = run.step](const std::stop_token& stop) {
+        this->run({.session = session, .graph = graph, .step = step, .stop = stop});
+      });
 }
 
 void Worker::cleanup(int64_t step) {
@@ -193,10 +212,9 @@ void Worker::cleanup(int64_t step) {
 
 std::vector<Tensor> Worker::run(const Run& run) {
   if (run.partial) return run_piece(run);
-  const Registered registered = find_graph(run.graph);
+  const Registered registered = find_graph(run.session, run.graph);
   if (stopping_.stop_requested()) throw error(Code::Unavailable, "the task {} is stopping", options_.task);
-  Counted running(running_);
-  ++runs_;
+  const RunningPart running(*this, *registered.session);
   lender_.collect();  // so that what was given back can be written in place
   struct GiveBack {
     Borrower& borrower;

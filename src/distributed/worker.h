@@ -1,6 +1,8 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -47,18 +49,21 @@ class Worker {
     std::string task = {};
     uint64_t incarnation = 0;
   };
-  // Sessions. Those without a handle share everything. A master's first one lets go of those of its earlier lives.
+  // Sessions. Those without a handle share everything. A master's first one lets go of those of its earlier lives, and
+  // waits a while for what they still run: it must not change what the new one has restored.
   // Throws AlreadyExists; InvalidArgument for one that there is not.
   void create_session(const std::string& handle, bool isolate_state, const Master& master);
-  void delete_session(const std::string& handle);
+  // `patience`: how long runs of it that are under way are waited for.
+  void delete_session(const std::string& handle, std::chrono::milliseconds patience = {});
   // What a session keeps its variables in.
   std::shared_ptr<Resources> resources(const std::string& session) const;
 
   // Throws InvalidArgument for graphs that do not work.
   std::string register_graph(const std::string& session, const proto::GraphDef& graph, bool soft_placement);
-  void deregister_graph(const std::string& handle);
+  void deregister_graph(const std::string& session, const std::string& handle);
 
   struct Run {
+    std::string session = {};  // whose part it is; "": masters older than 1.4 do not say
     std::string graph = {};
     int64_t step = 0;
     std::vector<std::pair<std::string, Tensor>> sends = {};  // values of the master, by key
@@ -88,16 +93,20 @@ class Worker {
 
  private:
   struct WorkerSession {
-    std::shared_ptr<Resources> resources;
-    bool isolated = false;
+    std::shared_ptr<Resources> resources = nullptr;
     Master master = {};
+    std::mutex mutex = {};
+    std::condition_variable ended = {};
+    int running = 0;  // parts, now; guarded by mutex
   };
+  class RunningPart;
   struct Registered {
     std::shared_ptr<WorkerSession> session;
     std::shared_ptr<Part> part;
   };
-  std::shared_ptr<WorkerSession> make_session(bool isolated);
-  Registered find_graph(const std::string& handle) const;
+  std::shared_ptr<WorkerSession> make_session();
+  // Throws Aborted when the session has no such part.
+  Registered find_graph(const std::string& session, const std::string& handle) const;
   std::vector<Tensor> run_piece(const Run& run);
   std::shared_ptr<WorkerSession> find_session(const std::string& handle) const;
   void fetch(int64_t step, const std::string& key, const std::stop_token& stop, StepTable::Done done);
@@ -116,7 +125,7 @@ class Worker {
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<WorkerSession>> sessions_;  // both guarded by mutex_
   std::map<std::string, Registered> graphs_;
-  int64_t next_graph_ = 0;
+  uint64_t next_graph_;
   PartialRuns partial_runs_;  // the first to go: they use the rest
 };
 

@@ -59,7 +59,8 @@ void Service::register_graph(Incoming& call) {
 void Service::deregister_graph(Incoming& call) {
   proto::DeregisterGraphRequest request;
   decode(call.request(), request);
-  worker_.deregister_graph(request.graph_handle());
+  worker_.deregister_graph(request.create_worker_session_called() ? request.session_handle() : "",
+                           request.graph_handle());
   call.answer(encode(proto::DeregisterGraphResponse()));
 }
 
@@ -69,6 +70,7 @@ void Service::run_graph(Incoming& call) {
   decode_with_tensors(call.request(), kSend, true, request, [&](std::string name, Tensor value) {
     run.sends.emplace_back(std::move(name), std::move(value));
   });
+  if (request.create_worker_session_called()) run.session = request.session_handle();
   run.graph = request.graph_handle();
   run.step = request.step_id();
   run.receives.assign(request.recv_key().begin(), request.recv_key().end());

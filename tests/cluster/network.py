@@ -62,9 +62,10 @@ class Namespaces:
     def __enter__(self):
         self.holders = [subprocess.Popen(["unshare", "-n", "sleep", "infinity"]) for _ in range(2)]
         time.sleep(0.3)
-        command("ip", "link", "add", "weir0", "type", "veth", "peer", "name", "weir1")
-        for i, holder in enumerate(self.holders):
-            command("ip", "link", "set", f"weir{i}", "netns", str(holder.pid))
+        first, second = (str(holder.pid) for holder in self.holders)
+        # Made where it belongs: other runs of this file have links of the same names.
+        command("ip", "link", "add", "weir0", "netns", first, "type", "veth", "peer", "name", "weir1", "netns", second)
+        for i in range(2):
             self.inside(i, "ip", "addr", "add", f"10.77.0.{i + 1}/24", "dev", f"weir{i}")
             self.inside(i, "ip", "link", "set", f"weir{i}", "up")
             self.inside(i, "ip", "link", "set", "lo", "up")
@@ -169,9 +170,18 @@ class Run:
             if time.time() > end:
                 ended = [f"{job} {task} has ended with {code}" for (job, task), process in self.tasks.items()
                          if (code := process.poll()) is not None]
-                return "; ".join(["hangs", *ended]), happened
+                return "; ".join(["hangs", *ended]) + self.status(), happened
             time.sleep(0.05)
         return self.check(), happened
+
+    def status(self):
+        """What the tasks say of themselves: who waits for what."""
+        addresses = [self.arguments[0], *self.arguments[1].split(",")]
+        words = self.namespaces.wrap(1, sys.executable, "-m", "weir", "cluster", "status", *addresses)
+        try:
+            return "\n" + subprocess.run(words, capture_output=True, text=True, timeout=60, check=False).stdout
+        except subprocess.TimeoutExpired:
+            return "\nthe tasks do not say what they wait for"
 
     def check(self):
         for name in self.names[1:]:

@@ -86,7 +86,7 @@ LocalCluster::Task LocalCluster::make(const std::string& job, int task) {
   options.worker.task = options.worker.session.task = name;
   options.worker.session.intra_op_parallelism_threads = 1;
   auto alive = std::make_shared<std::atomic<bool>>(true);
-  const auto transport = std::make_shared<MortalTransport>(transport_, alive);
+  const auto transport = std::make_shared<MortalTransport>(loopback_of(transport_, jobs_.at(job).at(task)), alive);
   auto service = std::make_shared<Service>(options, std::make_shared<Peers>(jobs_, name, transport, ConnectOptions()));
   auto listener = transport_->listen({.address = jobs_.at(job).at(task)},
                                      [service](const std::shared_ptr<Incoming>& call) { service->handle(call); });
@@ -123,7 +123,8 @@ void LocalCluster::restart(const std::string& address) {
 
 Reply LocalCluster::ask(const std::string& address, const std::string& method, const Message& request,
                         std::chrono::milliseconds timeout) {
-  return transport_->connect(address, {})
+  return loopback_of(transport_, "client")
+      ->connect(address, {})
       ->call(method, request, {.deadline = std::chrono::steady_clock::now() + timeout});
 }
 
