@@ -355,6 +355,28 @@ TEST(Winograd, MatchesDoubleReferenceAtAStrideOfTwo) {
   }
 }
 
+// Where stacks begin with an even row or an odd one, filters have taps that are zero, of which nothing may be seen:
+// with channels that are multiplied together or apart, near each other or far, and with the filter in slices.
+TEST(Winograd, LeavesOutTapsThatAreZero) {
+  for (int64_t k : {4, 5}) {
+    for (auto [size, in_c, out_c] : {std::array<int64_t, 3>{14, 8, 24}, {16, 33, 20}, {11, 64, 66}, {8, 100, 44}}) {
+      ConvParams p = same({.batch = 5,
+                           .in_h = size,
+                           .in_w = size + 2,
+                           .in_c = in_c,
+                           .k_h = k,
+                           .k_w = k,
+                           .out_c = out_c,
+                           .stride_h = 2,
+                           .stride_w = 2});
+      Case<float>(p).check(20);
+      p.pad_left += 1;
+      p.pad_top += in_c % 2;
+      Case<float>(p).check(20);
+    }
+  }
+}
+
 // Sets of pixels that lie the dilation apart are images of their own.
 TEST(Winograd, MatchesDoubleReferenceWithDilations) {
   for (auto [h, w, k] : {std::array<int64_t, 3>{2, 2, 3}, {3, 2, 3}, {1, 4, 3}, {2, 2, 2}, {2, 2, 5}}) {

@@ -43,9 +43,10 @@ namespace {
 // Forward, and backward to the input, which is forward with the filter turned around and its channels exchanged.
 class WinogradGather {
  public:
-  WinogradGather(const ConvParams& p, bool backward, int threads, void* scratch)
+  WinogradGather(const ConvParams& p, bool backward, int threads, void* scratch, const ZeroTaps& zeros = {})
       : p_(p),
         backward_(backward),
+        zero_taps_(zeros),
         kernels_(gemm_kernels<float>(isa())),
         winograd_(*find_winograd_variant(p, backward ? p.in_h : p.out_h(), backward ? p.in_w : p.out_w())) {
     const GatherTiles tiles(p, backward, winograd_);
@@ -128,14 +129,21 @@ class WinogradGather {
       winograd_.data(from, depth_, transformed + (tile - begin) * source_tile_, depth_);
     }
     for (int64_t i = 0; i < planes_; ++i) {
+      const auto depth = backward_ ? ZeroTaps::Range{0, depth_} : used(i, depth_);
+      auto columns = backward_ ? used(i, columns_) : ZeroTaps::Range{0, columns_};
+      columns.begin = columns.begin / kernels_.columns * kernels_.columns;
+      float* to = products + i * columns_;
+      clear_products(to, end - begin, dest_tile_, columns.begin);
+      clear_products(to + columns.end, end - begin, dest_tile_, columns_ - columns.end);
       multiply_plane(kernels_,
                      {.rows = end - begin,
-                      .a = transformed + i * depth_,
+                      .a = transformed + i * depth_ + depth.begin,
                       .a_row = source_tile_,
-                      .b = panels_ + i * panel_plane_,
-                      .c = products + i * columns_,
+                      .b = panels_ + i * panel_plane_ + columns.begin / kernels_.columns * panel_step_ +
+                           depth.begin * kernels_.columns,
+                      .c = to + columns.begin,
                       .c_row = dest_tile_},
-                     depth_, columns_, panel_step_);
+                     depth.end - depth.begin, columns.end - columns.begin, panel_step_);
     }
     float* to[kMaxPlanes];
     for (int64_t tile = begin; tile < end; ++tile) {
@@ -144,8 +152,13 @@ class WinogradGather {
     }
   }
 
+  ZeroTaps::Range used(int64_t plane, int64_t channels) const {
+    return zero_taps_.used(plane, winograd_.tile, backward_, 0, channels);
+  }
+
   const ConvParams& p_;
   const bool backward_;
+  const ZeroTaps zero_taps_;
   const GemmKernels<float>& kernels_;
   const WinogradKernels& winograd_;
   const int64_t planes_ = winograd_.tile * winograd_.tile;
@@ -179,11 +192,38 @@ int64_t direct_products(const ConvParams& p) {
          taps_inside(p.in_w, p.out_w(), p.k_w, p.pad_left, p.stride_w, p.dilation_w);
 }
 
-double winograd_products(const ConvParams& p, bool to_input) {
+ZeroTaps::Range ZeroTaps::used(int64_t plane, int64_t tile, bool turned, int64_t begin, int64_t end) const {
+  if (channels == 0) return {begin, end};
+  const int64_t first = turned ? tile - 1 : 0, last = tile - 1 - first;
+  Range range = {end, begin};
+  for (int64_t phase = 0; phase < 4; ++phase) {
+    const bool odd_h = phase / 2 == 1, odd_w = phase % 2 == 1;
+    const bool zero_h = odd_h ? last_h && plane / tile == last : first_h && plane / tile == first;
+    const bool zero_w = odd_w ? last_w && plane % tile == last : first_w && plane % tile == first;
+    const int64_t from = std::max(begin, phase * channels), to = std::min(end, (phase + 1) * channels);
+    if (zero_h || zero_w || from >= to) continue;
+    range.begin = std::min(range.begin, from);
+    range.end = std::max(range.end, to);
+  }
+  return range;
+}
+
+double ZeroTaps::share(int64_t tile) const {
+  if (channels == 0) return 1;
+  int64_t left = 0;
+  for (int64_t plane = 0; plane < tile * tile; ++plane) {
+    for (int64_t phase = 0; phase < 4; ++phase) {
+      left += used(plane, tile, false, phase * channels, (phase + 1) * channels).empty() ? 0 : 1;
+    }
+  }
+  return static_cast<double>(left) / static_cast<double>(4 * tile * tile);
+}
+
+double winograd_products(const ConvParams& p, bool to_input, const ZeroTaps& zeros) {
   if (p.stride_h != 1 || p.stride_w != 1 || p.dilation_h != 1 || p.dilation_w != 1) return INFINITY;
   const int64_t height = to_input ? p.in_h : p.out_h(), width = to_input ? p.in_w : p.out_w();
   const WinogradKernels* kernels = find_winograd_variant(p, height, width);
-  return kernels ? cost_of(*kernels, p, height, width) : INFINITY;
+  return kernels ? cost_of(*kernels, p, height, width) * zeros.share(kernels->tile) : INFINITY;
 }
 
 bool winograd_pays(const ConvParams& p) {
@@ -201,14 +241,14 @@ size_t winograd_backward_input_scratch_bytes(const ConvParams& p, int threads) {
 }
 
 void winograd_forward(ThreadPool& pool, const ConvParams& p, const float* input, const float* filter,
-                      const Epilogue<float>& epilogue, float* output, void* scratch) {
-  if (is_wide(p)) return wide_winograd(pool, p, false, input, filter, epilogue, output, scratch);
-  WinogradGather(p, false, pool.threads(), scratch).run(pool, input, filter, epilogue, output);
+                      const Epilogue<float>& epilogue, float* output, void* scratch, const ZeroTaps& zeros) {
+  if (is_wide(p)) return wide_winograd(pool, p, false, input, filter, epilogue, output, scratch, zeros);
+  WinogradGather(p, false, pool.threads(), scratch, zeros).run(pool, input, filter, epilogue, output);
 }
 void winograd_backward_input(ThreadPool& pool, const ConvParams& p, const float* filter, const float* output_grad,
-                             float* input_grad, void* scratch) {
-  if (is_wide(p)) return wide_winograd(pool, p, true, output_grad, filter, {}, input_grad, scratch);
-  WinogradGather(p, true, pool.threads(), scratch).run(pool, output_grad, filter, {}, input_grad);
+                             float* input_grad, void* scratch, const ZeroTaps& zeros) {
+  if (is_wide(p)) return wide_winograd(pool, p, true, output_grad, filter, {}, input_grad, scratch, zeros);
+  WinogradGather(p, true, pool.threads(), scratch, zeros).run(pool, output_grad, filter, {}, input_grad);
 }
 
 }  // namespace weir::cpu

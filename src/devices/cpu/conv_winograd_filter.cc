@@ -10,8 +10,11 @@ namespace {
 // the result are multiplied for all planes and transformed back while they are near.
 class WinogradFilterGrad {
  public:
-  WinogradFilterGrad(const ConvParams& p, int threads, void* scratch)
-      : p_(p), kernels_(gemm_kernels<float>(isa())), winograd_(*find_winograd_variant(p, p.out_h(), p.out_w())) {
+  WinogradFilterGrad(const ConvParams& p, int threads, void* scratch, const ZeroTaps& zeros = {})
+      : p_(p),
+        zero_taps_(zeros),
+        kernels_(gemm_kernels<float>(isa())),
+        winograd_(*find_winograd_variant(p, p.out_h(), p.out_w())) {
     const int64_t m = winograd_.tile + 1 - p.k_h;
     grad_ = {divide_up(p.out_h(), m), divide_up(p.out_w(), m), m, 0, 0, m, p.out_h(), p.out_w(), p.out_c};
     input_ = {grad_.tiles_h, grad_.tiles_w, m, -p.pad_top, -p.pad_left, winograd_.tile, p.in_h, p.in_w, p.in_c};
@@ -21,7 +24,7 @@ class WinogradFilterGrad {
     near_ = is_wide(p) && tiles_ <= std::min(kernels_.depth, kOnlyChunkElements / tile_elements);
     chunk_ = std::clamp<int64_t>(kChunkElements / tile_elements, 32, kernels_.depth);
     chunk_ = near_ ? tiles_ : std::min(chunk_, tiles_);
-    rows_ = near_ ? std::min(p.in_c, kNearRows) : p.in_c;
+    rows_ = choose_rows();
 
     Carver carver(scratch);
     zeros_ = carver.take<float>(std::max(p.in_c, p.out_c));
@@ -58,7 +61,7 @@ class WinogradFilterGrad {
 
  private:
   static constexpr int64_t kGroup = 8;
-  static constexpr int64_t kNearRows = 96, kNearColumns = 32;
+  static constexpr int64_t kNearRows = 96, kNearColumns = 32, kFewestRows = 32;
 
   // Each plane lies on pages of its own, so a few tiles are transformed in one place before they go to the planes.
   void transform_chunk(ThreadPool& pool, int64_t first, int64_t count, const float* input, const float* output_grad) {
@@ -93,6 +96,7 @@ class WinogradFilterGrad {
       const int64_t rows = std::min(rows_, p_.in_c - row), columns = std::min(kNearColumns, p_.out_c - column);
       float* products = results_ + ThreadPool::thread_index() * rows_ * result_row_;
       for (int64_t i = 0; i < planes_; ++i) {
+        if (!is_used(i, row, row + rows)) continue;
         multiply_plane(kernels_,
                        {.rows = rows,
                         .a = inputs_ + (row / rows_ * planes_ + i) * input_plane_,
@@ -111,19 +115,37 @@ class WinogradFilterGrad {
 
   void multiply_chunk(ThreadPool& pool, int64_t count, bool accumulate) {
     pool.parallel_for(planes_, 1, [&](int64_t i, int64_t) {
-      multiply_plane(kernels_,
-                     {.rows = p_.in_c,
-                      .a = inputs_ + i * input_plane_,
-                      .tiled = true,
-                      .b = grads_ + i * grad_plane_,
-                      .c = results_ + i * result_plane_,
-                      .c_row = p_.out_c,
-                      .accumulate = accumulate},
-                     count, p_.out_c, panel_step_);
+      for (int64_t row = 0; row < p_.in_c; row += rows_) {
+        const int64_t rows = std::min(rows_, p_.in_c - row);
+        if (!is_used(i, row, row + rows)) continue;
+        multiply_plane(kernels_,
+                       {.rows = rows,
+                        .a = inputs_ + (row / rows_ * planes_ + i) * input_plane_,
+                        .tiled = true,
+                        .b = grads_ + i * grad_plane_,
+                        .c = results_ + i * result_plane_ + row * p_.out_c,
+                        .c_row = p_.out_c,
+                        .accumulate = accumulate},
+                       count, p_.out_c, panel_step_);
+      }
     });
   }
 
+  // Channels of the input that are multiplied at once: where pixels are stacked, of one pixel.
+  int64_t choose_rows() const {
+    const int64_t most = near_ ? std::min(p_.in_c, kNearRows) : p_.in_c, pixel = zero_taps_.channels;
+    if (pixel < kFewestRows) return most;
+    const int64_t pieces = divide_up(pixel, most);
+    return pixel % pieces == 0 ? pixel / pieces : most;
+  }
+
+  // What is not used flows into taps that nobody reads, whatever it is.
+  bool is_used(int64_t plane, int64_t begin, int64_t end) const {
+    return !zero_taps_.used(plane, winograd_.tile, false, begin, end).empty();
+  }
+
   const ConvParams& p_;
+  const ZeroTaps zero_taps_;
   const GemmKernels<float>& kernels_;
   const WinogradKernels& winograd_;
   const int64_t planes_ = winograd_.tile * winograd_.tile;
@@ -142,12 +164,12 @@ class WinogradFilterGrad {
 
 }  // namespace
 
-size_t winograd_backward_filter_scratch_bytes(const ConvParams& p, int threads) {
-  return WinogradFilterGrad(p, threads, nullptr).scratch_bytes();
+size_t winograd_backward_filter_scratch_bytes(const ConvParams& p, int threads, const ZeroTaps& zeros) {
+  return WinogradFilterGrad(p, threads, nullptr, zeros).scratch_bytes();
 }
 void winograd_backward_filter(ThreadPool& pool, const ConvParams& p, const float* input, const float* output_grad,
-                              float* filter_grad, void* scratch) {
-  WinogradFilterGrad(p, pool.threads(), scratch).run(pool, input, output_grad, filter_grad);
+                              float* filter_grad, void* scratch, const ZeroTaps& zeros) {
+  WinogradFilterGrad(p, pool.threads(), scratch, zeros).run(pool, input, output_grad, filter_grad);
 }
 
 }  // namespace weir::cpu

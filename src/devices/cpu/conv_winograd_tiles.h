@@ -83,9 +83,14 @@ inline void multiply_plane(const GemmKernels<float>& kernels, GemmPanel<float> p
   }
 }
 
+// Products of some rows that are zero.
+inline void clear_products(float* products, int64_t rows, int64_t row, int64_t columns) {
+  for (int64_t i = 0; i < rows; ++i) std::fill_n(products + i * row, columns, 0.0f);
+}
+
 // Forward, and backward to the input, with a filter of many channels (conv_winograd_wide.cc).
 size_t wide_winograd_scratch_bytes(const ConvParams& p, bool backward, int threads);
 void wide_winograd(ThreadPool& pool, const ConvParams& p, bool backward, const float* source, const float* filter,
-                   const Epilogue<float>& epilogue, float* dest, void* scratch);
+                   const Epilogue<float>& epilogue, float* dest, void* scratch, const ZeroTaps& zeros);
 
 }  // namespace weir::cpu

@@ -19,9 +19,10 @@ constexpr int64_t kAhead = 8;                 // rows of the filter that are fet
 
 class WideGather {
  public:
-  WideGather(const ConvParams& p, bool backward, int threads, void* scratch)
+  WideGather(const ConvParams& p, bool backward, int threads, void* scratch, const ZeroTaps& zeros = {})
       : p_(p),
         backward_(backward),
+        zero_taps_(zeros),
         kernels_(gemm_kernels<float>(isa())),
         winograd_(*find_winograd_variant(p, backward ? p.in_h : p.out_h(), backward ? p.in_w : p.out_w())),
         tiles_(p, backward, winograd_) {
@@ -112,20 +113,28 @@ class WideGather {
         transform_filter(filter, task.column, columns, k, depth, panels);
       }
       for (int64_t i = 0; i < planes_; ++i) {
+        const auto used = backward_ ? ZeroTaps::Range{k, k + depth} : this->used(i, k, k + depth);
+        if (used.empty()) continue;
+        const float* source = task.sources + (s * planes_ + i) * source_plane_;
         GemmPanel<float> panel = {.rows = task.count,
-                                  .depth = depth,
-                                  .a = task.sources + (s * planes_ + i) * source_plane_,
+                                  .depth = used.end - used.begin,
+                                  .a = source + used.begin - k,
                                   .a_row = row_,
                                   .b_step = kernels_.columns,
                                   .c_row = product_tile_,
-                                  .accumulate = s > 0};
+                                  .accumulate = backward_ ? s > 0 : !this->used(i, 0, k).empty()};
         for (int64_t j = 0; j < columns; j += kernels_.columns) {
           panel.columns = std::min(kernels_.columns, columns - j);
-          panel.b = panels + i * filter_plane_ + j / kernels_.columns * panel_step_;
+          panel.b =
+              panels + i * filter_plane_ + j / kernels_.columns * panel_step_ + (used.begin - k) * kernels_.columns;
           panel.c = products + i * kColumns + j;
+          if (backward_ && this->used(i, task.column + j, task.column + j + panel.columns).empty()) {
+            if (s == 0) clear_products(panel.c, task.count, product_tile_, panel.columns);
+            continue;
+          }
           // What the next plane, or the next slice, reads comes nearer meanwhile.
           if (j + kernels_.columns >= columns && (i + 1 < planes_ || s + 1 < slices_)) {
-            panel.ahead = {panel.a + source_plane_, task.count, row_, row_};
+            panel.ahead = {source + source_plane_, task.count, row_, row_};
           }
           kernels_.panel(panel);
         }
@@ -182,8 +191,13 @@ class WideGather {
     }
   }
 
+  ZeroTaps::Range used(int64_t plane, int64_t begin, int64_t end) const {
+    return zero_taps_.used(plane, winograd_.tile, backward_, begin, end);
+  }
+
   const ConvParams& p_;
   const bool backward_;
+  const ZeroTaps zero_taps_;
   const GemmKernels<float>& kernels_;
   const WinogradKernels& winograd_;
   const int64_t planes_ = winograd_.tile * winograd_.tile;
@@ -208,8 +222,8 @@ size_t wide_winograd_scratch_bytes(const ConvParams& p, bool backward, int threa
   return WideGather(p, backward, threads, nullptr).scratch_bytes();
 }
 void wide_winograd(ThreadPool& pool, const ConvParams& p, bool backward, const float* source, const float* filter,
-                   const Epilogue<float>& epilogue, float* dest, void* scratch) {
-  WideGather(p, backward, pool.threads(), scratch).run(pool, source, filter, epilogue, dest);
+                   const Epilogue<float>& epilogue, float* dest, void* scratch, const ZeroTaps& zeros) {
+  WideGather(p, backward, pool.threads(), scratch, zeros).run(pool, source, filter, epilogue, dest);
 }
 
 }  // namespace weir::cpu
