@@ -322,6 +322,22 @@ nb::object continue_partial_run(SessionObject& self, PartialRunObject& partial, 
   return wanted.build(values);
 }
 
+void switch_off(PassOptions& passes, const std::string& name) {
+  if (name == "all") {
+    passes = PassOptions::none();
+    return;
+  }
+  const std::pair<const char*, bool*> fields[] = {{"fold_constants", &passes.fold_constants},
+                                                  {"remove_identities", &passes.remove_identities},
+                                                  {"share_common_subexpressions", &passes.share_common_subexpressions},
+                                                  {"fuse_bias_activation", &passes.fuse_bias_activation},
+                                                  {"fuse_elementwise", &passes.fuse_elementwise},
+                                                  {"hoist_invariants", &passes.hoist_invariants}};
+  auto field = std::find_if(std::begin(fields), std::end(fields), [&](const auto& f) { return name == f.first; });
+  if (field == std::end(fields)) raise(PyExc_ValueError, "there is no pass '" + name + "'");
+  *field->second = false;
+}
+
 }  // namespace
 
 SessionOptions to_session_options(nb::dict given) {
@@ -368,7 +384,9 @@ SessionOptions to_session_options(nb::dict given) {
       *field->second = to_name(value);
     }
   }
-  if (given.contains("optimize") && !to_bool(given["optimize"])) options.passes = PassOptions::none();
+  if (given.contains("passes_off")) {
+    for (nb::handle name : nb::iter(given["passes_off"])) switch_off(options.passes, to_name(name));
+  }
   return options;
 }
 

@@ -185,3 +185,25 @@ def test_savers_save_objects_that_say_how(tmp_path):
         assert session.run(v) == 3 and session.run(w).tolist() == [1, 2]
     with pytest.raises(ValueError, match="The same saveable will be restored with two names: a"):
         tf.train.Saver({"a": v, "b": v})
+
+
+def test_rewriting_can_be_switched_off():
+    x = tf.placeholder(tf.float32, [64])
+    y = tf.nn.relu(x + 1.0) * 2.0 - (x + 1.0)
+
+    def steps(**options):
+        config = tf.ConfigProto(graph_options=tf.GraphOptions(**options))
+        metadata = tf.RunMetadata()
+        with tf.Session(config=config) as session:
+            trace = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+            assert session.run(y, {x: np.ones(64)}, trace, metadata).tolist() == [2.0] * 64
+        return sum(len(device.node_stats) for device in metadata.step_stats.dev_stats)
+
+    rewriter = type(tf.GraphOptions().rewrite_options)
+    off = 2  # of RewriterConfig.Toggle
+    everything = steps()
+    assert everything < steps(rewrite_options=rewriter(remapping=off)) < steps(
+        rewrite_options=rewriter(disable_meta_optimizer=True))
+    assert steps(rewrite_options=rewriter(disable_meta_optimizer=True)) == steps(
+        optimizer_options=tf.OptimizerOptions(opt_level=tf.OptimizerOptions.L0))
+    assert steps(rewrite_options=rewriter(layout_optimizer=off)) == everything

@@ -18,6 +18,7 @@ def session_options(config):
         "device_count": dict(config.device_count),
         "device_filters": list(config.device_filters),
         "isolate_session_state": config.isolate_session_state,
+        "passes_off": _passes_off(config.graph_options),
         **_gpu_options(config.gpu_options),
     }
 
@@ -33,3 +34,19 @@ def _gpu_options(gpu):
     if limits:
         options["gpu_memory_limit"] = int(min(limits) * (1 << 20))
     return options
+
+
+_OFF = 2  # of RewriterConfig.Toggle
+
+
+def _passes_off(graph_options):
+    """Of the fields of PassOptions, those that are switched off."""
+    rewrite = graph_options.rewrite_options
+    if graph_options.optimizer_options.opt_level < 0 or rewrite.disable_meta_optimizer:  # L0
+        return ["all"]
+    return [name for switch, names in (
+        (rewrite.constant_folding, ["fold_constants"]),
+        (rewrite.arithmetic_optimization, ["remove_identities", "share_common_subexpressions"]),
+        (rewrite.remapping, ["fuse_bias_activation", "fuse_elementwise"]),
+        (rewrite.loop_optimization, ["hoist_invariants"]),
+    ) if switch == _OFF for name in names]
