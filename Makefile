@@ -74,9 +74,10 @@ asan: build-asan  ## run the tests under the address and undefined-behaviour san
 tsan: build-tsan  ## run the tests under the thread sanitizer
 	@ctest --preset tsan -j $(JOBS)
 
-fuzz-ops: build  ## run random calls of every operation for FUZZ_SECONDS=60, and of every function with wrong arguments
+fuzz-ops: build  ## run random calls of every operation for FUZZ_SECONDS=60, of every function with wrong arguments, and networks
 	@PYTHONPATH=python $(VENV)/bin/python tests/fuzz/fuzz_ops.py --seed $$$$ --seconds $(FUZZ_SECONDS)
 	@PYTHONPATH=python $(VENV)/bin/python tests/fuzz/fuzz_binding.py --seed $$$$ --calls 40
+	@PYTHONPATH=python $(VENV)/bin/python tests/fuzz/fuzz_networks.py --seed $$$$ --seconds $(FUZZ_SECONDS)
 
 fuzz: clang-packages build-fuzz  ## fuzz each target of tests/fuzz for FUZZ_SECONDS=60
 	@tools/fuzz.sh build/fuzz/bin $(FUZZ_SECONDS)

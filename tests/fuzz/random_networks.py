@@ -20,7 +20,7 @@ class Network:
         self.used = [(g, v) for g, v in zip(gradients, self.variables) if g is not None]
         gradients = [tf.convert_to_tensor(g) for g, _ in self.used]
         self.gradients = gradients
-        if self.chance(0.4):
+        if self.chance(0.7):  # large steps would multiply differences
             gradients, _ = tf.clip_by_global_norm(gradients, 1.0)
         self.train = self.optimizer().apply_gradients(zip(gradients, [v for _, v in self.used]))
 
@@ -342,9 +342,8 @@ class Network:
             return (t + 1, out.write(t, state[-1])) + tuple(state)
 
         zero = tf.zeros(tf.stack([tf.shape(x)[0], units]))
-        shapes = [tf.TensorShape([]), tf.TensorShape(None)] + [tf.TensorShape([None, units])] * parts
-        final = tf.while_loop(lambda t, *_: t < self.length, body, (0, kept) + (zero,) * parts, shape_invariants=shapes
-                              if self.tf.__name__.startswith('tensorflow') else None)
+        shapes = (tf.TensorShape([]), tf.TensorShape(None)) + (tf.TensorShape([None, units]),) * parts
+        final = tf.while_loop(lambda t, *_: t < self.length, body, (0, kept) + (zero,) * parts, shape_invariants=shapes)
         y = tf.transpose(final[1].stack(), [1, 0, 2])
         y.set_shape([None, self.length, units])
         return y
@@ -421,8 +420,10 @@ class Network:
 
     def optimizer(self):
         train = self.tf.train
-        kind = self.pick('GradientDescent', 'Momentum', 'Nesterov', 'Adam', 'RMSProp', 'Adagrad', 'Adadelta', 'Ftrl')
+        kind = self.pick('GradientDescent', 'Momentum', 'Nesterov', 'Adam', 'RMSProp', 'Adagrad', 'Adadelta')
         self.kinds.append(kind)
         if kind in ('Momentum', 'Nesterov'):
-            return train.MomentumOptimizer(0.01, 0.9, use_nesterov=kind == 'Nesterov')
-        return getattr(train, kind + 'Optimizer')(0.01)
+            return train.MomentumOptimizer(0.003, 0.9, use_nesterov=kind == 'Nesterov')
+        if kind in ('Adam', 'RMSProp', 'Adadelta'):  # a gradient of zero but for rounding shall not be made large
+            return getattr(train, kind + 'Optimizer')(0.003, epsilon=0.01)
+        return getattr(train, kind + 'Optimizer')(0.003)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <barrier>
 #include <cstring>
 #include <memory>
@@ -97,7 +98,7 @@ class ThreadHub::Member final : public collectives::Transport {
       }
     }
     hub_.part();  // nobody writes over what another still reads
-    std::memcpy(out, sum.data(), count * sizeof(T));
+    std::copy(sum.begin(), sum.end(), static_cast<T*>(out));
   }
 
   ThreadHub& hub_;
