@@ -23,6 +23,7 @@ class Analysis {
     DataflowUnit& feeds = add_unit();
     feeds.outputs = static_cast<int>(request_.feeds.size());
     collect();
+    give_to_branches();
     assign_frames();
     for (const Node* node : nodes_) {
       if (kind(*node) != DataflowKind::None) add_control_node(*node);
@@ -65,9 +66,18 @@ class Analysis {
     for (const Output& input : node.inputs) {
       if (!feeds_.contains(input) && !is_handle(*input.node())) visit(*input.node());
     }
+    for (const Output& output : given_to(node)) {
+      if (!feeds_.contains(output)) visit(*output.node());
+    }
     for (const Node* control : node.control_inputs) {
       if (!is_handle(*control) && !is_outside(*control)) visit(*control);
     }
+  }
+
+  const std::vector<Output>& given_to(const Node& node) const {
+    static const std::vector<Output> nothing;
+    auto found = given_.find(&node);
+    return found == given_.end() ? nothing : found->second;
   }
 
   void collect() {
@@ -87,6 +97,30 @@ class Analysis {
       for_each_before(*node, need);
     }
     std::sort(nodes_.begin(), nodes_.end(), [](const Node* a, const Node* b) { return a->id < b->id; });
+  }
+
+  // What was made in a branch of an If and is read around it, too, may be in another part than the If: the If is given it
+  // as if it read it, so that both have the same number drawn at random (Builder::give_to_branches of passes/build_ir.cc).
+  void give_to_branches() {
+    std::vector<Output> inner;
+    const auto collect = [&](const Output& output) {
+      const Body* body = output.node()->body;
+      if (body && body != request_.body && !output.is_ref() && !is_handle(*output.node())) inner.push_back(output);
+    };
+    for (const Node* node : nodes_) {
+      if (node->op->pure()) continue;
+      for (int o = 0; o < static_cast<int>(node->output_types.size()); ++o) collect({const_cast<Node*>(node), o});
+    }
+    for (const Output& feed : request_.feeds) collect(feed);
+    if (inner.empty()) return;
+    for (const Node* node : nodes_) {
+      if (!is_if(*node->op)) continue;
+      const auto [first, second] = bodies_of(*node);
+      for (const Output& output : inner) {
+        const Body* body = output.node()->body;
+        if (first->encloses(body) || second->encloses(body)) given_[node].push_back(output);
+      }
+    }
   }
 
   // Follows values from where nothing is waited for, as a run does.
@@ -199,6 +233,9 @@ class Analysis {
       };
       for (const Output& input : node->inputs) {
         if (!feeds_.contains(input) && !is_handle(*input.node())) add(*input.node(), input.index());
+      }
+      for (const Output& output : given_to(*node)) {
+        if (!feeds_.contains(output)) add(*output.node(), output.index());
       }
       for (const Node* control : node->control_inputs) {
         if (!is_handle(*control) && !is_outside(*control)) add(*control, -1);
@@ -322,16 +359,23 @@ class Analysis {
         unit(self).part->references.emplace(input, variable_behind(input));
         wait_for(unit(self), self, facts_.at(input.node()).unit, input.index());
       } else {
-        const DataflowSource source = source_of(input);
-        std::vector<Output>& feeds = unit(self).part->feeds;
-        if (std::find(feeds.begin(), feeds.end(), input) != feeds.end()) continue;
-        feeds.push_back(input);
-        unit(self).inputs.push_back(source);
+        feed_part(self, input);
       }
+    }
+    for (const Output& output : given_to(node)) {
+      if (feeds_.contains(output) || facts_.at(output.node()).unit != self) feed_part(self, output);
     }
     for (const Node* control : node.control_inputs) {
       if (!is_handle(*control) && !is_outside(*control)) wait_for(unit(self), self, facts_.at(control).unit);
     }
+  }
+
+  void feed_part(int self, const Output& input) {
+    const DataflowSource source = source_of(input);
+    std::vector<Output>& feeds = unit(self).part->feeds;
+    if (std::find(feeds.begin(), feeds.end(), input) != feeds.end()) return;
+    feeds.push_back(input);
+    unit(self).inputs.push_back(source);
   }
 
   void connect_control_node(const Node& node, int self, const Output& input, bool by_ref, bool fed) {
@@ -403,6 +447,7 @@ class Analysis {
   std::unordered_map<Output, int, OutputHash> feeds_;
   std::vector<const Node*> nodes_;  // that are needed, but for handles; in order of creation
   std::unordered_map<const Node*, Facts> facts_;
+  std::unordered_map<const Node*, std::vector<Output>> given_;  // by If: what its branches take from around it besides
   std::map<std::pair<int, std::string>, int> frames_;  // by the one around and the name
   std::map<std::pair<int, std::set<DataflowSource>>, int> signatures_;
   std::vector<std::vector<DataflowSource>> signature_list_;

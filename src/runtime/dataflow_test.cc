@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "weir/control_flow.h"
 #include "weir/edit_graph.h"
 #include "weir/gradients.h"
 #include "weir/ops.h"
@@ -142,6 +143,20 @@ TEST(Dataflow, RefersToVariablesThroughSwitches) {
   s.run(g.global_variables_initializer());
   EXPECT_EQ(s.run(ends.output(0), {{pred, true}}).scalar<float>(), 11);
   EXPECT_EQ(s.run(ends.output(0), {{pred, false}}).scalar<float>(), 5);
+}
+
+TEST(Dataflow, DrawsOnceForTheBranchesThatShareANumber) {
+  Graph g;
+  Output pred = g.placeholder(boolean, {}), x = switched(g.constant(std::vector<float>{1, 1}), pred).output(1);
+  Output positive = reduce_sum(x) > 0, drawn;
+  const auto untouched = [&] { return x; };
+  Output first = cond(
+      positive, [&] { return x + (drawn = random_uniform(g, {2})); }, untouched);
+  Output second = cond(
+      positive, [&] { return x + drawn; }, untouched);
+  Session s(g);
+  auto [a, b] = s.run({first, second}, {{pred, true}});
+  for (int i : {0, 1}) EXPECT_EQ(a.data<float>()[i], b.data<float>()[i]);
 }
 
 TEST(Dataflow, RefusesCyclesThatAreNoLoops) {
