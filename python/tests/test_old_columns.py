@@ -44,3 +44,28 @@ def test_columns_of_any_length_are_parsed_with_their_default():
     assert isinstance(sparse.config["x"], tf.VarLenFeature)
     with pytest.raises(ValueError, match="default_value must be provided"):
         layers.feature_column._real_valued_var_len_column("x")
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_class_may_derive_from_the_old_and_the_new_class_of_dense_columns(turned):
+    feature_column = tf.python.feature_column.feature_column
+    feature_column_v2 = tf.python.feature_column.feature_column_v2
+    bases = [feature_column._DenseColumn, feature_column_v2.DenseColumn]
+
+    class Doubled(*(bases[::-1] if turned else bases)):
+        name = "doubled"
+        variable_shape = tf.TensorShape([1])
+        parse_example_spec = {}
+
+        def transform_feature(self, transformation_cache, state_manager):
+            return transformation_cache.get("x", state_manager) * 2
+
+        def get_dense_tensor(self, transformation_cache, state_manager):
+            return transformation_cache.get(self, state_manager)
+
+    y = tf.feature_column.input_layer({"x": tf.constant([[1.0], [3.0]])}, [Doubled()])
+    with tf.Session() as session:
+        assert session.run(y).tolist() == [[2], [6]]
+    numeric = tf.feature_column.numeric_column("x")
+    assert all(isinstance(numeric, base) for base in bases) and not isinstance(numeric, Doubled)
+    assert not isinstance(numeric, feature_column._CategoricalColumn)

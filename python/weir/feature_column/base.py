@@ -126,6 +126,30 @@ class CategoricalColumn(FeatureColumn):
         return self._get_sparse_tensors(transformation_cache)
 
 
+class _Stand(FeatureColumn):
+    """A class of columns by the name that it had until TensorFlow 1.12, or has since: a program may derive from both."""
+
+    @classmethod
+    def __subclasshook__(cls, other):
+        return cls.__base__ in other.__mro__ if "_is_stand" in cls.__dict__ else NotImplemented
+
+
+class DenseColumnV1(DenseColumn, _Stand):
+    _is_stand = True
+
+
+class DenseColumnV2(DenseColumn, _Stand):
+    _is_stand = True
+
+
+class CategoricalColumnV1(CategoricalColumn, _Stand):
+    _is_stand = True
+
+
+class CategoricalColumnV2(CategoricalColumn, _Stand):
+    _is_stand = True
+
+
 _TensorSequenceLengthPair = collections.namedtuple("TensorSequenceLengthPair", ("dense_tensor", "sequence_length"))
 
 
