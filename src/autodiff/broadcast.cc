@@ -30,8 +30,10 @@ std::optional<std::vector<int>> reduced_axes(const Shape& x, const Shape& y) {
 Output reduce_known(const Output& grad, const Output& x, const std::vector<int>& axes) {
   if (axes.empty()) return grad;
   Output sum = reduce_sum(grad, {.axes = axes});
-  // Without the leading axes that x lacks nothing remains to be done; otherwise dimensions of size 1 come back.
-  return sum.shape().rank() == x.shape().rank() ? sum : reshape(sum, shape(x));
+  // Dimensions of size 1 come back. Where there are none to come back the Reshape changes nothing, and is in no plan; but
+  // programs that look for what a gradient is made of (approximations of the Fisher matrix) step over one, as in
+  // TensorFlow's graphs.
+  return sum.shape().rank() == x.shape().rank() && !x.shape().is_known() ? sum : reshape(sum, shape(x));
 }
 
 }  // namespace

@@ -166,5 +166,15 @@ TEST(Gradients, StandBesideTheForwardNodesWhenAsked) {
   EXPECT_EQ(grad.op().attrs().get<std::vector<std::string>>("_class"), std::vector<std::string>{"loc:@y"});
 }
 
+// Libraries that look for what the gradient of a bias is made of step over one operation, as in TensorFlow's graphs.
+TEST(Gradients, ABroadcastVariableGetsASumBehindAReshape) {
+  Graph g;
+  Output x = g.placeholder(float32, {40, 3}), b = g.placeholder(float32, {3});
+  Operation gradient = gradients({tanh(x + b)}, {b})[0].dense().op();
+  EXPECT_EQ(gradient.type(), "Reshape");
+  EXPECT_EQ(gradient.input(0).op().type(), "Sum");
+  EXPECT_EQ(gradient.input(0).op().input(0).op().type(), "TanhGrad");
+}
+
 }  // namespace
 }  // namespace weir

@@ -11,22 +11,12 @@
 namespace weir::ops {
 namespace {
 
-void check_images(InferContext& c, const Shape& images) {
-  if (!images.has_rank()) return;
-  const int64_t depth = images.rank() == 4 ? images[3] : 0;
-  if (depth != 1 && depth != 3 && depth != 4 && depth != kUnknown) {
-    c.fail("Tensor must be 4-D with last dim 1, 3, or 4, not " + images.str());
-  }
-}
-
 void infer(InferContext& c) {
   infer_tagged_summary(c);
-  check_images(c, c.input(1));
 }
 
 void infer_write(InferContext& c) {
   infer_write_summary(c);
-  check_images(c, c.input(3));
   c.require_rank(4, 1);
 }
 
@@ -84,6 +74,10 @@ void normalise(const T* values, int64_t pixels, int64_t depth, const std::vector
 template <class T>
 proto::Summary pictures(KernelContext& c, int tag, int64_t max_images, const std::vector<uint8_t>& bad_color) {
   const Shape& shape = c.shape(tag + 1);
+  // Not in the shape function: as in TensorFlow, summaries of something else are in many graphs and never run.
+  if (shape.rank() != 4 || (shape[3] != 1 && shape[3] != 3 && shape[3] != 4)) {
+    c.fail("Tensor must be 4-D with last dim 1, 3, or 4, not " + shape.str());
+  }
   const int64_t height = shape[1], width = shape[2], depth = shape[3], pixels = height * width;
   if (c.elements(tag + 1) == 0 && shape[0] != 0) {
     c.fail("input tensor must have non-zero dims. Found: " + shape.str());
