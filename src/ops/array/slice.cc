@@ -31,15 +31,17 @@ void infer(InferContext& c) {
     Shape known = c.value_as_shape(2);
     return c.set_output(0, known.has_rank() ? to.merged(known) : to);
   }
+  // Where some of the beginnings are known, others are the run's: they say -1, as a wrong beginning would.
+  const Shape partly = begin ? Shape::unknown() : c.value_as_shape(1);
   for (int i = 0; i < rank; ++i) {
     size_t at = static_cast<size_t>(i);
     int64_t dim = from.has_rank() ? from[i] : kUnknown, s = (*size)[at];
     if (s < -1) throw invalid_argument("size[{}] is {}", i, s);
-    if (!begin) {
+    if (!begin && (!partly.has_rank() || partly[i] == kUnknown)) {
       to.set_dim(i, s);
       continue;
     }
-    int64_t b = (*begin)[at];
+    int64_t b = begin ? (*begin)[at] : partly[i];
     if (b < 0 || (dim != kUnknown && b > dim)) {
       throw invalid_argument("begin[{}] is {}; dimension {} of shape {}", i, b, i, from.str());
     }

@@ -27,6 +27,13 @@ TEST(Slice, RejectsBoxesThatStandOut) {
                     {.inputs = {ramp({3}), {0, 0}, {1, 1}}, .message = "'begin' has 2 entries"}}});
 }
 
+TEST(Slice, KnowsTheRestOfADimensionWhoseBeginningIsKnown) {
+  Graph g;
+  Output begin = stack({g.placeholder(int32, {}), g.constant(1), g.constant(0)});
+  Output part = slice(g.placeholder(float32, {5, 4, kUnknown}), begin, {1, -1, -1});
+  EXPECT_EQ(part.shape(), Shape({1, 3, kUnknown}));
+}
+
 TEST(Slice, ChecksABeginThatOnlyTheRunKnows) {
   Graph g;
   Output begin = g.placeholder(int32, {1});
