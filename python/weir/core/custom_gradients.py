@@ -173,7 +173,7 @@ def recompute_grad(f):
                 variable_scope = names.at("weir.core.variable_scope:variable_scope")
                 # Not before the gradients are there: else the values could as well have been kept.
                 with graph.control_dependencies([g for g in result_grads if g is not None]):
-                    again = [array_ops.identity(x) for x in tensors]
+                    again = [array_ops.stop_gradient(x) for x in tensors]  # before the arguments f has no part
                 with variable_scope(scope, reuse=True):
                     results = nest.flatten(f(*again, **kwargs))
                 found = gradients(results, again + list(variables or []), list(result_grads))
