@@ -28,7 +28,7 @@ Dual constant(double x) { return {x, 0}; }
 
 // x^a e^-x / gamma(a + 1)
 Dual front(double a, double x) {
-  const double value = std::exp(a * std::log(x) - x - std::lgamma(a + 1));
+  const double value = std::exp(a * std::log(x) - x - lgamma_of(a + 1));
   return {value, value * (std::log(x) - digamma_of(a + 1))};
 }
 
@@ -137,7 +137,7 @@ double beta_of(double a, double b, double x) {
   if (!(a > 0) || !(b > 0) || !(x >= 0) || !(x <= 1)) return kNan;
   if (x == 0 || x == 1) return x;
   const double front =
-      std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) + a * std::log(x) + b * std::log1p(-x));
+      std::exp(lgamma_of(a + b) - lgamma_of(a) - lgamma_of(b) + a * std::log(x) + b * std::log1p(-x));
   if (x < (a + 1) / (a + b + 2)) return front * beta_fraction(a, b, x) / a;
   return 1 - front * beta_fraction(b, a, 1 - x) / b;
 }

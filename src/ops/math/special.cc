@@ -12,6 +12,11 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity(), kNan = std
 
 // Reflection takes negative arguments to positive ones, the recurrence psi(x) = psi(x+1) - 1/x large enough for the
 // asymptotic series, whose first term left out is below 1e-17.
+double lgamma_of(double x) {
+  int sign = 0;
+  return ::lgamma_r(x, &sign);
+}
+
 double digamma_of(double x) {
   double result = 0;
   if (x <= 0) {
@@ -62,8 +67,7 @@ double zeta_of(double x, double q) {
 double polygamma_of(double n, double x) {
   if (std::isnan(n) || n < 0 || n != std::floor(n)) return kNan;
   if (n == 0) return digamma_of(x);
-  int sign = 0;
-  const double factorial = std::exp(::lgamma_r(n + 1, &sign));
+  const double factorial = std::exp(lgamma_of(n + 1));
   return (std::fmod(n, 2) == 0 ? -1 : 1) * factorial * zeta_of(n + 1, x);
 }
 

@@ -3,6 +3,9 @@
 // Special functions that the C++ library lacks.
 namespace weir::ops {
 
+// The logarithm of the absolute value of the gamma function, from any thread: std::lgamma writes to a global variable.
+double lgamma_of(double x);
+
 // The derivative of lgamma; infinity at its poles, as TensorFlow has it.
 double digamma_of(double x);
 

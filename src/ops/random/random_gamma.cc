@@ -4,6 +4,7 @@
 #include "ops/array/array_util.h"
 #include "ops/math/binary.h"
 #include "ops/math/incomplete_gamma.h"
+#include "ops/math/special.h"
 #include "ops/random/block_stream.h"
 #include "ops/random/generator.h"
 
@@ -74,7 +75,7 @@ struct Slope {
   T operator()(T alpha, T sample) const {
     const auto a = static_cast<double>(alpha), x = static_cast<double>(sample);
     if (x == 0) return T(0);
-    return static_cast<T>(-lower_gamma_slope_of(a, x) * std::exp(x - (a - 1) * std::log(x) + std::lgamma(a)));
+    return static_cast<T>(-lower_gamma_slope_of(a, x) * std::exp(x - (a - 1) * std::log(x) + lgamma_of(a)));
   }
 };
 

@@ -3,6 +3,7 @@
 
 #include "base/errors.h"
 #include "ops/array/array_util.h"
+#include "ops/math/special.h"
 #include "ops/random/block_stream.h"
 #include "ops/random/generator.h"
 
@@ -38,7 +39,7 @@ double reject_transformed(double rate, double largest, BlockStream& blocks) {
     if (shifted >= 0.07 && v <= 0.9277 - 3.6224 / (b - 2)) return k;
     if (k < 0 || (shifted < 0.013 && v > shifted)) continue;
     const double s = std::log(v * inverse_alpha / (a / (shifted * shifted) + b));
-    if (s <= -rate + k * log_rate - std::lgamma(k + 1)) return k;
+    if (s <= -rate + k * log_rate - lgamma_of(k + 1)) return k;
   }
 }
 
