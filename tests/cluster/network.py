@@ -24,7 +24,7 @@ import weir as tf
 STEPS, INTERVAL, WORKERS = 250, 20, 2
 CHIEF = ("worker", 0)
 STARTED = "started\n"
-SECONDS = 240  # a run that takes longer hangs: a lost link is noticed after 20 s
+SECONDS = 180  # a run without a step, or a new task, for so long hangs: a lost link is noticed after 20 s
 
 # w follows the global step: w == -step / 2 at every moment that is consistent.
 PROGRAM = """
@@ -159,20 +159,23 @@ class Run:
 
     def run(self):
         """What went wrong, or nothing; and what happened."""
-        end, happened = time.time() + SECONDS, []
-        workers = self.names[1:]
-        while all(not self.steps(name) for name in workers) and time.time() < end:
+        happened, workers = [], self.names[1:]
+        while all(not self.steps(name) for name in workers) and not self.hangs():
             time.sleep(0.05)
         for _ in range(self.random.randint(1, 3)):
             time.sleep(self.random.random())
             happened.append(self.disturb())
         while any(self.tasks[name].poll() is None for name in workers):
-            if time.time() > end:
+            if self.hangs():
                 ended = [f"{job} {task} has ended with {code}" for (job, task), process in self.tasks.items()
                          if (code := process.poll()) is not None]
                 return "; ".join(["hangs", *ended]) + self.status(), happened
             time.sleep(0.05)
         return self.check(), happened
+
+    def hangs(self):
+        going_on = (when for lines in self.output.values() for when, line in list(lines) if line.startswith((STARTED, "step ")))
+        return time.time() - max(going_on) > SECONDS
 
     def status(self):
         """What the tasks say of themselves: who waits for what."""
@@ -203,6 +206,11 @@ class Run:
             return f"w is {w[0]} at step {step}"
         return None
 
+    def longest_wait(self):
+        """Seconds without a step of any worker, between two that there were."""
+        times = sorted(when for name in self.names[1:] for when, _ in self.steps(name))
+        return max((after - before for before, after in zip(times, times[1:])), default=0)
+
     def stop(self):
         for process in self.tasks.values():
             process.kill()
@@ -220,7 +228,8 @@ def main(runs, first):
                 wrong, happened = run.run()
             finally:
                 run.stop()
-            print(f"seed {seed}: {'; '.join(happened)}: {wrong or 'well'} ({time.time() - begin:.0f} s)", flush=True)
+            print(f"seed {seed}: {'; '.join(happened)}: {wrong or 'well'} ({time.time() - begin:.0f} s, at most "
+                  f"{run.longest_wait():.0f} without a step)", flush=True)
             if wrong:
                 failed += 1
                 for name, lines in run.output.items():
