@@ -24,7 +24,7 @@ import weir as tf
 STEPS, INTERVAL, WORKERS = 250, 20, 2
 CHIEF = ("worker", 0)
 STARTED = "started\n"
-SECONDS = 180  # a run without a step, or a new task, for so long hangs: a lost link is noticed after 20 s
+SECONDS = 300  # a run without a step, or a new task, for so long hangs: a lost link is noticed after 20 s
 
 # w follows the global step: w == -step / 2 at every moment that is consistent.
 PROGRAM = """
@@ -41,7 +41,7 @@ with tf.device(tf.train.replica_device_setter(worker_device="/job:worker/task:%d
     step = tf.train.get_or_create_global_step()
     w = tf.get_variable("w", [3], initializer=tf.zeros_initializer())
     train = tf.train.GradientDescentOptimizer(0.5, use_locking=True).minimize(tf.reduce_sum(w), global_step=step)
-config = tf.ConfigProto(device_filters=["/job:ps", "/job:worker/task:%d" % task], operation_timeout_in_ms=60000)
+config = tf.ConfigProto(device_filters=["/job:ps", "/job:worker/task:%d" % task], operation_timeout_in_ms=150000)
 hooks = [tf.train.StopAtStepHook(last_step=STEPS)]
 with tf.train.MonitoredTrainingSession(server.target, task == 0, folder, hooks=hooks, config=config, save_checkpoint_secs=None,
                                        save_checkpoint_steps=INTERVAL) as session:
