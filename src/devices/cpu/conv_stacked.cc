@@ -1,5 +1,9 @@
 #include "devices/cpu/conv_stacked.h"
 
+#include <cmath>
+
+#include "devices/cpu/conv_winograd_tiles.h"
+
 namespace weir::cpu {
 namespace {
 
@@ -23,8 +27,18 @@ class Stacks {
   // False where the output sees nothing but padding.
   bool fit() const { return q_.out_h() == p_.out_h() && q_.out_w() == p_.out_w(); }
 
-  // What the method costs for a pair of the plain convolution's channels, in products of the direct method.
-  double products(bool to_input) const { return 4 * winograd_products(q_, to_input, zeros_); }
+  // What the method costs for a pair of the plain convolution's channels, in products of the direct method. Beside few
+  // channels on the other side the transforms of a channel count for more than usual, most those of large tiles, which
+  // leave the registers.
+  double products(bool to_input) const {
+    const WinogradKernels* kernels =
+        find_winograd_variant(q_, to_input ? q_.in_h : q_.out_h(), to_input ? q_.in_w : q_.out_w());
+    if (!kernels) return INFINITY;
+    const bool wide = is_wide(q_);
+    const double transform = kernels->tile == 8 ? (wide ? 90 : 36) : (wide ? 40 : 16), usual = wide ? 1.6 : 1.3;
+    const double transforms = 1 + transform / static_cast<double>(q_.in_c) + transform / static_cast<double>(q_.out_c);
+    return 4 * winograd_products(q_, to_input, zeros_) * std::max(1.0, transforms / usual);
+  }
   const ZeroTaps& zeros() const { return zeros_; }
 
   // The convolution of the stacks.

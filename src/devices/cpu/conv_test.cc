@@ -431,6 +431,16 @@ TEST(Winograd, IsChosenForFiltersOfFourAndFiveAtAStrideOfTwo) {
   }
 }
 
+// First layers of few channels, whose transforms cost more than the products that they save.
+TEST(Winograd, IsNotChosenForFiltersOfThreeAtAStrideOfTwoAndFewChannels) {
+  const ConvParams p = same(
+      {.batch = 2, .in_h = 64, .in_w = 64, .in_c = 3, .k_h = 3, .k_w = 3, .out_c = 32, .stride_h = 2, .stride_w = 2});
+  ConvParams plain = p;
+  plain.winograd = false;
+  EXPECT_EQ(Case<float>(p).run(1).output, Case<float>(plain).run(1).output);
+  EXPECT_EQ(Case<float>(p).run(1).filter_grad, Case<float>(plain).run(1).filter_grad);
+}
+
 // What the documentation promises: no error above 1e-4 of the largest value, at any scale of the data, with images as
 // they are before (offset) and after normalisation.
 void expect_small_errors(int64_t size, int64_t in_c, int64_t k, int64_t out_c, float scale, float offset,
