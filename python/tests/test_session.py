@@ -1,5 +1,6 @@
 """Sessions: what they take and how they are entered. Messages are TensorFlow 1.15.5's."""
 
+import collections
 import threading
 import time
 import warnings
@@ -207,3 +208,11 @@ def test_rewriting_can_be_switched_off():
     assert steps(rewrite_options=rewriter(disable_meta_optimizer=True)) == steps(
         optimizer_options=tf.OptimizerOptions(opt_level=tf.OptimizerOptions.L0))
     assert steps(rewrite_options=rewriter(layout_optimizer=off)) == everything
+
+
+def test_views_of_dictionaries_are_fetched_as_lists():
+    """Programs that run on Python 2 and 3 fetch what was a list in one of them."""
+    x, y = tf.constant(1), tf.constant(2)
+    with tf.Session() as session:
+        assert session.run({x: 0, y: 0}.keys()) == [1, 2]
+        assert session.run([collections.OrderedDict(a=x, b=(y, x)).values(), y]) == [[1, (2, 1)], 2]

@@ -3,6 +3,7 @@
 import mmap
 
 import numpy as np
+import pytest
 
 import weir as tf
 
@@ -50,5 +51,24 @@ def test_memory_is_measured_when_it_is_asked_for(sess):
     before = sess.run(now)
     kept = np.frombuffer(mmap.mmap(-1, 64 << 20), np.uint8)  # memory that the process cannot have had before
     kept[:] = 1
-    after, peak, total = sess.run([now, most, limit])
+    after = sess.run(now)
+    peak, total = sess.run([most, limit])  # afterwards: the process may grow between two operations of one run
     assert after - before > kept.nbytes // 2 and after <= peak < total
+
+
+def test_a_scope_for_bfloat16_keeps_variables_in_float32():
+    with tf.contrib.tpu.bfloat16_scope():
+        v = tf.get_variable("v", [2], tf.bfloat16, initializer=tf.ones_initializer())
+        w = tf.get_variable("w", [2])
+    assert v.dtype == tf.bfloat16 and w.dtype.base_dtype == tf.float32
+    assert [x.dtype.base_dtype for x in tf.trainable_variables()] == [tf.float32, tf.float32]
+
+
+def test_there_are_no_shards_of_tpus():
+    tpu_function = tf.contrib.tpu.python.tpu.tpu_function
+    assert tpu_function.get_tpu_context().number_of_shards is None
+    with tpu_function.tpu_shard_context(4):
+        assert tpu_function.get_tpu_context().number_of_shards == 4
+        with pytest.raises(NotImplementedError, match="nested"), tpu_function.tpu_shard_context(2):
+            pass
+    assert tpu_function.get_tpu_context().number_of_shards is None

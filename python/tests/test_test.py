@@ -169,3 +169,12 @@ def test_a_test_program_runs(tmp_path):
     result = run_program(tmp_path, program)
     assert result.returncode == 0, result.stderr
     assert "OK" in result.stderr
+
+
+def test_lists_of_tensors_are_compared_as_objects():
+    a, b = weir.constant(1), weir.constant(2)
+    case = tf_test.TestCase()
+    case.assertAllEqual([a, b], [a, b])
+    case.assertAllEqual([(a, b), (b, a)], [[a, b], [b, a]])
+    with pytest.raises(AssertionError):
+        case.assertAllEqual([a, b], [b, a])

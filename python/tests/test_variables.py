@@ -110,6 +110,7 @@ def test_a_template_whose_scope_is_made_at_once_names_nodes_after_it():
         return x * tf.get_variable("w", [])
 
     template = tf.make_template("a", double, create_scope_now_=True)
+    assert not template._variables_created  # NiftyNet's layers ask
     assert [template(tf.constant(1.0)).name for _ in range(2)] == ["a/mul:0", "a_1/mul:0"]
     assert template.variable_scope.name == "a"
 

@@ -164,6 +164,8 @@ def _take_arguments(*layers):
             if dtype is not None:
                 options["dtype"] = dtype.name if hasattr(dtype, "as_datatype_enum") else dtype
             init(self, *args, **options)
+            if not hasattr(self, "dtype") and type(self).__module__.partition(".")[0] != "keras":
+                self.dtype = options.get("dtype")  # layers of tf.keras always have one
             if activity_regularizer is not None:
                 self.activity_regularizer = activity_regularizer
 

@@ -17,7 +17,7 @@ import weir
 from weir import app, errors, names
 from weir.core.device import canonical_name
 from weir.core.devices import list_local_devices
-from weir.inner.assertions import _Assertions
+from weir.inner.assertions import _Assertions, _array_of
 from weir.ragged.tensor import RaggedTensor, RaggedTensorValue
 
 _SEED = 87654321  # graphs and generators start from it in each test, as in TensorFlow
@@ -275,7 +275,7 @@ class TestCase(_Assertions, unittest.TestCase):
             return a
         if hasattr(a, "eval") and hasattr(a, "dtype"):
             a = self.evaluate(a)
-        return np.asarray(a)
+        return _array_of(a)
 
     def assertShapeEqual(self, np_array, tf_tensor, msg=None):
         self.assertIsInstance(np_array, (np.ndarray, np.generic))

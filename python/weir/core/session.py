@@ -1,5 +1,6 @@
 """Session and InteractiveSession."""
 
+import collections
 import weakref
 
 from weir import _weir, names, nest
@@ -205,6 +206,8 @@ class InteractiveSession(BaseSession):
             self._pushed.pop().__exit__()
 
 
+_DICT_VIEWS = (type({}.keys()), type({}.values()), type(collections.OrderedDict().keys()),
+               type(collections.OrderedDict().values()))
 _expansions = []  # (type, fetch function, feed function)
 
 
@@ -227,6 +230,9 @@ def _expand_fetch(obj):
         return parts, lambda values: IndexedSlicesValue(*values) if len(values) == 3 else IndexedSlicesValue(*values, None)
     if hasattr(obj, "_fetch_parts"):
         return obj._fetch_parts()
+    if isinstance(obj, _DICT_VIEWS):  # a list in Python 2: of programs that run on both
+        parts = nest.flatten(list(obj))
+        return parts, lambda values: nest.pack_sequence_as(list(obj), values)
     if hasattr(obj, "_as_graph_element"):
         element = obj._as_graph_element()
         if element is not None:

@@ -63,6 +63,7 @@ class Template:
         return self._scope.name if self._scope else None
 
     var_scope = variable_scope
+    _variables_created = property(lambda self: self._called)  # libraries ask whether it was called
 
     def _collected(self, key):
         graph_scope = self._scope

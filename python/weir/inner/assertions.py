@@ -6,6 +6,21 @@ import os
 import re
 import tempfile
 
+import numpy as np
+
+from weir import nest
+from weir.core.tensor import Tensor
+
+
+def _array_of(values):
+    """The values as an array; of objects, where tensors are among them: two lists of the same tensors are equal."""
+    if isinstance(values, (list, tuple)) and any(isinstance(x, Tensor) for x in nest.flatten(values)):
+        objects = np.empty(len(values), object)
+        for i, value in enumerate(values):
+            objects[i] = _array_of(value) if isinstance(value, (list, tuple)) else value
+        return np.stack(objects) if all(isinstance(x, np.ndarray) for x in objects) else objects
+    return np.asarray(values)
+
 
 class _Assertions:
     """A part of tf.test.TestCase."""
