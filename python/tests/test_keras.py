@@ -42,6 +42,22 @@ def test_layers_take_types_for_their_names(layer):
     assert layer(activity_regularizer=abs).activity_regularizer is abs
 
 
+def test_layers_of_programs_always_have_a_type():
+    class Plain:
+        def __init__(self):
+            """Takes nothing and keeps nothing, as Keras' own layers until they are built."""
+
+    keras._take_arguments(Plain)
+    assert Plain().dtype is None
+
+
+def test_weights_have_the_names_of_variables(layer):
+    keras._name_weights_variables(layer)
+    mine = layer()
+    mine.weights, mine.trainable_weights, mine.non_trainable_weights = [1, 2], [1], [2]
+    assert (mine.variables, mine.trainable_variables, mine.non_trainable_variables) == ([1, 2], [1], [2])
+
+
 def test_flatten_takes_matrices_and_unknown_sizes():
     class Flatten:
         def compute_output_shape(self, shape):

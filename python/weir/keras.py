@@ -9,6 +9,7 @@ import functools
 import importlib
 import importlib.util
 import inspect
+import operator
 import os
 
 from weir import names as _names, nest as _nest, old_libraries as _old_libraries
@@ -43,6 +44,7 @@ def _keras():
         _give_shapes(layers.Layer)
         _take_arguments(layers.Layer, layers.InputLayer)
         layers.Layer.add_variable = layers.Layer.add_weight
+        _name_weights_variables(layers.Layer)
         _flatten_matrices(layers.Flatten, layers.InputSpec)
         if not hasattr(layers, "Wrapper"):
             layers.Wrapper = importlib.import_module("keras.layers.wrappers").Wrapper
@@ -173,6 +175,14 @@ def _take_arguments(*layers):
 
     for layer in layers:
         layer.__init__ = taking(layer.__init__)
+
+
+def _name_weights_variables(layer):
+    """Lets layers and models tell their weights by the names that tf.keras has for them, too."""
+    for name, weights in (("variables", "weights"), ("trainable_variables", "trainable_weights"),
+                          ("non_trainable_variables", "non_trainable_weights")):
+        if not hasattr(layer, name):
+            setattr(layer, name, property(operator.attrgetter(weights)))
 
 
 def _flatten_matrices(flatten, spec):
