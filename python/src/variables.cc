@@ -99,16 +99,20 @@ void create(nb::pointer_and_handle<VariableObject> self, GraphObject& fallback, 
   });
 }
 
-// A variable whose nodes are in the graph already: of an imported meta graph.
+// A variable whose nodes are in the graph already: of an imported meta graph, or a second object of one that Python knows.
 nb::object from_parts(nb::pointer_and_handle<VariableObject> self, const TensorObject& handle,
                       const TensorObject& value, const OperationObject& initializer, H initial_value) {
   if (self.p->part) raise(PyExc_RuntimeError, "the variable is made already");
   const Output ref = handle.part;
   const Output* initial = tensor_of(initial_value);
   GraphObject& graph = graph_of(ref.node());
-  auto known = graph.objects.find({ref.node(), GraphObject::kVariable});
-  if (known != graph.objects.end()) return nb::borrow(known->second);
-  fill(self, graph, Variable(ref, value.part, initializer.part, initial ? *initial : Output()));
+  const Variable variable(ref, value.part, initializer.part, initial ? *initial : Output());
+  if (graph.objects.contains({ref.node(), GraphObject::kVariable})) {
+    self.p->part = variable;
+    self.p->graph = wrap_graph(graph).release().ptr();
+  } else {
+    fill(self, graph, variable);
+  }
   return nb::borrow(self.h);
 }
 

@@ -348,3 +348,43 @@ def test_accumulate_n_wants_one_shape_and_type():
             tf.accumulate_n([tf.ones([]), tf.ones([])], shape=[2, 2])
         with pytest.raises(TypeError, match="tensor_dtype"):
             tf.accumulate_n([tf.ones([2])], tensor_dtype=tf.int32)
+
+
+def test_no_gradient_stays_none_where_the_slope_is_infinite(sess):
+    x = tf.constant([0., 4.])
+    kept = tf.where(x > 0., tf.sqrt(x), x)
+    functions = (tf.sqrt, tf.rsqrt, tf.reciprocal)
+    nothing = [tf.gradients(f(x), x, grad_ys=tf.zeros_like(x))[0] for f in functions]
+    found = sess.run([tf.gradients(kept, x)[0], *nothing])
+    np.testing.assert_array_equal(found[0], [1., 0.25])
+    np.testing.assert_array_equal(found[1:], np.zeros((3, 2)))
+
+
+def test_evenly_spaced_values_end_where_they_should(sess):
+    for stop in (1., 0.7, -3.3):
+        assert sess.run(tf.linspace(0.1, stop, 11))[-1] == np.float32(stop)
+
+
+def test_parts_of_an_identity_matrix(sess):
+    with tf.variable_scope("parts", partitioner=tf.fixed_size_partitioner(3)):
+        v = tf.get_variable("v", [6, 4], initializer=tf.initializers.identity())
+    sess.run(tf.global_variables_initializer())
+    np.testing.assert_array_equal(sess.run(tf.convert_to_tensor(v)), np.eye(6, 4))
+
+
+def test_complex_and_whole_numbers_have_a_euclidean_norm(sess):
+    assert sess.run(tf.math.reduce_euclidean_norm(tf.constant([3 + 4j, 12j]))) == 13
+    assert sess.run(tf.math.reduce_euclidean_norm(tf.constant([[3, 4], [6, 8]]), axis=1)).tolist() == [5, 10]
+    x = tf.constant([3., 4.])
+    np.testing.assert_allclose(sess.run(tf.gradients(tf.math.reduce_euclidean_norm(x), x)[0]), [0.6, 0.8], rtol=1e-6)
+
+
+def test_missing_labels_are_none_of_the_relevant(sess):
+    predictions = tf.constant([[0.4, 0.3, 0.2, 0.1], [0.1, 0.2, 0.3, 0.4]])
+    _, update = tf.metrics.average_precision_at_k(tf.constant([[2, 3], [3, -1]], tf.int64), predictions, 2)
+    sess.run(tf.local_variables_initializer())
+    assert sess.run(update) == 0.5
+
+
+def test_the_limits_of_bfloat16():
+    assert tf.bfloat16.max == float.fromhex("0x1.FEp127") and tf.bfloat16.min == -tf.bfloat16.max

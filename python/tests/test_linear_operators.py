@@ -104,3 +104,44 @@ def test_hints_must_agree():
 def test_an_operator_of_unknown_shape_has_unknown_dimensions():
     operator = tf.linalg.LinearOperatorFullMatrix(tf.placeholder(tf.float32))
     assert operator.range_dimension.value is None and operator.domain_dimension.value is None
+
+
+def test_reflections_of_unknown_shape(sess):
+    axis = normal(2, 3)
+    fed = tf.placeholder(tf.float32)
+    dense = np.eye(3) - 2 * axis[:, :, None] * axis[:, None] / np.sum(axis * axis, -1)[:, None, None]
+    found = tf.linalg.LinearOperatorHouseholder(fed).to_dense()
+    np.testing.assert_allclose(sess.run(found, {fed: axis}), dense, atol=1e-5)
+
+
+def test_what_holds_for_all_parts_holds_for_blocks_and_products(sess):
+    definite = [positive_definite(2), positive_definite(2)]
+    parts = [tf.linalg.LinearOperatorFullMatrix(m, is_self_adjoint=True, is_positive_definite=True) for m in definite]
+    zero = np.zeros((2, 2), np.float32)
+    for kind, dense in ((tf.linalg.LinearOperatorBlockDiag, np.block([[definite[0], zero], [zero, definite[1]]])),
+                        (tf.linalg.LinearOperatorKronecker, np.kron(*definite))):
+        whole = kind(parts)
+        assert whole.is_self_adjoint and whole.is_positive_definite and whole.is_non_singular
+        assert isinstance(whole.cholesky(), kind) and isinstance(whole.inverse(), kind)
+        np.testing.assert_allclose(sess.run(whole.cholesky().to_dense()), np.linalg.cholesky(dense), rtol=1e-3, atol=1e-4)
+        with pytest.raises(ValueError, match="always positive"):
+            kind(parts, is_positive_definite=False)
+        with pytest.raises(TypeError, match="same dtype"):
+            kind([parts[0], tf.linalg.LinearOperatorFullMatrix(np.eye(2))])
+
+
+def test_diagonal_operators_multiply_and_solve_to_diagonal_ones(sess):
+    a = tf.linalg.LinearOperatorDiag([2., 3.], is_non_singular=True)
+    b = tf.linalg.LinearOperatorScaledIdentity(2, 4., is_non_singular=True)
+    for operator, wanted in ((a.matmul(b), [8, 12]), (a.solve(b), [2, 4 / 3]), (b.solve(a), [0.5, 0.75])):
+        assert isinstance(operator, tf.linalg.LinearOperatorDiag)
+        np.testing.assert_allclose(sess.run(operator.diag), wanted, rtol=1e-5)
+
+
+def test_complex_updates_have_determinants(sess):
+    base = tf.linalg.LinearOperatorDiag(np.array([2., 3.], np.complex64), is_self_adjoint=True, is_positive_definite=True)
+    u = np.array([[1. + 1j], [2.]], np.complex64)
+    dense = np.diag([2., 3.]) + u @ u.conj().T
+    found = tf.linalg.LinearOperatorLowRankUpdate(base, u).log_abs_determinant()
+    assert found.dtype == tf.complex64
+    np.testing.assert_allclose(sess.run(found), np.log(np.abs(np.linalg.det(dense))), rtol=1e-4)

@@ -179,3 +179,27 @@ def test_a_variable_takes_another_shape_where_none_is_checked():
         assert sess.run(read).tolist() == []
         for expected in ([b"a"], [b"a", b"a"]):
             assert sess.run(grow).tolist() == expected and sess.run(read).tolist() == expected
+
+
+def test_messages_give_variables_back_in_the_graph_that_has_them():
+    with tf.Graph().as_default():
+        for resource in (False, True):
+            v = tf.Variable(2., use_resource=resource)
+            w = tf.Variable.from_proto(v.to_proto())
+            assert (w.name, w.dtype, w.trainable) == (v.name, v.dtype, True)
+            with tf.Session() as sess:
+                sess.run(v.initializer)
+                assert sess.run(w + 1.) == 3.
+                assert sess.run(w.assign_add(1.)) == 3.
+
+
+def test_updates_without_a_read_are_operations():
+    with tf.Graph().as_default():
+        for resource in (False, True):
+            v = tf.Variable(1., use_resource=resource)
+            update = v.assign_add(2., read_value=False)
+            assert isinstance(update, tf.Operation) and update.type.startswith("AssignAdd")
+            with tf.Session() as sess:
+                sess.run(v.initializer)
+                sess.run(update)
+                assert sess.run(v) == 3.

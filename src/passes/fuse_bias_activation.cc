@@ -57,6 +57,13 @@ bool is_inference_norm(const IrNode& node, int value) {
   return training && !std::get<bool>(*training) && node.types[0] == DType::Float32;
 }
 
+// A convolution whose filter is for fewer channels than the image has is one of groups of them.
+bool has_groups(const Ir& ir, const IrNode& node) {
+  if (!node.op->def->winograd) return false;
+  const Shape &image = ir.shape(node.inputs[0]), &filter = ir.shape(node.inputs[1]);
+  return image.rank() == 4 && filter.rank() == 4 && image[channels_last(node) ? 3 : 1] != filter[2];
+}
+
 bool is_activation(const IrNode& node) {
   const ElementwiseBody& body = node.op->def->elementwise;
   return body == UnaryFn::Relu || body == UnaryFn::Relu6;
@@ -249,7 +256,7 @@ void fuse_bias_activation(Ir& ir, PassContext& context) {
   for (int id : ir.topological_order()) {
     const IrNode& node = ir[id];
     if (node.dead || node.is_feed() || node.is_constant() || !is_float(node)) continue;
-    if (!node.op->def->fused.empty()) fuser.fuse(id, node.op->def->fused);
+    if (!node.op->def->fused.empty() && !has_groups(ir, node)) fuser.fuse(id, node.op->def->fused);
   }
 }
 

@@ -113,6 +113,12 @@ TEST_F(FuseEpilogue, ChannelsMayComeFirst) {
   EXPECT_EQ(check(nn::relu(norm(y, "NCHW"))), (Names{"Transpose", "_FusedConv2D"}));
 }
 
+TEST_F(FuseEpilogue, LeavesConvolutionsOfGroupsOfChannelsAlone) {
+  Output y = nn::conv2d(x, constant({3, 3, 3, 20}, 3), {.padding = "SAME"});
+  const Names names = check(nn::relu(norm(y)));
+  EXPECT_EQ(std::count(names.begin(), names.end(), "Conv2D"), 1);
+}
+
 // The next values of the normalisation's vectors count, not those of the first run.
 TEST_F(FuseEpilogue, FollowsVariablesThatChange) {
   Variable scale = g.variable("scale", filled(1));

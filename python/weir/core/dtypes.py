@@ -106,12 +106,16 @@ class DType:
     @property
     def min(self):
         self._need_limits("minimum")
+        if self.base_dtype._name == "bfloat16":
+            return float.fromhex("-0x1.FEp127")
         info = _numpy().finfo if self.is_floating else _numpy().iinfo
         return info(self.as_numpy_dtype).min
 
     @property
     def max(self):
         self._need_limits("maximum")
+        if self.base_dtype._name == "bfloat16":
+            return float.fromhex("0x1.FEp127")
         info = _numpy().finfo if self.is_floating else _numpy().iinfo
         return info(self.as_numpy_dtype).max
 

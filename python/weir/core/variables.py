@@ -118,7 +118,7 @@ class Variable(_weir.Variable):
         proto.initializer_name = strip(self.initializer.name)
         proto.snapshot_name = strip(self._value.name)
         proto.is_resource = self._is_resource
-        proto.trainable = self in self.graph.get_collection(GraphKeys.TRAINABLE_VARIABLES)
+        proto.trainable = self.trainable
         return proto
 
     class SaveSliceInfo:
@@ -182,7 +182,8 @@ class Variable(_weir.Variable):
 
     @property
     def trainable(self):
-        return self in self.graph.get_collection(GraphKeys.TRAINABLE_VARIABLES)
+        return any(v is self or getattr(v, "_handle", None) is self._handle
+                   for v in self.graph.get_collection(GraphKeys.TRAINABLE_VARIABLES))
 
     @property
     def constraint(self):
@@ -224,6 +225,10 @@ class Variable(_weir.Variable):
         """The rows at ``indices``."""
         return array_ops.gather(self, indices, name=name)
 
+    def gather_nd(self, indices, name=None):
+        """What stands at ``indices``, whose last dimension counts along the first ones of the variable."""
+        return array_ops.gather_nd(self, indices, name=name)
+
     def eval(self, session=None):
         return _session_for(self.graph, session, "evaluate variable", "eval(session=sess)").run(self)
 
@@ -233,13 +238,21 @@ class Variable(_weir.Variable):
         session.run(self.initializer, {self.initializer.inputs[1]: value})
 
     def assign(self, value, use_locking=False, name=None, read_value=True):
-        return _weir.assign(self, value, True, use_locking, name)
+        return self._updated(_weir.assign(self, value, True, use_locking, name), read_value)
 
     def assign_add(self, delta, use_locking=False, name=None, read_value=True):
-        return _weir.assign_add(self, delta, use_locking, name)
+        return self._updated(_weir.assign_add(self, delta, use_locking, name), read_value)
 
     def assign_sub(self, delta, use_locking=False, name=None, read_value=True):
-        return _weir.assign_sub(self, delta, use_locking, name)
+        return self._updated(_weir.assign_sub(self, delta, use_locking, name), read_value)
+
+    def _updated(self, value, read_value):
+        """What an update gives: the new value, or the operation that sets it."""
+        if read_value:
+            return value
+        if not self._is_resource:
+            return value.op
+        return next(op for op in value.op.control_inputs if self._handle in op.inputs)
 
     def scatter_add(self, sparse_delta, use_locking=False, name=None):
         return _weir.scatter_add(self, sparse_delta.indices, sparse_delta.values, use_locking, name)

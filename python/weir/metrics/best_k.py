@@ -145,7 +145,7 @@ def _averaged_precision(labels, best, sparse, weights, metrics_collections, upda
     if sparse:
         relevant = _math.reduce_sum(_math.cast(_firsts(labels), _INT64), -1)
     else:
-        relevant = _math.reduce_sum(_array.ones_like(labels), -1)
+        relevant = _math.reduce_sum(_math.cast(_math.greater_equal(labels, 0), _INT64), -1)
     k = _math.cast(_array.shape(best)[-1], _INT64)
     average = _math.divide(total, _math.cast(_math.minimum(relevant, k), _DOUBLE), name="average_precision")
     if weights is None:

@@ -206,8 +206,12 @@ class Identity(Initializer):
     def __call__(self, shape, dtype=None, partition_info=None):
         if len(shape) != 2:
             raise ValueError("Identity matrix initializer can only be used for 2D matrices.")
-        return array_ops.constant(dtypes._numpy().eye(*[int(s) for s in shape]) * self.gain,
-                                  self.dtype if dtype is None else dtype)
+        whole, offset = [int(s) for s in shape], [0, 0]
+        if partition_info is not None:  # a part of a matrix with ones on its diagonal
+            whole, offset = [int(s) for s in partition_info.full_shape], [int(o) for o in partition_info.var_offset]
+        matrix = dtypes._numpy().eye(*whole) * self.gain
+        part = tuple(slice(first, first + int(size)) for first, size in zip(offset, shape))
+        return array_ops.constant(matrix[part], self.dtype if dtype is None else dtype)
 
 
 zeros_initializer, ones_initializer, constant_initializer = Zeros, Ones, Constant

@@ -10,7 +10,7 @@ from weir.ops import array_ops, math_ops, simple
 
 simple.install(globals(), {
     "lu": "Lu",
-    "sqrtm": "MatrixSquareRoot",
+    "matrix_square_root": "MatrixSquareRoot",
     "logm": "MatrixLogarithm",
     "qr": "Qr",
     "expm": "MatrixExponential",

@@ -2,7 +2,7 @@
 
 from weir.core import dtypes
 from weir.core.graph import convert_to_tensor, name_scope
-from weir.core.tensor_shape import TensorShape
+from weir.core.tensor_shape import Dimension, TensorShape
 from weir.ops import array_ops, check_ops, linalg_ops, math_ops
 
 
@@ -53,10 +53,12 @@ class LinearOperator:
 
     @property
     def is_square(self):
-        rows, columns = self.range_dimension.value, self.domain_dimension.value
+        shape = self.shape
+        rows, columns = (None, None) if shape.ndims is None else (shape.dims[-2].value, shape.dims[-1].value)
         known = None if rows is None or columns is None else rows == columns
         if known is not None and self._is_square_set is not None and known != self._is_square_set:
-            raise ValueError(f"User set is_square hint to {self._is_square_set}, but the operator's shape is {self.shape}.")
+            raise ValueError(f"User set is_square hint to {self._is_square_set}, but the operator was "
+                             f"{'square' if known else 'not square'}: its shape is {self.shape}.")
         return self._is_square_set if known is None else known
 
     # Shapes.
@@ -78,8 +80,12 @@ class LinearOperator:
 
     batch_shape = property(lambda self: self.shape[:-2])
     tensor_rank = property(lambda self: self.shape.ndims)
-    range_dimension = property(lambda self: self.shape[-2:][0])
-    domain_dimension = property(lambda self: self.shape[-1])
+    range_dimension = property(lambda self: self._size(-2))
+    domain_dimension = property(lambda self: self._size(-1))
+
+    def _size(self, place):
+        shape = self.shape
+        return Dimension(None) if shape.ndims is None else shape.dims[place]
 
     def batch_shape_tensor(self, name="batch_shape_tensor"):
         return self.shape_tensor(name)[:-2]
@@ -150,7 +156,11 @@ class LinearOperator:
     def matmul(self, x, adjoint=False, adjoint_arg=False, name="matmul"):
         if isinstance(x, LinearOperator):
             left, right = self.adjoint() if adjoint else self, x.adjoint() if adjoint_arg else x
-            return _kind("Composition")([left, right])
+            if right.range_dimension.value is not None and left.domain_dimension.value is not None and \
+                    left.domain_dimension.value != right.range_dimension.value:
+                raise ValueError(f"Operators are incompatible. Expected `x` to have dimension {left.domain_dimension} but got "
+                                 f"{right.range_dimension}.")
+            return left._times_operator(right)
         with name_scope(None, name, [x]):
             x = self._operand(x, "x")
             x = _adjoint(x) if adjoint_arg else x
@@ -161,6 +171,13 @@ class LinearOperator:
     def __matmul__(self, other):
         return self.matmul(other)
 
+    def _times_operator(self, other):
+        if isinstance(other, _kind("Identity")):
+            return self
+        if isinstance(other, _kind("Zeros")) and self.is_square and other.is_square:
+            return other
+        return _kind("Composition")([self, other])
+
     def matvec(self, x, adjoint=False, name="matvec"):
         with name_scope(None, name, [x]):
             return array_ops.squeeze(self.matmul(array_ops.expand_dims(self._operand(x, "x"), -1), adjoint=adjoint), axis=[-1])
@@ -170,6 +187,13 @@ class LinearOperator:
             raise NotImplementedError("Exact solve not implemented for an operator that is expected to be singular.")
         if self.is_square is False:
             raise NotImplementedError("Exact solve not implemented for an operator that is expected to not be square.")
+        if isinstance(rhs, LinearOperator):
+            left, right = self.adjoint() if adjoint else self, rhs.adjoint() if adjoint_arg else rhs
+            if right.range_dimension.value is not None and left.domain_dimension.value is not None and \
+                    left.domain_dimension.value != right.range_dimension.value:
+                raise ValueError(f"Operators are incompatible. Expected `rhs` to have dimension {left.domain_dimension} but got "
+                                 f"{right.range_dimension}.")
+            return left.inverse()._times_operator(right)
         with name_scope(None, name, [rhs]):
             rhs = self._operand(rhs, "rhs")
             return self._solve(_adjoint(rhs) if adjoint_arg else rhs, adjoint=adjoint)
@@ -190,7 +214,8 @@ class LinearOperator:
     def log_abs_determinant(self, name="log_abs_det"):
         self._require_square("Determinant")
         with name_scope(None, name, self._graph_parents):
-            return self._log_abs_determinant()
+            result = self._log_abs_determinant()
+            return result if result.dtype == self.dtype else math_ops.cast(result, self.dtype)
 
     def to_dense(self, name="to_dense"):
         with name_scope(None, name, self._graph_parents):

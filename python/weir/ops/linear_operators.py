@@ -6,6 +6,15 @@ from weir.core.graph import convert_to_tensor
 from weir.core.tensor_shape import TensorShape
 from weir.ops import array_ops, check_ops, linalg_ops, math_ops
 from weir.ops.linear_operator import _KINDS, LinearOperator, _adjoint, _with_common_batch
+from weir.ops.composed_operators import (LinearOperatorBlockDiag, LinearOperatorComposition,  # noqa: F401: asked for here
+                                         LinearOperatorKronecker)
+
+
+def _to_complex(x):
+    """A tensor in the complex type of its precision."""
+    if x.dtype.base_dtype.is_complex:
+        return x
+    return math_ops.cast(x, dtypes.complex128 if x.dtype.base_dtype == dtypes.float64 else dtypes.complex64)
 
 
 def _conj_if(x, adjoint):
@@ -15,7 +24,8 @@ def _conj_if(x, adjoint):
 class LinearOperatorFullMatrix(LinearOperator):
     def __init__(self, matrix, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None, name="LinearOperatorFullMatrix"):
         self._matrix = convert_to_tensor(matrix, name="matrix")
-        self._matrix.shape.with_rank_at_least(2)
+        if self._matrix.shape.ndims is not None and self._matrix.shape.ndims < 2:
+            raise ValueError("Argument matrix must have at least 2 dimensions. Found: %s" % self._matrix)
         super().__init__(self._matrix.dtype, [self._matrix], is_non_singular, is_self_adjoint, is_positive_definite, is_square, name)
 
     def _to_dense(self):
@@ -26,7 +36,10 @@ class LinearOperatorLowerTriangular(LinearOperator):
     def __init__(self, tril, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None, name="LinearOperatorLowerTriangular"):
         if is_square is False:
             raise ValueError("Only square lower triangular operators supported at this time.")
-        self._tril = array_ops.matrix_band_part(convert_to_tensor(tril, name="tril"), -1, 0)
+        tril = convert_to_tensor(tril, name="tril")
+        if tril.shape.ndims is not None and tril.shape.ndims < 2:
+            raise ValueError("Argument tril must have at least 2 dimensions. Found: %s" % tril)
+        self._tril = array_ops.matrix_band_part(tril, -1, 0)
         super().__init__(self._tril.dtype, [self._tril], is_non_singular, is_self_adjoint, is_positive_definite, True, name)
 
     def _to_dense(self):
@@ -49,10 +62,20 @@ class LinearOperatorLowerTriangular(LinearOperator):
         return check_ops.assert_positive(math_ops.abs(self.diag_part()), message="Singular operator: Diagonal contained zero values.")
 
 
+def _hints_of_product(left, right):
+    """Of diagonal matrices: they commute."""
+    both = {hint: True if getattr(left, hint) and getattr(right, hint) else None
+            for hint in ("is_non_singular", "is_self_adjoint", "is_positive_definite")}
+    if not both["is_self_adjoint"]:
+        both["is_positive_definite"] = None
+    return both
+
+
 class LinearOperatorDiag(LinearOperator):
     def __init__(self, diag, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None, name="LinearOperatorDiag"):
         self._diag = convert_to_tensor(diag, name="diag")
-        self._diag.shape.with_rank_at_least(1)
+        if self._diag.shape.ndims == 0:
+            raise ValueError("Argument diag must have at least 1 dimension. Found: %s" % self._diag)
         if not self._diag.dtype.is_complex:
             if is_self_adjoint is False:
                 raise ValueError("A real diagonal operator is always self adjoint.")
@@ -95,13 +118,24 @@ class LinearOperatorDiag(LinearOperator):
         return check_ops.assert_positive(math_ops.abs(self._diag), message="Singular operator:  Diagonal contained zero values.")
 
     def _assert_positive_definite(self):
-        return check_ops.assert_positive(math_ops.real(self._diag), message="Matrix was not positive definite.")
+        return check_ops.assert_positive(math_ops.real(self._diag), message="The diagonal holds non-positive real parts: the "
+                                         "operator is not positive definite.")
+
+    def _assert_self_adjoint(self):
+        imaginary = math_ops.imag(self._diag) if self.dtype.is_complex else array_ops.zeros_like(self._diag)
+        return check_ops.assert_equal(imaginary, array_ops.zeros_like(imaginary), message="The diagonal holds imaginary parts "
+                                      "that are not zero: the operator is not self-adjoint.")
 
     def _inverse_operator(self):
         return LinearOperatorDiag(1.0 / self._diag, self.is_non_singular, self.is_self_adjoint, self.is_positive_definite, True)
 
     def _cholesky_operator(self):
         return LinearOperatorDiag(math_ops.sqrt(self._diag), is_positive_definite=True)
+
+    def _times_operator(self, other):
+        if not isinstance(other, LinearOperatorDiag):
+            return super()._times_operator(other)
+        return LinearOperatorDiag(self._diag * other._diag, **_hints_of_product(self, other))
 
 
 class LinearOperatorScaledIdentity(LinearOperatorDiag):
@@ -138,6 +172,9 @@ class LinearOperatorIdentity(LinearOperatorDiag):
 
     _cholesky_operator = _inverse_operator
 
+    def _times_operator(self, other):
+        return other
+
 
 class LinearOperatorZeros(LinearOperator):
     def __init__(self, num_rows, num_columns=None, batch_shape=None, dtype=None, is_non_singular=False, is_self_adjoint=True, is_positive_definite=False,
@@ -152,59 +189,14 @@ class LinearOperatorZeros(LinearOperator):
     def _to_dense(self):
         return self._zeros
 
+    def _times_operator(self, other):
+        return self if self.is_square and other.is_square else super()._times_operator(other)
+
     def _log_abs_determinant(self):
         return math_ops.log(math_ops.abs(self.determinant()))
 
     def _determinant(self):
         return array_ops.zeros(self.batch_shape_tensor(), self.dtype)
-
-
-class LinearOperatorComposition(LinearOperator):
-    """One after the other, the last one first."""
-
-    def __init__(self, operators, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None, name=None):
-        self._operators = list(operators)
-        if not self._operators:
-            raise ValueError("Expected a non-empty list of operators. Found: %s" % operators)
-        if any(op.dtype != self._operators[0].dtype for op in self._operators):
-            raise TypeError("Expected all operators to have the same dtype.")
-        if is_non_singular is None and all(op.is_non_singular for op in self._operators):
-            is_non_singular = True
-        super().__init__(self._operators[0].dtype, [p for op in self._operators for p in op.graph_parents], is_non_singular, is_self_adjoint,
-                         is_positive_definite, is_square, name or "_o_".join(op.name for op in self._operators))
-
-    operators = property(lambda self: self._operators)
-
-    def _shape(self):
-        batch = self._operators[0].batch_shape
-        for op in self._operators[1:]:
-            batch = array_ops.broadcast_static_shape(batch, op.batch_shape)
-        return batch.concatenate(TensorShape([self._operators[0].range_dimension, self._operators[-1].domain_dimension]))
-
-    def _matmul(self, x, adjoint=False):
-        for op in self._operators if adjoint else reversed(self._operators):
-            x = op.matmul(x, adjoint=adjoint)
-        return x
-
-    def _solve(self, rhs, adjoint=False):
-        for op in reversed(self._operators) if adjoint else self._operators:
-            rhs = op.solve(rhs, adjoint=adjoint)
-        return rhs
-
-    def _to_dense(self):
-        dense = self._operators[-1].to_dense()
-        for op in reversed(self._operators[:-1]):
-            dense = op.matmul(dense)
-        return dense
-
-    def _determinant(self):
-        result = self._operators[0].determinant()
-        for op in self._operators[1:]:
-            result *= op.determinant()
-        return result
-
-    def _log_abs_determinant(self):
-        return sum((op.log_abs_determinant() for op in self._operators[1:]), self._operators[0].log_abs_determinant())
 
 
 class LinearOperatorAdjoint(LinearOperator):
@@ -271,89 +263,13 @@ class LinearOperatorInversion(LinearOperator):
         return -self._operator.log_abs_determinant()
 
 
-class LinearOperatorBlockDiag(LinearOperator):
-    """One below and beside the other."""
-
-    def __init__(self, operators, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=True, name=None):
-        self._operators = list(operators)
-        if not self._operators:
-            raise ValueError("Expected a non-empty list of operators. Found: %s" % operators)
-        super().__init__(self._operators[0].dtype, [p for op in self._operators for p in op.graph_parents], is_non_singular, is_self_adjoint,
-                         is_positive_definite, is_square, name or "_ds_".join(op.name for op in self._operators))
-
-    operators = property(lambda self: self._operators)
-
-    def _parts(self, x, adjoint=False):
-        sizes = [op.range_dimension_tensor() if adjoint else op.domain_dimension_tensor() for op in self._operators]
-        return array_ops.split(x, array_ops.stack(sizes), axis=-2, num=len(sizes)) if len(sizes) > 1 else [x]
-
-    def _matmul(self, x, adjoint=False):
-        return _joined([op.matmul(part, adjoint=adjoint) for op, part in zip(self._operators, self._parts(x, adjoint))])
-
-    def _solve(self, rhs, adjoint=False):
-        return _joined([op.solve(part, adjoint=adjoint) for op, part in zip(self._operators, self._parts(rhs, not adjoint))])
-
-    def _shape(self):
-        sizes = [[getattr(op, which).value for op in self._operators] for which in ("range_dimension", "domain_dimension")]
-        batch = self._operators[0].batch_shape
-        for op in self._operators[1:]:
-            batch = array_ops.broadcast_static_shape(batch, op.batch_shape)
-        return batch.concatenate(TensorShape([None if None in side else sum(side) for side in sizes]))
-
-    def _shape_tensor(self):
-        batch = self._operators[0].batch_shape_tensor()
-        for op in self._operators[1:]:
-            batch = array_ops.broadcast_dynamic_shape(batch, op.batch_shape_tensor())
-        ends = [math_ops.add_n([op.range_dimension_tensor() for op in self._operators]), math_ops.add_n([op.domain_dimension_tensor() for op in self._operators])]
-        return array_ops.concat([batch, array_ops.stack(ends)], 0)
-
-    def _determinant(self):
-        result = self._operators[0].determinant()
-        for op in self._operators[1:]:
-            result *= op.determinant()
-        return result
-
-    def _log_abs_determinant(self):
-        return sum((op.log_abs_determinant() for op in self._operators[1:]), self._operators[0].log_abs_determinant())
-
-
-def _joined(parts):
-    """Rows of parts, one below the other, with the batch dimensions of all of them."""
-    if len(parts) == 1:
-        return parts[0]
-    batch = array_ops.shape(parts[0])[:-2]
-    for part in parts[1:]:
-        batch = array_ops.broadcast_dynamic_shape(batch, array_ops.shape(part)[:-2])
-    return array_ops.concat([array_ops.broadcast_to(part, array_ops.concat([batch, array_ops.shape(part)[-2:]], 0)) for part in parts], -2)
-
-
-class LinearOperatorKronecker(LinearOperator):
-    """Each element of the first times all of the next."""
-
-    def __init__(self, operators, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None, name=None):
-        self._operators = list(operators)
-        if not self._operators:
-            raise ValueError("Expected a list of >=1 operators. Found: %s" % operators)
-        super().__init__(self._operators[0].dtype, [p for op in self._operators for p in op.graph_parents], is_non_singular, is_self_adjoint,
-                         is_positive_definite, is_square, name or "_x_".join(op.name for op in self._operators))
-
-    operators = property(lambda self: self._operators)
-
-    def _to_dense(self):
-        result = self._operators[0].to_dense()
-        for op in self._operators[1:]:
-            a, b = _with_common_batch(result, op.to_dense())
-            sizes_a, sizes_b = array_ops.shape(a), array_ops.shape(b)
-            grid = array_ops.expand_dims(array_ops.expand_dims(a, -1), -3) * array_ops.expand_dims(array_ops.expand_dims(b, -2), -4)
-            result = array_ops.reshape(grid, array_ops.concat([sizes_a[:-2], sizes_a[-2:] * sizes_b[-2:]], 0))
-        return result
-
-
 class LinearOperatorHouseholder(LinearOperator):
     """The reflection across the plane that is orthogonal to an axis."""
 
     def __init__(self, reflection_axis, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None, name="LinearOperatorHouseholder"):
         self._axis = convert_to_tensor(reflection_axis, name="reflection_axis")
+        if self._axis.shape.ndims == 0:
+            raise ValueError("Argument reflection_axis must have at least 1 dimension.")
         if is_positive_definite or is_self_adjoint is False or is_non_singular is False or is_square is False:
             raise ValueError("A Householder operator is always square, self adjoint, non-singular and not positive definite.")
         super().__init__(self._axis.dtype, [self._axis], True, True, is_positive_definite, True, name)
@@ -362,6 +278,14 @@ class LinearOperatorHouseholder(LinearOperator):
 
     def _shape(self):
         return self._axis.shape.concatenate(self._axis.shape[-1:])
+
+    def _shape_tensor(self):
+        sizes = array_ops.shape(self._axis)
+        return array_ops.concat([sizes, sizes[-1:]], 0)
+
+    def _to_dense(self):
+        sizes = self.shape_tensor()
+        return self._matmul(math_ops.eye(sizes[-1], batch_shape=sizes[:-2], dtype=self.dtype))
 
     def _matmul(self, x, adjoint=False):
         length = math_ops.sqrt(math_ops.reduce_sum(self._axis * math_ops.conj(self._axis), axis=-1, keepdims=True))
@@ -451,12 +375,12 @@ class LinearOperatorLowRankUpdate(LinearOperator):
     def _log_abs_determinant(self):
         if self._use_cholesky:
             diagonal = array_ops.matrix_diag_part(math_ops.cholesky(self._capacitance()))
-            of_capacitance = 2 * math_ops.reduce_sum(math_ops.log(math_ops.real(diagonal)), axis=-1)
-            of_capacitance = math_ops.cast(of_capacitance, self.dtype)
+            result = 2 * math_ops.reduce_sum(math_ops.log(math_ops.real(diagonal)), axis=-1)
         else:
-            of_capacitance = math_ops.log(math_ops.abs(math_ops.matrix_determinant(self._capacitance())))
-        result = self._base.log_abs_determinant() + of_capacitance
-        return result if self._diag is None else result + math_ops.reduce_sum(math_ops.log(math_ops.abs(self._diag)), axis=-1)
+            result = math_ops.log(math_ops.abs(math_ops.matrix_determinant(self._capacitance())))
+        if self._diag is not None:
+            result += math_ops.reduce_sum(math_ops.log(math_ops.abs(self._diag)), axis=-1)
+        return self._base.log_abs_determinant() + math_ops.cast(result, self.dtype)
 
 
 class LinearOperatorToeplitz(LinearOperator):
@@ -486,7 +410,8 @@ class LinearOperatorCirculant(LinearOperator):
     def __init__(self, spectrum, input_output_dtype=dtypes.complex64, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=True,
                  name=None):
         self._spectrum = convert_to_tensor(spectrum, name="spectrum")
-        self._spectrum.shape.with_rank_at_least(self._depth)
+        if self._spectrum.shape.ndims is not None and self._spectrum.shape.ndims < self._depth:
+            raise ValueError(f"Argument spectrum must have at least {self._depth} dimensions. Found: {self._spectrum}")
         if not self._spectrum.dtype.is_complex:
             if is_self_adjoint is False:
                 raise ValueError("A real spectrum always corresponds to a self-adjoint operator.")
@@ -526,6 +451,13 @@ class LinearOperatorCirculant(LinearOperator):
     def _solve(self, rhs, adjoint=False):
         return self._through_spectrum(rhs, lambda s, v: v / _conj_if(s, adjoint))
 
+    def _assert_non_singular(self):
+        return check_ops.assert_positive(math_ops.abs(self._spectrum), message="Singular operator: Spectrum contained zero values.")
+
+    def _assert_positive_definite(self):
+        return check_ops.assert_positive(math_ops.real(self._spectrum), message="Not positive definite: Real part of spectrum was "
+                                         "not all positive.")
+
     def convolution_kernel(self, name="convolution_kernel"):
         back = {1: signal.ifft, 2: signal.ifft2d, 3: signal.ifft3d}[self._depth]
         return math_ops.cast(back(math_ops.cast(self._spectrum, self._complex)), self.dtype)
@@ -548,4 +480,5 @@ class LinearOperatorCirculant3D(LinearOperatorCirculant):
     _depth = 3
 
 
-_KINDS.update(Adjoint=LinearOperatorAdjoint, Composition=LinearOperatorComposition, Inversion=LinearOperatorInversion, LowerTriangular=LinearOperatorLowerTriangular)
+_KINDS.update(Adjoint=LinearOperatorAdjoint, Identity=LinearOperatorIdentity,
+              Inversion=LinearOperatorInversion, LowerTriangular=LinearOperatorLowerTriangular, Zeros=LinearOperatorZeros)

@@ -407,8 +407,12 @@ def multiply_no_nan(x, y, name=None):
 
 
 def reduce_euclidean_norm(input_tensor, axis=None, keepdims=False, name=None):
-    with name_scope(name, "EuclideanNorm", [input_tensor]):
-        return sqrt(reduce_sum(square(input_tensor), axis, keepdims=keepdims))  # noqa: F821
+    x = convert_to_tensor(input_tensor)
+    if not (x.dtype.is_complex or x.dtype.is_integer):
+        with name_scope(name, "EuclideanNorm", [x]):
+            return sqrt(reduce_sum(square(x), axis, keepdims=keepdims))  # noqa: F821
+    axis = range(array_ops.rank(x)) if axis is None else axis
+    return apply("EuclideanNorm", (x, axis), {"keep_dims": bool(keepdims)}, name)
 
 
 def polyval(coeffs, x, name=None):

@@ -124,11 +124,11 @@ constexpr std::string_view text_of(BinaryFn fn) {
     case BinaryFn::SigmoidGrad:
       return "{b} * {a} * (1 - {a})";
     case BinaryFn::SqrtGrad:
-      return "{b} * ({T})0.5 / {a}";
+      return "({b} == 0 ? 0 : {b} * ({T})0.5 / {a})";
     case BinaryFn::RsqrtGrad:
-      return "{b} * ({T})-0.5 * {a} * {a} * {a}";
+      return "({b} == 0 ? 0 : {b} * ({T})-0.5 * {a} * {a} * {a})";
     case BinaryFn::ReciprocalGrad:
-      return "-{b} * {a} * {a}";
+      return "({b} == 0 ? 0 : -{b} * {a} * {a})";
     case BinaryFn::ReluGrad:
       return "({b} > 0 ? {a} : 0)";
     case BinaryFn::Relu6Grad:

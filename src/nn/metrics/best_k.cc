@@ -104,10 +104,10 @@ Metric average_precision_at_k(const Output& labels, const Output& predictions, i
   const Output best = cast(nn::top_k(predictions, k).indices, int64);
   Output right = rows(labels, best);
   const Output classes = cast(subscript(shape(predictions), {-1}), int64);
+  const Output relevant = reduce_sum(cast(greater_equal(right, int64_t{0}), int64), {.axes = {-1}});
   right = where(logical_and(greater_equal(right, int64_t{0}), less(right, classes)), right, nothings(right));
   const Output found = cast(common(right, best).first, float64);
   const Output precisions = cumsum(found, -1) / cumsum(ones_like(found), -1);
-  const Output relevant = reduce_sum(ones_like(right), {.axes = {-1}});
   const Output most_of_row = minimum(relevant, cast(subscript(shape(best), {-1}), int64));
   Output average =
       divide(reduce_sum(precisions * found, {.axes = {-1}}), cast(most_of_row, float64), "average_precision");

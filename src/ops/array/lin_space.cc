@@ -21,6 +21,7 @@ struct Cpu {
     const Wide<T> start = c.scalar<T>(0), stop = c.scalar<T>(1);
     const Wide<T> step = n > 1 ? (stop - start) / static_cast<Wide<T>>(n - 1) : 0;
     for (int64_t i = 0; i < n; ++i) c.output<T>()[i] = static_cast<T>(start + step * static_cast<Wide<T>>(i));
+    if (n > 1) c.output<T>()[n - 1] = static_cast<T>(stop);  // exactly, whatever the steps add up to
   }
 };
 

@@ -148,5 +148,26 @@ TEST(ResourceGather, ReadsRowsAndHasASparseGradient) {
       Code::InvalidArgument, "not in [0, 3)");
 }
 
+TEST(ResourceGather, GathersInBatches) {
+  Graph g;
+  Variable w = g.variable("w", {{{1.f, 2.f}, {3.f, 4.f}}, {{5.f, 6.f}, {7.f, 8.f}}}, {.use_resource = true});
+  Output ids = g.constant(Tensor(std::vector<int32_t>{1, 0, 1, 0, 0, 0}).reshaped({2, 3}));
+  auto gathered = [&](int64_t batch_dims) {
+    return NodeBuilder("ResourceGather")
+        .input(w.handle())
+        .input(ids)
+        .attr("dtype", float32)
+        .attr("batch_dims", batch_dims)
+        .output();
+  };
+  Output rows = gathered(1);
+  EXPECT_EQ(rows.shape(), (Shape{2, 3, 2}));
+  Session session(g);
+  session.run(g.global_variables_initializer());
+  expect_near(session.run(rows), Tensor::from<float>({3, 4, 1, 2, 3, 4, 5, 6, 5, 6, 5, 6}, {2, 3, 2}), 0);
+  expect_error([&] { gathered(2); }, Code::InvalidArgument, "dimension 1 of the variable and the indices differ");
+  expect_error([&] { gathered(-1); }, Code::InvalidArgument, "batch_dims is -1");
+}
+
 }  // namespace
 }  // namespace weir

@@ -9,7 +9,7 @@ struct ReciprocalGrad {
   static constexpr auto kTile = cpu::BinaryFn::ReciprocalGrad;
   template <class T>
   T operator()(T y, T dy) const {
-    return -dy * conjugate(y) * conjugate(y);
+    return dy == T(0) ? T(0) : -dy * conjugate(y) * conjugate(y);
   }
 };
 

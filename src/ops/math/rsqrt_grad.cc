@@ -9,7 +9,7 @@ struct RsqrtGrad {
   static constexpr auto kTile = cpu::BinaryFn::RsqrtGrad;
   template <class T>
   T operator()(T y, T dy) const {
-    return T(-0.5) * dy * conjugate(y) * conjugate(y) * conjugate(y);
+    return dy == T(0) ? T(0) : T(-0.5) * dy * conjugate(y) * conjugate(y) * conjugate(y);
   }
 };
 

@@ -9,7 +9,7 @@ struct SqrtGrad {
   static constexpr auto kTile = cpu::BinaryFn::SqrtGrad;
   template <class T>
   T operator()(T y, T dy) const {
-    return T(0.5) * dy / conjugate(y);
+    return dy == T(0) ? T(0) : T(0.5) * dy / conjugate(y);
   }
 };
 

@@ -10,7 +10,9 @@
 namespace weir::ops {
 namespace {
 
-void infer(InferContext& c) { c.set_output(0, conv_geometry(c.input(0), c.input(1), c.attrs()).output()); }
+void infer(InferContext& c) {
+  c.set_output(0, conv_geometry(c.input(0), c.input(1), c.attrs(), ConvGroups::Allowed).output());
+}
 
 void gradient(GradContext& c) {
   Output x = c.input(0), filter = c.input(1), dy = c.output_grad();
@@ -33,7 +35,8 @@ ConvState prepare_fused(PrepareContext& c) {
 }
 
 void infer_fused(InferContext& c) {
-  const ConvGeometry g = conv_geometry(c.input(0), c.input(1), c.attrs());
+  const ConvGeometry g = conv_geometry(c.input(0), c.input(1), c.attrs(), ConvGroups::Allowed);
+  if (g.groups != 1) throw error(Code::Unimplemented, "nothing is fused into convolutions of groups of channels");
   const Epilogue epilogue = parse_epilogue(c.attrs());
   if (epilogue.side && g.layout.channels != 3) throw error(Code::Unimplemented, "Add can be fused for NHWC only");
   Shape result = g.output();
@@ -56,7 +59,12 @@ struct Cpu {
       epilogue = bind_epilogue<T>(c, s.epilogue, 2, g.out_channels, s.epsilon, scratch);
     }
     operands.to_image(c.output<T>(), g.height.out, g.width.out, g.out_channels, s.output_at,
-                      [&](auto* y) { cpu::conv_forward(c.pool(), s.params, x, filter, epilogue, y, c.scratch()); });
+                      [&](auto* y) {
+                        operands.for_groups([&](int64_t in, int64_t weights, int64_t out) {
+                          cpu::conv_forward(c.pool(), s.params, x + in, filter + weights, epilogue, y + out,
+                                            c.scratch());
+                        });
+                      });
   }
 };
 

@@ -13,13 +13,15 @@ namespace {
 
 void infer(InferContext& c) {
   const Shape sizes = shape_argument(c, 1);
-  const ConvGeometry g = conv_geometry(c.input(0), sizes, c.attrs());
+  const ConvGeometry g = conv_geometry(c.input(0), sizes, c.attrs(), ConvGroups::Allowed);
   if (!g.output().compatible(c.input(2))) {
     throw invalid_argument("a convolution of {} with {} gives {}; the gradient has shape {}", c.input(0).str(),
                            sizes.str(), g.output().str(), c.input(2).str());
   }
   Shape filter = g.filter();
   if (filter[3] == kUnknown && c.input(2).has_rank()) filter.set_dim(3, c.input(2)[g.layout.channels]);
+  // The image does not tell how many groups of channels there are.
+  if (!sizes.has_rank() || sizes[2] == kUnknown) filter.set_dim(2, kUnknown);
   c.set_output(0, std::move(filter));
 }
 
@@ -39,7 +41,11 @@ struct Cpu {
     const auto* x = operands.input(c.input<T>(0));
     const auto* dy = operands.output_grad(c.input<T>(2));
     operands.to_filter(c.output<T>(),
-                       [&](auto* df) { cpu::conv_backward_filter(c.pool(), s.params, x, dy, df, c.scratch()); });
+                       [&](auto* df) {
+                         operands.for_groups([&](int64_t in, int64_t weights, int64_t out) {
+                           cpu::conv_backward_filter(c.pool(), s.params, x + in, dy + out, df + weights, c.scratch());
+                         });
+                       });
   }
 };
 

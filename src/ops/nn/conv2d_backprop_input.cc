@@ -13,7 +13,7 @@ namespace {
 
 void infer(InferContext& c) {
   const Shape sizes = shape_argument(c, 0);
-  const ConvGeometry g = conv_geometry(sizes, c.input(1), c.attrs());
+  const ConvGeometry g = conv_geometry(sizes, c.input(1), c.attrs(), ConvGroups::Allowed);
   if (!g.output().compatible(c.input(2))) {
     throw invalid_argument("a convolution of {} with {} gives {}; the gradient has shape {}", sizes.str(),
                            c.input(1).str(), g.output().str(), c.input(2).str());
@@ -22,6 +22,8 @@ void infer(InferContext& c) {
   if (input[g.layout.batch] == kUnknown && c.input(2).has_rank()) {
     input.set_dim(g.layout.batch, c.input(2)[g.layout.batch]);
   }
+  // The filter does not tell how many groups of channels there are.
+  if (!sizes.has_rank() || sizes[g.layout.channels] == kUnknown) input.set_dim(g.layout.channels, kUnknown);
   c.set_output(0, std::move(input));
 }
 
@@ -42,7 +44,12 @@ struct Cpu {
     const auto* filter = operands.filter(c.input<T>(1));
     const auto* dy = operands.output_grad(c.input<T>(2));
     operands.to_image(c.output<T>(), g.height.in, g.width.in, g.in_channels, s.input_at,
-                      [&](auto* dx) { cpu::conv_backward_input(c.pool(), s.params, filter, dy, dx, c.scratch()); });
+                      [&](auto* dx) {
+                        operands.for_groups([&](int64_t in, int64_t weights, int64_t out) {
+                          cpu::conv_backward_input(c.pool(), s.params, filter + weights, dy + out, dx + in,
+                                                   c.scratch());
+                        });
+                      });
   }
 };
 

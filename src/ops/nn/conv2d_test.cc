@@ -33,6 +33,8 @@ const std::vector<Case> kCases = {
     {.input = {1, 3, 3, 2}, .filter = {1, 1, 2, 2}, .strides = {1, 2, 2, 1}},  // some pixels are never read
     {.input = {0, 4, 4, 2}, .filter = {3, 3, 2, 3}},
     {.input = {1, 2, 2, 1}, .filter = {5, 5, 1, 2}},  // the filter is larger than the image
+    {.input = {2, 4, 5, 6}, .filter = {3, 2, 2, 9}, .strides = {1, 1, 2, 1}},  // three groups of channels
+    {.input = {1, 3, 4, 4}, .filter = {1, 1, 1, 4}},
 };
 
 AttrMap attrs_of(const Case& c) {
@@ -57,16 +59,18 @@ void for_each_product(const ops::ConvGeometry& g, const Visit& visit) {
             const int64_t ih = oh * g.height.stride - g.height.pad_before + kh * g.height.dilation;
             const int64_t iw = ow * g.width.stride - g.width.pad_before + kw * g.width.dilation;
             if (ih < 0 || iw < 0 || ih >= g.height.in || iw >= g.width.in) continue;
-            for (int64_t ic = 0; ic < g.in_channels; ++ic)
-              for (int64_t oc = 0; oc < g.out_channels; ++oc)
-                visit(at(n, ih, iw, ic, in), at(kh, kw, ic, oc, taps), at(n, oh, ow, oc, out));
+            for (int64_t ic = 0; ic < taps[2]; ++ic)
+              for (int64_t oc = 0; oc < g.out_channels; ++oc) {
+                const int64_t group = oc / (g.out_channels / g.groups);
+                visit(at(n, ih, iw, group * taps[2] + ic, in), at(kh, kw, ic, oc, taps), at(n, oh, ow, oc, out));
+              }
           }
 }
 
 ops::ConvGeometry geometry(const Case& c) {
   AttrMap attrs = attrs_of(c);
   attrs.set("data_format", std::string("NHWC"));
-  return ops::conv_geometry(c.input, c.filter, attrs);
+  return ops::conv_geometry(c.input, c.filter, attrs, ops::ConvGroups::Allowed);
 }
 
 Tensor ints(const Shape& shape) {
@@ -136,8 +140,6 @@ TEST(Conv2D, AgreesWithTensorFlow) {
 
 TEST(Conv2D, TakesNchwImages) {
   const AttrMap attrs = {{"strides", Ints{1, 1, 2, 1}}, {"padding", "SAME"s}, {"data_format", "NCHW"s}};
-  const Case same = {.input = {2, 4, 5, 3}, .filter = {2, 3, 3, 2}, .strides = {1, 2, 1, 1}};
-  const ops::ConvGeometry g = geometry(same);
   auto to_nhwc = [](const Tensor& x) {  // [n, c, h, w]
     const Shape& s = x.shape();
     Tensor y = zeros({s[0], s[2], s[3], s[1]});
@@ -156,16 +158,21 @@ TEST(Conv2D, TakesNchwImages) {
     }
     return y;
   };
-  check_op({.op = "Conv2D",
-            .inputs = {scattered({2, 3, 4, 5}), scattered(same.filter)},
-            .attrs = attrs,
-            .reference = [&](const Tensors& in) {
-              Tensor x = to_nhwc(in[0]), y = zeros(g.output());
-              for_each_product(g, [&](int64_t i, int64_t f, int64_t out) {
-                y.mutable_data<double>()[out] += x.data<double>()[i] * in[1].data<double>()[f];
-              });
-              return Tensors{to_nchw(y)};
-            }});
+  // One group of channels, and two.
+  for (const Shape& filter : {Shape{2, 3, 4, 2}, Shape{2, 3, 2, 2}}) {
+    const Case same = {.input = {2, 4, 5, 4}, .filter = filter, .strides = {1, 2, 1, 1}};
+    const ops::ConvGeometry g = geometry(same);
+    check_op({.op = "Conv2D",
+              .inputs = {scattered({2, same.input[3], 4, 5}), scattered(same.filter)},
+              .attrs = attrs,
+              .reference = [&](const Tensors& in) {
+                Tensor x = to_nhwc(in[0]), y = zeros(g.output());
+                for_each_product(g, [&](int64_t i, int64_t f, int64_t out) {
+                  y.mutable_data<double>()[out] += x.data<double>()[i] * in[1].data<double>()[f];
+                });
+                return Tensors{to_nchw(y)};
+              }});
+  }
 }
 
 TEST(Conv2D, RejectsWhatDoesNotFit) {
@@ -176,6 +183,7 @@ TEST(Conv2D, RejectsWhatDoesNotFit) {
        .attrs = attrs,
        .outputs = {ramp({1, 2, 2, 1})},
        .bad = {{.inputs = {zeros({1, 2, 2, 2}), zeros({1, 1, 3, 1})}, .message = "2 channels, the filter is for 3"},
+               {.inputs = {zeros({1, 2, 2, 4}), zeros({1, 1, 2, 3})}, .message = "4 channels, the filter is for 2"},
                {.inputs = {zeros({1, 2, 2, 2}), zeros({3, 3, 2, 1})}, .message = "does not fit"},
                {.inputs = {zeros({2, 2, 2}), zeros({1, 1, 2, 1})}, .message = "rank 4"},
                {.inputs = {zeros({1, 2, 2, 1}), zeros({0, 1, 1, 1})}, .message = "no taps"},

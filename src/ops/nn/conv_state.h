@@ -13,7 +13,7 @@
 namespace weir::ops {
 
 // Convolutions are computed in float or double on NHWC images. Operands of other types or layouts are staged: copied
-// into scratch memory in that form, and the result copied back.
+// into scratch memory in that form, and the result copied back. Those of groups of channels are staged group by group.
 template <class T>
 using ConvCompute = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
@@ -21,7 +21,7 @@ using ConvCompute = std::conditional_t<std::is_same_v<T, double>, double, float>
 struct ConvState {
   ConvGeometry geometry;
   cpu::ConvParams params;
-  bool stage_images = false;
+  bool stage_images = false, stage_filter = false;
   size_t input_at = 0, filter_at = 0, output_at = 0;  // of staged operands in the scratch memory
   Epilogue epilogue;                                  // of a fused one
   float epsilon = 0;
@@ -63,27 +63,33 @@ void transpose_elements(const T* from, int64_t step, int64_t rows, int64_t colum
   }
 }
 
-// Copies images of the geometry's layout to NHWC and back. [rows, columns, channels] are their sizes.
+// Copies a group of the channels of images of the layout to NHWC and back: `width` of them from `first` on.
+// [rows, columns, channels] are the images' sizes.
+struct ChannelGroup {
+  int64_t first, width;
+};
 template <class T, class C>
 void image_to_nhwc(const ImageLayout& layout, int64_t batch, int64_t rows, int64_t columns, int64_t channels,
-                   const T* from, C* to, ThreadPool& pool) {
+                   ChannelGroup group, const T* from, C* to, ThreadPool& pool) {
   const ImageStrides s = image_strides(layout, rows, columns, channels);
-  for_pixels(batch, rows * columns, channels, pool, [&](int64_t image, int64_t pixel, int64_t count) {
-    const T* in = from + image * s.batch + pixel * s.width;
-    C* out = to + (image * rows * columns + pixel) * channels;
-    if (s.channels == 1) return copy_elements(in, count * channels, out);
-    transpose_elements(in, s.channels, channels, count, out, channels);
+  for_pixels(batch, rows * columns, group.width, pool, [&](int64_t image, int64_t pixel, int64_t count) {
+    const T* in = from + image * s.batch + pixel * s.width + group.first * s.channels;
+    C* out = to + (image * rows * columns + pixel) * group.width;
+    if (s.channels != 1) return transpose_elements(in, s.channels, group.width, count, out, group.width);
+    if (group.width == channels) return copy_elements(in, count * channels, out);
+    for (int64_t i = 0; i < count; ++i) copy_elements(in + i * channels, group.width, out + i * group.width);
   });
 }
 template <class T, class C>
 void image_from_nhwc(const ImageLayout& layout, int64_t batch, int64_t rows, int64_t columns, int64_t channels,
-                     const C* from, T* to, ThreadPool& pool) {
+                     ChannelGroup group, const C* from, T* to, ThreadPool& pool) {
   const ImageStrides s = image_strides(layout, rows, columns, channels);
-  for_pixels(batch, rows * columns, channels, pool, [&](int64_t image, int64_t pixel, int64_t count) {
-    const C* in = from + (image * rows * columns + pixel) * channels;
-    T* out = to + image * s.batch + pixel * s.width;
-    if (s.channels == 1) return copy_elements(in, count * channels, out);
-    transpose_elements(in, channels, count, channels, out, s.channels);
+  for_pixels(batch, rows * columns, group.width, pool, [&](int64_t image, int64_t pixel, int64_t count) {
+    const C* in = from + (image * rows * columns + pixel) * group.width;
+    T* out = to + image * s.batch + pixel * s.width + group.first * s.channels;
+    if (s.channels != 1) return transpose_elements(in, group.width, count, group.width, out, s.channels);
+    if (group.width == channels) return copy_elements(in, count * channels, out);
+    for (int64_t i = 0; i < count; ++i) copy_elements(in + i * group.width, group.width, out + i * channels);
   });
 }
 
@@ -104,12 +110,11 @@ class ConvOperands {
   }
   const C* filter(const T* from) const {
     if constexpr (std::is_same_v<T, C>) {
-      return from;
-    } else {
-      C* to = scratch(s_.filter_at);
-      for (int64_t i = 0; i < s_.geometry.filter().elements(); ++i) to[i] = static_cast<C>(from[i]);
-      return to;
+      if (!s_.stage_filter) return from;
     }
+    C* to = scratch(s_.filter_at);
+    each_filter_row([&](int64_t staged, int64_t given, int64_t n) { copy_elements(from + given, n, to + staged); });
+    return to;
   }
 
   // Calls compute(place for the result) and brings the result where it belongs.
@@ -120,17 +125,30 @@ class ConvOperands {
     }
     C* staged = scratch(at);
     compute(staged);
-    image_from_nhwc(s_.geometry.layout, s_.geometry.batch, rows, columns, channels, staged, to, c_.pool());
+    const ConvGeometry& g = s_.geometry;
+    for (int64_t i = 0; i < g.groups; ++i) {
+      image_from_nhwc(g.layout, g.batch, rows, columns, channels, channel_group(channels, i),
+                      staged + g.batch * rows * columns * (channels / g.groups) * i, to, c_.pool());
+    }
   }
   template <class Compute>
   void to_filter(T* to, const Compute& compute) const {
     if constexpr (std::is_same_v<T, C>) {
-      compute(to);
-    } else {
-      C* staged = scratch(s_.filter_at);
-      compute(staged);
-      for (int64_t i = 0; i < s_.geometry.filter().elements(); ++i) to[i] = static_cast<T>(staged[i]);
+      if (!s_.stage_filter) return compute(to);
     }
+    C* from = scratch(s_.filter_at);
+    compute(from);
+    each_filter_row([&](int64_t staged, int64_t given, int64_t n) { copy_elements(from + staged, n, to + given); });
+  }
+
+  // Calls body with where the parts of a group begin: in the input, the filter and the output as they are computed.
+  template <class Body>
+  void for_groups(const Body& body) const {
+    const ConvGeometry& g = s_.geometry;
+    const int64_t in_c = g.in_channels / g.groups, out_c = g.out_channels / g.groups;
+    const int64_t in = g.batch * g.height.in * g.width.in * in_c, out = g.batch * g.height.out * g.width.out * out_c;
+    const int64_t filter = g.height.size * g.width.size * in_c * out_c;
+    for (int64_t i = 0; i < g.groups; ++i) body(i * in, i * filter, i * out);
   }
 
  private:
@@ -141,8 +159,26 @@ class ConvOperands {
       if (!s_.stage_images) return from;
     }
     C* to = scratch(at);
-    image_to_nhwc(s_.geometry.layout, s_.geometry.batch, rows, columns, channels, from, to, c_.pool());
+    const ConvGeometry& g = s_.geometry;
+    for (int64_t i = 0; i < g.groups; ++i) {
+      image_to_nhwc(g.layout, g.batch, rows, columns, channels, channel_group(channels, i), from,
+                    to + g.batch * rows * columns * (channels / g.groups) * i, c_.pool());
+    }
     return to;
+  }
+
+  ChannelGroup channel_group(int64_t channels, int64_t i) const {
+    const int64_t width = channels / s_.geometry.groups;
+    return {i * width, width};
+  }
+  // Calls body(place among the staged filters, place in the filter, length) for what lies together in both.
+  template <class Body>
+  void each_filter_row(const Body& body) const {
+    const ConvGeometry& g = s_.geometry;
+    const int64_t n = g.out_channels / g.groups, rows = g.height.size * g.width.size * (g.in_channels / g.groups);
+    for (int64_t i = 0; i < g.groups; ++i) {
+      for (int64_t row = 0; row < rows; ++row) body((i * rows + row) * n, row * g.out_channels + i * n, n);
+    }
   }
 
   KernelContext& c_;

@@ -34,7 +34,7 @@ const float* DepthwiseImages::input(const float* x) const {
   const ConvGeometry& g = d.conv;
   if (is_turned(d)) {
     float* turned = scratch(s_.turned_at);
-    image_to_nhwc(g.layout, g.batch, g.height.in, g.width.in, g.in_channels, x, turned, c_.pool());
+    image_to_nhwc(g.layout, g.batch, g.height.in, g.width.in, g.in_channels, {0, g.in_channels}, x, turned, c_.pool());
     x = turned;
   }
   const int64_t filters = multiplier(d);
@@ -51,7 +51,8 @@ const float* DepthwiseImages::output_grad(const float* dy) const {
   const DepthwiseGeometry& d = s_.geometry;
   if (!is_turned(d)) return dy;
   float* turned = scratch(s_.output_at);
-  image_to_nhwc(d.conv.layout, d.conv.batch, d.conv.height.out, d.conv.width.out, d.channels(), dy, turned, c_.pool());
+  image_to_nhwc(d.conv.layout, d.conv.batch, d.conv.height.out, d.conv.width.out, d.channels(), {0, d.channels()}, dy,
+                turned, c_.pool());
   return turned;
 }
 
@@ -60,7 +61,8 @@ void DepthwiseImages::to_output(float* y, FunctionRef<void(float*)> compute) con
   if (!is_turned(d)) return compute(y);
   float* turned = scratch(s_.output_at);
   compute(turned);
-  image_from_nhwc(d.conv.layout, d.conv.batch, d.conv.height.out, d.conv.width.out, d.channels(), turned, y, c_.pool());
+  image_from_nhwc(d.conv.layout, d.conv.batch, d.conv.height.out, d.conv.width.out, d.channels(), {0, d.channels()},
+                  turned, y, c_.pool());
 }
 
 void DepthwiseImages::to_input_grad(float* dx, FunctionRef<void(float*)> compute) const {
@@ -83,7 +85,7 @@ void DepthwiseImages::to_input_grad(float* dx, FunctionRef<void(float*)> compute
     });
   }
   if (is_turned(d)) {
-    image_from_nhwc(g.layout, g.batch, g.height.in, g.width.in, g.in_channels, sums, dx, c_.pool());
+    image_from_nhwc(g.layout, g.batch, g.height.in, g.width.in, g.in_channels, {0, g.in_channels}, sums, dx, c_.pool());
   }
 }
 

@@ -87,7 +87,7 @@ Shape PoolGeometry::output() const {
   return make_image(layout, batch, height.out, width.out, depth);
 }
 
-ConvGeometry conv_geometry(const Shape& input, const Shape& filter, const AttrMap& attrs) {
+ConvGeometry conv_geometry(const Shape& input, const Shape& filter, const AttrMap& attrs, ConvGroups groups) {
   require_rank_4(input, "the input");
   require_rank_4(filter, "the filter");
   const Shape in = input.merged(Shape::unknown_dims(4)), taps = filter.merged(Shape::unknown_dims(4));
@@ -119,8 +119,12 @@ ConvGeometry conv_geometry(const Shape& input, const Shape& filter, const AttrMa
   g.in_channels = in[g.layout.channels];
   if (g.in_channels == kUnknown) g.in_channels = taps[2];
   if (taps[2] != kUnknown && taps[2] != g.in_channels) {
-    throw invalid_argument("the input has {} channels, the filter is for {}: {} and {}", g.in_channels, taps[2],
-                           input.str(), filter.str());
+    const bool whole = groups == ConvGroups::Allowed && taps[2] > 0 && g.in_channels >= taps[2];
+    if (whole) g.groups = g.in_channels / taps[2];
+    if (!whole || g.in_channels % taps[2] != 0 || (taps[3] != kUnknown && taps[3] % g.groups != 0)) {
+      throw invalid_argument("the input has {} channels, the filter is for {}: {} and {}", g.in_channels, taps[2],
+                             input.str(), filter.str());
+    }
   }
   g.out_channels = taps[3];
   auto window = [&](int dimension, int64_t size) {

@@ -38,6 +38,7 @@ void place_window(Window& window, const PaddingAttrs& padding, int dimension);
 // A convolution's sizes. Unknown ones are kUnknown while a graph is built.
 struct ConvGeometry {
   int64_t batch = 0, in_channels = 0, out_channels = 0;
+  int64_t groups = 1;  // of channels, each of which has filters of its own and sees no other
   Window height, width;
   ImageLayout layout{};
 
@@ -45,11 +46,15 @@ struct ConvGeometry {
   Shape image(int64_t rows, int64_t columns, int64_t channels) const;
   Shape input() const { return image(height.in, width.in, in_channels); }
   Shape output() const { return image(height.out, width.out, out_channels); }
-  Shape filter() const { return {height.size, width.size, in_channels, out_channels}; }
+  Shape filter() const {
+    return {height.size, width.size, groups == 1 ? in_channels : in_channels / groups, out_channels};
+  }
 };
 // From the shapes of the input and the filter, which have rank 4 or none, and the attributes of Conv2D and its
-// backprops.
-ConvGeometry conv_geometry(const Shape& input, const Shape& filter, const AttrMap& attrs);
+// backprops. A filter for fewer channels than the input has is one for groups of them, where that is allowed.
+enum class ConvGroups { Refused, Allowed };
+ConvGeometry conv_geometry(const Shape& input, const Shape& filter, const AttrMap& attrs,
+                           ConvGroups groups = ConvGroups::Refused);
 
 // What a pool is told: sizes and strides of the window in each dimension.
 struct PoolWindows {

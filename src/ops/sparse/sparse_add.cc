@@ -28,7 +28,8 @@ struct Cpu {
   template <class T>
   static void run(KernelContext& c) {
     using W = Wide<T>;
-    const Coordinates a(c, 0, 2), b(c, 3, 5);
+    constexpr auto kAny = Coordinates::Rows::kAny;
+    const Coordinates a(c, 0, 2, kAny), b(c, 3, 5, kAny);
     check_same_shape(a, b);
     std::vector<int64_t> rows;
     std::vector<T> values;

@@ -52,6 +52,17 @@ TEST(SparseReshape, KeepsTheOrderOfElements) {
                {.inputs = {kIndices, kShape, ints({5}, {1})}, .message = "but the requested shape has 5"}}});
 }
 
+TEST(SparseReshape, LeavesRowsOutsideAsTheyAreInTheSameShape) {
+  const Tensor outside = ints({0, 0, 2, 1, 2, 0}, {2, 3});
+  check_op({.op = "SparseReshape",
+            .inputs = {outside, ints({2, 2, 2}, {3}), ints({2, 2, -1}, {3})},
+            .outputs = {outside, {2, 2, 2}},
+            .bad = {{.inputs = {outside, ints({2, 0, 2}, {3}), ints({0}, {1})}, .message = "has no elements"}}});
+  check_op({.op = "SparseReshape",
+            .inputs = {ints({5, 1}, {1, 2}), ints({2, 2}, {2}), ints({4}, {1})},
+            .outputs = {ints({11}, {1, 1}), {4}}});
+}
+
 TEST(SparseSlice, CutsABox) {
   check_op({.op = "SparseSlice",
             .inputs = {kIndices, {1, 2, 3}, kShape, ints({0, 1}, {2}), ints({2, 5}, {2})},

@@ -56,16 +56,32 @@ std::vector<int64_t> target(KernelContext& c, const Coordinates& from) {
 }
 
 void cpu(KernelContext& c) {
-  const Coordinates from(c, 0, 1);
+  const Coordinates from(c, 0, 1, Coordinates::Rows::kAny);
   const std::vector<int64_t> dims = target(c, from);
   std::copy(dims.begin(), dims.end(), c.output<int64_t>(1));
   const auto rank = static_cast<int64_t>(dims.size());
+  // Rows outside of the shape stay outside, as in TensorFlow: unchanged in the same shape, else somewhere in the first
+  // dimension.
+  if (std::equal(dims.begin(), dims.end(), from.dims, from.dims + from.rank)) {
+    std::copy_n(from.rows, from.count * rank, c.output<int64_t>(0));
+    return;
+  }
+  if (from.count > 0 && from.checked_elements() == 0) {
+    throw invalid_argument("a tensor of shape {} has no elements, and {} indices", shape_text(from.dims, from.rank),
+                           from.count);
+  }
   for (int64_t i = 0; i < from.count; ++i) {
-    int64_t at = from.offset(i);
-    for (int64_t d = rank - 1; d >= 0; --d) {
-      c.output<int64_t>(0)[i * rank + d] = at % dims[static_cast<size_t>(d)];
+    uint64_t place = 0;  // may wrap around
+    for (int64_t d = 0; d < from.rank; ++d) {
+      place = place * static_cast<uint64_t>(from.dims[d]) + static_cast<uint64_t>(from.row(i)[d]);
+    }
+    auto at = static_cast<int64_t>(place);
+    int64_t* row = c.output<int64_t>(0) + i * rank;
+    for (int64_t d = rank - 1; d > 0; --d) {
+      row[d] = at % dims[static_cast<size_t>(d)];
       at /= dims[static_cast<size_t>(d)];
     }
+    if (rank > 0) row[0] = at;
   }
 }
 

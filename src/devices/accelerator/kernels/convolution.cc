@@ -177,7 +177,9 @@ template <Kind kKind>
 State prepare(PrepareContext& c) {
   const Shape& input = kKind == Kind::Input ? c.output() : c.input(0);
   const Shape& filter = kKind == Kind::Forward ? c.input(1) : kKind == Kind::Input ? c.input(1) : c.output();
-  return state_of(ops::conv_geometry(input, filter, c.node().attrs()));
+  const auto geometry = ops::conv_geometry(input, filter, c.node().attrs(), ops::ConvGroups::Allowed);
+  if (geometry.groups != 1) throw error(Code::Unimplemented, "convolutions of groups of channels run on the CPU only");
+  return state_of(geometry);
 }
 
 State prepare_fused(PrepareContext& c) {
