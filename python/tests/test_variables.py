@@ -203,3 +203,20 @@ def test_updates_without_a_read_are_operations():
                 sess.run(v.initializer)
                 sess.run(update)
                 assert sess.run(v) == 3.
+
+
+def test_first_values_may_come_from_other_variables():
+    for resource in (False, True):
+        with tf.Graph().as_default(), tf.Session() as sess:
+            v = tf.Variable(tf.random_normal([3]), use_resource=resource)
+            copied, doubled = tf.Variable(v, use_resource=resource), tf.Variable(2. * v, use_resource=resource)
+            shared = tf.get_variable("shared", initializer=tf.concat([doubled, v], 0), use_resource=resource)
+            sess.run(tf.global_variables_initializer())
+            a, b, c, d = sess.run([v, copied, doubled, shared])
+            np.testing.assert_array_equal(b, a)
+            np.testing.assert_array_equal(c, 2 * a)
+            np.testing.assert_array_equal(d, np.concatenate([c, a]))
+            # What has a value keeps it: the next first value is computed from that.
+            sess.run(v.assign([1., 2., 3.]))
+            sess.run(doubled.initializer)
+            assert sess.run(doubled).tolist() == [2., 4., 6.]
