@@ -220,3 +220,18 @@ def test_first_values_may_come_from_other_variables():
             sess.run(v.assign([1., 2., 3.]))
             sess.run(doubled.initializer)
             assert sess.run(doubled).tolist() == [2., 4., 6.]
+
+
+def test_a_saver_restores_into_a_graph_with_the_same_names(tmp_path):
+    path = str(tmp_path / "model")
+    savers = []
+    for first in (1., 2.):
+        with tf.Graph().as_default(), tf.Session() as sess:
+            v = tf.Variable(first, name="v")
+            savers.append(tf.train.Saver({"v": v}))
+            sess.run(v.initializer)
+            if first == 1.:
+                savers[0].save(sess, path)
+            else:
+                savers[0].restore(sess, path)
+                assert sess.run(v) == 1.

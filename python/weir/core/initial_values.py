@@ -11,7 +11,7 @@ _VARIABLES = ("Variable", "VariableV2", "VarHandleOp")
 _GUARDS = ("IsVariableInitialized", "VarIsInitializedOp", "If", "StatelessIf", "Merge")
 
 
-def guarded(value, name):
+def _guarded(value, name):
     """``value``, or the same of first values where it reads variables that may have none. ``name`` is the new variable's."""
     if not isinstance(value, Tensor):
         value = value.value()

@@ -5,7 +5,7 @@ import enum
 from weir import _weir
 from weir.core import dtypes, stack
 from weir.core.graph import Tensor, convert_to_tensor, name_scope
-from weir.core.initial_values import guarded
+from weir.core.initial_values import _guarded
 from weir.core.tensor_shape import TensorShape
 from weir.core.variables import PartitionedVariable, Variable, _create
 
@@ -448,7 +448,7 @@ def _get_single(graph, name, shape, dtype, initializer, options):
     def make(initial_value, **changed):
         now = initializer if initial_value is initial else initial_value
         if isinstance(now, (Tensor, Variable)) and name not in graph._shared_variables:
-            now = guarded(now, name)
+            now = _guarded(now, name)
         values = [options[0]] + [changed.get(key, old) for key, old in zip(_CREATOR_OPTIONS, options[1:6])] + options[6:]
         return _weir.get_variable(graph, changed.get("name", name), dims, changed.get("dtype", dtype),
                                   _initializer_function(now), *values)

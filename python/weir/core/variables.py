@@ -7,7 +7,7 @@ from weir import _weir, names, protos
 from weir.core import dtypes, stack
 from weir.core.graph import GraphKeys, _session_for, control_dependencies, name_scope
 from weir.core.op_functions import apply
-from weir.core.initial_values import guarded
+from weir.core.initial_values import _guarded
 from weir.core.tensor import Tensor, _Reference
 from weir.core.tensor_shape import TensorShape
 from weir.ops import array_ops, math_ops, state_ops
@@ -85,7 +85,7 @@ class Variable(_weir.Variable):
             use_resource = graph._variable_scopes[-1].use_resource
         self._constraint = constraint
         if isinstance(initial_value, (Tensor, Variable)):
-            initial_value = guarded(initial_value, name or "Variable")
+            initial_value = _guarded(initial_value, name or "Variable")
         self._create(graph, initial_value, bool(trainable), collections, name,
                      None if dtype is None else dtypes.as_dtype(dtype).base_dtype, bool(validate_shape),
                      bool(use_resource))

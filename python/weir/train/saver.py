@@ -163,7 +163,11 @@ class Saver:
             raise ValueError(f"The passed save_path is not a valid checkpoint: {save_path}")
         logging.info("Restoring parameters from %s", save_path)
         inside = getattr(sess, "_tf_sess", None)  # of a monitored session: restoring needs no hooks
-        saver.restore(inside() if inside else sess, save_path)
+        session = inside() if inside else sess
+        if self._options and getattr(session, "graph", self._graph) is not self._graph:
+            # The graph of the session has nodes of these names.
+            saver = _weir.saver_from_def(session.graph, saver.saver_def(), {**self._options, "var_list": None})
+        saver.restore(session, save_path)
 
     @property
     def saver_def(self):
