@@ -1,7 +1,7 @@
 """Collections of graphs as the lists that programs see."""
 
 
-class Collection(list):
+class _Collection(list):
     """A collection of a graph as a list. The graph has the items, and others change them too: they are read again before
     each use of the list, when anything has changed, and written back after each change."""
 
@@ -42,7 +42,7 @@ def _writing(method):
 
 for _method in ("__len__", "__getitem__", "__iter__", "__reversed__", "__contains__", "__eq__", "__ne__", "__lt__", "__le__",
                 "__gt__", "__ge__", "__add__", "__mul__", "__rmul__", "__repr__", "copy", "count", "index"):
-    setattr(Collection, _method, _reading(_method))
+    setattr(_Collection, _method, _reading(_method))
 for _method in ("append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse", "__setitem__", "__delitem__",
                 "__iadd__", "__imul__"):
-    setattr(Collection, _method, _writing(_method))
+    setattr(_Collection, _method, _writing(_method))

@@ -4,7 +4,7 @@ import contextlib
 
 from weir import _weir, names as public_names, protos
 from weir.core import declared_ops, stack
-from weir.core.collection import Collection
+from weir.core.collection import _Collection
 from weir.core.control_flow_context import context_of
 from weir.core.conversion import (_convert, convert_n_to_tensor, convert_to_tensor,  # noqa: F401: asked for here
                                   convert_to_tensor_or_indexed_slices, register_tensor_conversion_function)
@@ -257,7 +257,7 @@ class Graph(_weir.Graph):
             return name._collection_of(self)
         name = str(name)
         if name not in self._collection_refs:
-            self._collection_refs[name] = Collection(self, name)
+            self._collection_refs[name] = _Collection(self, name)
         return self._collection_refs[name]
 
     def get_all_collection_keys(self):
