@@ -50,9 +50,13 @@ Gemm<T> backward_filter_product(const ConvParams& p) {
 // Pixels that were stacked two by two (conv_stacked.h) meet filters some of whose taps are zero: their first along an
 // axis for all pixels of even rows or columns, or their last for those of odd ones. Winograd's method leaves out what
 // it would multiply with these taps alone, at the points 0 and infinity.
-struct ZeroTaps {
+struct Stacking {
   int64_t channels = 0;  // of a pixel; a stack has four times as many. 0: nothing is stacked
   bool first_h = false, last_h = false, first_w = false, last_w = false;
+  // Of the images where they are read and written as they are, without a copy that is stacked, or 0; the first stacks
+  // begin so many rows and columns before them.
+  int64_t height = 0, width = 0;
+  int64_t before_h = 0, before_w = 0;
 
   // Plane (i, j) of tile x tile ones needs none of the channels [begin, end) of the stacks but those of the result,
   // which may be empty. `turned`: the filter is turned around.
@@ -69,19 +73,19 @@ struct ZeroTaps {
 bool winograd_pays(const ConvParams& p);
 // What it costs for a pair of channels, backward to the input or in the other directions, in products of the direct
 // method; infinite where there is no such method.
-double winograd_products(const ConvParams& p, bool to_input, const ZeroTaps& zeros = {});
+double winograd_products(const ConvParams& p, bool to_input, const Stacking& stacking = {});
 // Products of the direct method for a pair of channels: it leaves out the taps that lie beside the image.
 int64_t direct_products(const ConvParams& p);
 size_t winograd_forward_scratch_bytes(const ConvParams& p, int threads);
 size_t winograd_backward_input_scratch_bytes(const ConvParams& p, int threads);
-size_t winograd_backward_filter_scratch_bytes(const ConvParams& p, int threads, const ZeroTaps& zeros = {});
+size_t winograd_backward_filter_scratch_bytes(const ConvParams& p, int threads, const Stacking& stacking = {});
 void winograd_forward(ThreadPool& pool, const ConvParams& p, const float* input, const float* filter,
-                      const Epilogue<float>& epilogue, float* output, void* scratch, const ZeroTaps& zeros = {});
+                      const Epilogue<float>& epilogue, float* output, void* scratch, const Stacking& stacking = {});
 void winograd_backward_input(ThreadPool& pool, const ConvParams& p, const float* filter, const float* output_grad,
-                             float* input_grad, void* scratch, const ZeroTaps& zeros = {});
+                             float* input_grad, void* scratch, const Stacking& stacking = {});
 // What belongs to taps that are zero is not defined.
 void winograd_backward_filter(ThreadPool& pool, const ConvParams& p, const float* input, const float* output_grad,
-                              float* filter_grad, void* scratch, const ZeroTaps& zeros = {});
+                              float* filter_grad, void* scratch, const Stacking& stacking = {});
 
 template <class T>
 bool uses_winograd(const ConvParams& p) {

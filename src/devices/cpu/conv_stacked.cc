@@ -8,6 +8,7 @@ namespace weir::cpu {
 namespace {
 
 constexpr int64_t kTaskElements = 16384;
+constexpr int64_t kVector = 16;  // channels of a pixel that are worth to be transformed by themselves
 
 // Row y of the output reads the padded rows 2 y + k. Stack v holds the padded rows 2 v and 2 v + 1, so that tap k is
 // row k % 2 of stack y + k / 2. A further row of padding and a further tap, which is zero, may come before the others:
@@ -37,9 +38,9 @@ class Stacks {
     const bool wide = is_wide(q_);
     const double transform = kernels->tile == 8 ? (wide ? 90 : 36) : (wide ? 40 : 16), usual = wide ? 1.6 : 1.3;
     const double transforms = 1 + transform / static_cast<double>(q_.in_c) + transform / static_cast<double>(q_.out_c);
-    return 4 * winograd_products(q_, to_input, zeros_) * std::max(1.0, transforms / usual);
+    return 4 * winograd_products(q_, to_input, stacking_) * std::max(1.0, transforms / usual);
   }
-  const ZeroTaps& zeros() const { return zeros_; }
+  const Stacking& stacking() const { return stacking_; }
 
   // The convolution of the stacks.
   const ConvParams& params() const { return q_; }
@@ -52,7 +53,7 @@ class Stacks {
   Scratch carve(void* scratch, size_t core) const {
     Carver carver(scratch);
     Scratch s{};
-    s.images = carver.take<float>(q_.batch * q_.in_h * q_.in_w * q_.in_c);
+    s.images = carver.take<float>(copies() ? q_.batch * q_.in_h * q_.in_w * q_.in_c : 0);
     s.filter = carver.take<float>(taps_ * taps_ * q_.in_c * q_.out_c);
     s.core = carver.take<char>(static_cast<int64_t>(core));
     s.bytes = carver.used();
@@ -62,18 +63,27 @@ class Stacks {
   void stack_images(ThreadPool& pool, const float* input, float* stacks) const {
     for_rows(pool, q_.in_h, q_.in_w * q_.in_c, [&](int64_t image, int64_t v) {
       for (int64_t half = 0; half < 2; ++half) {
-        const int64_t y = 2 * v + half - before_h_;
+        const int64_t y = 2 * v + half - stacking_.before_h;
         const float* row = y < 0 || y >= p_.in_h ? nullptr : input + (image * p_.in_h + y) * p_.in_w * p_.in_c;
         float* to = stacks + (image * q_.in_h + v) * q_.in_w * q_.in_c + half * 2 * p_.in_c;
-        for (int64_t x = 0; x < q_.in_w; ++x, to += q_.in_c) copy_pair(row, 2 * x - before_w_, to);
+        for (int64_t x = 0; x < q_.in_w; ++x, to += q_.in_c) copy_pair(row, 2 * x - stacking_.before_w, to);
       }
     });
   }
 
+  // Whether images are copied. Where pixels have channels enough, tiles take what belongs to each pixel of a stack from
+  // the image, and put it there.
+  bool copies() const { return stacking_.height == 0; }
   // Pixels that lie in no stack were not read.
+  void clear_unread(ThreadPool& pool, float* input_grad) const {
+    if (2 * q_.in_h - stacking_.before_h >= p_.in_h && 2 * q_.in_w - stacking_.before_w >= p_.in_w) return;
+    const int64_t row = p_.in_w * p_.in_c;
+    for_rows(pool, p_.in_h, row,
+             [&](int64_t image, int64_t y) { std::fill_n(input_grad + (image * p_.in_h + y) * row, row, 0.0f); });
+  }
   void unstack_images(ThreadPool& pool, const float* stacks, float* input_grad) const {
     for_rows(pool, p_.in_h, p_.in_w * p_.in_c, [&](int64_t image, int64_t y) {
-      const int64_t v = (y + before_h_) / 2, half = (y + before_h_) % 2;
+      const int64_t v = (y + stacking_.before_h) / 2, half = (y + stacking_.before_h) % 2;
       float* to = input_grad + (image * p_.in_h + y) * p_.in_w * p_.in_c;
       if (v >= q_.in_h) {
         std::fill_n(to, p_.in_w * p_.in_c, 0.0f);
@@ -81,9 +91,9 @@ class Stacks {
       }
       const float* row = stacks + (image * q_.in_h + v) * q_.in_w * q_.in_c + half * 2 * p_.in_c;
       for (int64_t x = 0; x < p_.in_w; ++x, to += p_.in_c) {
-        const int64_t column = (x + before_w_) / 2;
+        const int64_t column = (x + stacking_.before_w) / 2;
         if (column < q_.in_w) {
-          std::copy_n(row + column * q_.in_c + (x + before_w_) % 2 * p_.in_c, p_.in_c, to);
+          std::copy_n(row + column * q_.in_c + (x + stacking_.before_w) % 2 * p_.in_c, p_.in_c, to);
         } else {
           std::fill_n(to, p_.in_c, 0.0f);
         }
@@ -123,13 +133,17 @@ class Stacks {
     shift_h_ = shift_h;
     shift_w_ = shift_w;
     taps_ = std::max(divide_up(p_.k_h + shift_h, 2), divide_up(p_.k_w + shift_w, 2));
-    before_h_ = (p_.pad_top + shift_h) % 2;
-    before_w_ = (p_.pad_left + shift_w) % 2;
-    zeros_ = {.channels = p_.in_c,
-              .first_h = shift_h > 0,
-              .last_h = 2 * taps_ > p_.k_h + shift_h,
-              .first_w = shift_w > 0,
-              .last_w = 2 * taps_ > p_.k_w + shift_w};
+    stacking_ = {.channels = p_.in_c,
+                 .first_h = shift_h > 0,
+                 .last_h = 2 * taps_ > p_.k_h + shift_h,
+                 .first_w = shift_w > 0,
+                 .last_w = 2 * taps_ > p_.k_w + shift_w,
+                 .before_h = (p_.pad_top + shift_h) % 2,
+                 .before_w = (p_.pad_left + shift_w) % 2};
+    if (p_.in_c % kVector == 0) {
+      stacking_.height = p_.in_h;
+      stacking_.width = p_.in_w;
+    }
     q_ = p_;
     q_.in_c = 4 * p_.in_c;
     q_.k_h = q_.k_w = taps_;
@@ -169,9 +183,8 @@ class Stacks {
   const ConvParams& p_;
   ConvParams q_;
   int64_t taps_ = 0;
-  int64_t shift_h_ = 0, shift_w_ = 0;    // zero taps before the others
-  int64_t before_h_ = 0, before_w_ = 0;  // rows and columns of padding in the first stacks
-  ZeroTaps zeros_;
+  int64_t shift_h_ = 0, shift_w_ = 0;  // zero taps before the others
+  Stacking stacking_;
 };
 
 }  // namespace
@@ -197,16 +210,18 @@ size_t stacked_backward_input_scratch_bytes(const ConvParams& p, int threads) {
 }
 size_t stacked_backward_filter_scratch_bytes(const ConvParams& p, int threads) {
   const Stacks stacks(p, false);
-  return stacks.carve(nullptr, winograd_backward_filter_scratch_bytes(stacks.params(), threads, stacks.zeros())).bytes;
+  return stacks.carve(nullptr, winograd_backward_filter_scratch_bytes(stacks.params(), threads, stacks.stacking()))
+      .bytes;
 }
 
 void stacked_forward(ThreadPool& pool, const ConvParams& p, const float* input, const float* filter,
                      const Epilogue<float>& epilogue, float* output, void* scratch) {
   const Stacks stacks(p, false);
   const auto at = stacks.carve(scratch, 0);
-  stacks.stack_images(pool, input, at.images);
+  if (stacks.copies()) stacks.stack_images(pool, input, at.images);
   stacks.stack_filter(pool, filter, at.filter);
-  winograd_forward(pool, stacks.params(), at.images, at.filter, epilogue, output, at.core, stacks.zeros());
+  winograd_forward(pool, stacks.params(), stacks.copies() ? at.images : input, at.filter, epilogue, output, at.core,
+                   stacks.stacking());
 }
 
 void stacked_backward_input(ThreadPool& pool, const ConvParams& p, const float* filter, const float* output_grad,
@@ -214,16 +229,19 @@ void stacked_backward_input(ThreadPool& pool, const ConvParams& p, const float* 
   const Stacks stacks(p, true);
   const auto at = stacks.carve(scratch, 0);
   stacks.stack_filter(pool, filter, at.filter);
-  winograd_backward_input(pool, stacks.params(), at.filter, output_grad, at.images, at.core, stacks.zeros());
-  stacks.unstack_images(pool, at.images, input_grad);
+  if (!stacks.copies()) stacks.clear_unread(pool, input_grad);
+  float* grad = stacks.copies() ? at.images : input_grad;
+  winograd_backward_input(pool, stacks.params(), at.filter, output_grad, grad, at.core, stacks.stacking());
+  if (stacks.copies()) stacks.unstack_images(pool, at.images, input_grad);
 }
 
 void stacked_backward_filter(ThreadPool& pool, const ConvParams& p, const float* input, const float* output_grad,
                              float* filter_grad, void* scratch) {
   const Stacks stacks(p, false);
   const auto at = stacks.carve(scratch, 0);
-  stacks.stack_images(pool, input, at.images);
-  winograd_backward_filter(pool, stacks.params(), at.images, output_grad, at.filter, at.core, stacks.zeros());
+  if (stacks.copies()) stacks.stack_images(pool, input, at.images);
+  winograd_backward_filter(pool, stacks.params(), stacks.copies() ? at.images : input, output_grad, at.filter, at.core,
+                           stacks.stacking());
   stacks.unstack_filter(pool, at.filter, filter_grad);
 }
 

@@ -359,7 +359,8 @@ TEST(Winograd, MatchesDoubleReferenceAtAStrideOfTwo) {
 // with channels that are multiplied together or apart, near each other or far, and with the filter in slices.
 TEST(Winograd, LeavesOutTapsThatAreZero) {
   for (int64_t k : {4, 5}) {
-    for (auto [size, in_c, out_c] : {std::array<int64_t, 3>{14, 8, 24}, {16, 33, 20}, {11, 64, 66}, {8, 100, 44}}) {
+    for (auto [size, in_c, out_c] :
+         {std::array<int64_t, 3>{14, 8, 24}, {16, 33, 20}, {11, 64, 66}, {8, 100, 44}, {15, 32, 40}}) {
       ConvParams p = same({.batch = 5,
                            .in_h = size,
                            .in_w = size + 2,
@@ -372,6 +373,8 @@ TEST(Winograd, LeavesOutTapsThatAreZero) {
       Case<float>(p).check(20);
       p.pad_left += 1;
       p.pad_top += in_c % 2;
+      Case<float>(p).check(20);
+      p.pad_top = p.pad_bottom = p.pad_left = p.pad_right = 0;
       Case<float>(p).check(20);
     }
   }

@@ -43,10 +43,10 @@ namespace {
 // Forward, and backward to the input, which is forward with the filter turned around and its channels exchanged.
 class WinogradGather {
  public:
-  WinogradGather(const ConvParams& p, bool backward, int threads, void* scratch, const ZeroTaps& zeros = {})
+  WinogradGather(const ConvParams& p, bool backward, int threads, void* scratch, const Stacking& stacking = {})
       : p_(p),
         backward_(backward),
-        zero_taps_(zeros),
+        stacking_(stacking),
         kernels_(gemm_kernels<float>(isa())),
         winograd_(*find_winograd_variant(p, backward ? p.in_h : p.out_h(), backward ? p.in_w : p.out_w())) {
     const GatherTiles tiles(p, backward, winograd_);
@@ -125,12 +125,15 @@ class WinogradGather {
                  float* transformed, float* products) const {
     const float* from[kMaxPlanes];
     for (int64_t tile = begin; tile < end; ++tile) {
-      source_.pixels(tile, source, zeros_, from);
-      winograd_.data(from, depth_, transformed + (tile - begin) * source_tile_, depth_);
+      float* at = transformed + (tile - begin) * source_tile_;
+      source_.for_pieces(
+          backward_ ? Stacking() : stacking_, tile, 0, depth_,
+          [&](int64_t i, int64_t offset) { from[i] = offset < 0 ? zeros_ : source + offset; },
+          [&](int64_t first, int64_t last) { winograd_.data(from, last - first, at + first, depth_); });
     }
     for (int64_t i = 0; i < planes_; ++i) {
-      const auto depth = backward_ ? ZeroTaps::Range{0, depth_} : used(i, depth_);
-      auto columns = backward_ ? used(i, columns_) : ZeroTaps::Range{0, columns_};
+      const auto depth = backward_ ? Stacking::Range{0, depth_} : used(i, depth_);
+      auto columns = backward_ ? used(i, columns_) : Stacking::Range{0, columns_};
       columns.begin = columns.begin / kernels_.columns * kernels_.columns;
       float* to = products + i * columns_;
       clear_products(to, end - begin, dest_tile_, columns.begin);
@@ -147,18 +150,23 @@ class WinogradGather {
     }
     float* to[kMaxPlanes];
     for (int64_t tile = begin; tile < end; ++tile) {
-      dest_.for_pixels(tile, [&](int64_t i, int64_t offset) { to[i] = offset < 0 ? nullptr : dest + offset; });
-      winograd_.output(products + (tile - begin) * dest_tile_, columns_, columns_, epilogue, dest, to);
+      const float* at = products + (tile - begin) * dest_tile_;
+      dest_.for_pieces(
+          backward_ ? stacking_ : Stacking(), tile, 0, columns_,
+          [&](int64_t i, int64_t offset) { to[i] = offset < 0 ? nullptr : dest + offset; },
+          [&](int64_t first, int64_t last) {
+            winograd_.output(at + first, columns_, last - first, epilogue, dest, to);
+          });
     }
   }
 
-  ZeroTaps::Range used(int64_t plane, int64_t channels) const {
-    return zero_taps_.used(plane, winograd_.tile, backward_, 0, channels);
+  Stacking::Range used(int64_t plane, int64_t channels) const {
+    return stacking_.used(plane, winograd_.tile, backward_, 0, channels);
   }
 
   const ConvParams& p_;
   const bool backward_;
-  const ZeroTaps zero_taps_;
+  const Stacking stacking_;
   const GemmKernels<float>& kernels_;
   const WinogradKernels& winograd_;
   const int64_t planes_ = winograd_.tile * winograd_.tile;
@@ -192,7 +200,7 @@ int64_t direct_products(const ConvParams& p) {
          taps_inside(p.in_w, p.out_w(), p.k_w, p.pad_left, p.stride_w, p.dilation_w);
 }
 
-ZeroTaps::Range ZeroTaps::used(int64_t plane, int64_t tile, bool turned, int64_t begin, int64_t end) const {
+Stacking::Range Stacking::used(int64_t plane, int64_t tile, bool turned, int64_t begin, int64_t end) const {
   if (channels == 0) return {begin, end};
   const int64_t first = turned ? tile - 1 : 0, last = tile - 1 - first;
   Range range = {end, begin};
@@ -208,7 +216,7 @@ ZeroTaps::Range ZeroTaps::used(int64_t plane, int64_t tile, bool turned, int64_t
   return range;
 }
 
-double ZeroTaps::share(int64_t tile) const {
+double Stacking::share(int64_t tile) const {
   if (channels == 0) return 1;
   int64_t left = 0;
   for (int64_t plane = 0; plane < tile * tile; ++plane) {
@@ -219,11 +227,11 @@ double ZeroTaps::share(int64_t tile) const {
   return static_cast<double>(left) / static_cast<double>(4 * tile * tile);
 }
 
-double winograd_products(const ConvParams& p, bool to_input, const ZeroTaps& zeros) {
+double winograd_products(const ConvParams& p, bool to_input, const Stacking& stacking) {
   if (p.stride_h != 1 || p.stride_w != 1 || p.dilation_h != 1 || p.dilation_w != 1) return INFINITY;
   const int64_t height = to_input ? p.in_h : p.out_h(), width = to_input ? p.in_w : p.out_w();
   const WinogradKernels* kernels = find_winograd_variant(p, height, width);
-  return kernels ? cost_of(*kernels, p, height, width) * zeros.share(kernels->tile) : INFINITY;
+  return kernels ? cost_of(*kernels, p, height, width) * stacking.share(kernels->tile) : INFINITY;
 }
 
 bool winograd_pays(const ConvParams& p) {
@@ -241,14 +249,14 @@ size_t winograd_backward_input_scratch_bytes(const ConvParams& p, int threads) {
 }
 
 void winograd_forward(ThreadPool& pool, const ConvParams& p, const float* input, const float* filter,
-                      const Epilogue<float>& epilogue, float* output, void* scratch, const ZeroTaps& zeros) {
-  if (is_wide(p)) return wide_winograd(pool, p, false, input, filter, epilogue, output, scratch, zeros);
-  WinogradGather(p, false, pool.threads(), scratch, zeros).run(pool, input, filter, epilogue, output);
+                      const Epilogue<float>& epilogue, float* output, void* scratch, const Stacking& stacking) {
+  if (is_wide(p)) return wide_winograd(pool, p, false, input, filter, epilogue, output, scratch, stacking);
+  WinogradGather(p, false, pool.threads(), scratch, stacking).run(pool, input, filter, epilogue, output);
 }
 void winograd_backward_input(ThreadPool& pool, const ConvParams& p, const float* filter, const float* output_grad,
-                             float* input_grad, void* scratch, const ZeroTaps& zeros) {
-  if (is_wide(p)) return wide_winograd(pool, p, true, output_grad, filter, {}, input_grad, scratch, zeros);
-  WinogradGather(p, true, pool.threads(), scratch, zeros).run(pool, output_grad, filter, {}, input_grad);
+                             float* input_grad, void* scratch, const Stacking& stacking) {
+  if (is_wide(p)) return wide_winograd(pool, p, true, output_grad, filter, {}, input_grad, scratch, stacking);
+  WinogradGather(p, true, pool.threads(), scratch, stacking).run(pool, output_grad, filter, {}, input_grad);
 }
 
 }  // namespace weir::cpu

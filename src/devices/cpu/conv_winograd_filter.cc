@@ -10,9 +10,9 @@ namespace {
 // the result are multiplied for all planes and transformed back while they are near.
 class WinogradFilterGrad {
  public:
-  WinogradFilterGrad(const ConvParams& p, int threads, void* scratch, const ZeroTaps& zeros = {})
+  WinogradFilterGrad(const ConvParams& p, int threads, void* scratch, const Stacking& stacking = {})
       : p_(p),
-        zero_taps_(zeros),
+        stacking_(stacking),
         kernels_(gemm_kernels<float>(isa())),
         winograd_(*find_winograd_variant(p, p.out_h(), p.out_w())) {
     const int64_t m = winograd_.tile + 1 - p.k_h;
@@ -69,8 +69,13 @@ class WinogradFilterGrad {
       float* group = tiles_at_once_ + ThreadPool::thread_index() * kGroup * tile_;
       const float* from[kMaxPlanes];
       for (int64_t i = begin; i < end; ++i) {
-        input_.pixels(first + i, input, zeros_, from);
-        winograd_.data(from, p_.in_c, group + (i - begin) * tile_, p_.in_c);
+        float* at = group + (i - begin) * tile_;
+        input_.for_pieces(
+            stacking_, first + i, 0, p_.in_c,
+            [&](int64_t pixel, int64_t offset) { from[pixel] = offset < 0 ? zeros_ : input + offset; },
+            [&](int64_t from_channel, int64_t to) {
+              winograd_.data(from, to - from_channel, at + from_channel, p_.in_c);
+            });
       }
       for (int64_t plane = 0; plane < planes_; ++plane) {
         for (int64_t row = 0; row < p_.in_c; row += rows_) {
@@ -133,7 +138,7 @@ class WinogradFilterGrad {
 
   // Channels of the input that are multiplied at once: where pixels are stacked, of one pixel.
   int64_t choose_rows() const {
-    const int64_t most = near_ ? std::min(p_.in_c, kNearRows) : p_.in_c, pixel = zero_taps_.channels;
+    const int64_t most = near_ ? std::min(p_.in_c, kNearRows) : p_.in_c, pixel = stacking_.channels;
     if (pixel < kFewestRows) return most;
     const int64_t pieces = divide_up(pixel, most);
     return pixel % pieces == 0 ? pixel / pieces : most;
@@ -141,11 +146,11 @@ class WinogradFilterGrad {
 
   // What is not used flows into taps that nobody reads, whatever it is.
   bool is_used(int64_t plane, int64_t begin, int64_t end) const {
-    return !zero_taps_.used(plane, winograd_.tile, false, begin, end).empty();
+    return !stacking_.used(plane, winograd_.tile, false, begin, end).empty();
   }
 
   const ConvParams& p_;
-  const ZeroTaps zero_taps_;
+  const Stacking stacking_;
   const GemmKernels<float>& kernels_;
   const WinogradKernels& winograd_;
   const int64_t planes_ = winograd_.tile * winograd_.tile;
@@ -164,12 +169,12 @@ class WinogradFilterGrad {
 
 }  // namespace
 
-size_t winograd_backward_filter_scratch_bytes(const ConvParams& p, int threads, const ZeroTaps& zeros) {
-  return WinogradFilterGrad(p, threads, nullptr, zeros).scratch_bytes();
+size_t winograd_backward_filter_scratch_bytes(const ConvParams& p, int threads, const Stacking& stacking) {
+  return WinogradFilterGrad(p, threads, nullptr, stacking).scratch_bytes();
 }
 void winograd_backward_filter(ThreadPool& pool, const ConvParams& p, const float* input, const float* output_grad,
-                              float* filter_grad, void* scratch, const ZeroTaps& zeros) {
-  WinogradFilterGrad(p, pool.threads(), scratch, zeros).run(pool, input, output_grad, filter_grad);
+                              float* filter_grad, void* scratch, const Stacking& stacking) {
+  WinogradFilterGrad(p, pool.threads(), scratch, stacking).run(pool, input, output_grad, filter_grad);
 }
 
 }  // namespace weir::cpu

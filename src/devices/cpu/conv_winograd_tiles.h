@@ -36,6 +36,35 @@ struct Tiling {
   void pixels(int64_t tile, const float* images, const float* zeros, const float** to) const {
     for_pixels(tile, [&](int64_t i, int64_t offset) { to[i] = offset < 0 ? zeros : images + offset; });
   }
+
+  // Where stacks are not copied (Stacking::height), these calls are as for_pixels for channels [begin, end), piece by
+  // piece: piece(first, last) for those of one pixel, with set(i, offset) for each pixel before it. Otherwise there is
+  // one piece. Offsets are those of channel `first`.
+  template <class Set, class Piece>
+  void for_pieces(const Stacking& stacking, int64_t tile, int64_t begin, int64_t end, Set set, Piece piece) const {
+    if (stacking.height == 0) {
+      for_pixels(tile, [&](int64_t i, int64_t offset) { set(i, offset < 0 ? -1 : offset + begin); });
+      return piece(begin, end);
+    }
+    const int64_t plain = stacking.channels, image = tile / (tiles_h * tiles_w);
+    const int64_t row = tile / tiles_w % tiles_h * step + origin_h, column = tile % tiles_w * step + origin_w;
+    for (int64_t first = begin; first < end;) {
+      const int64_t phase = first / plain, last = std::min(end, (phase + 1) * plain), channel = first - phase * plain;
+      const int64_t top = phase / 2 - stacking.before_h, left = phase % 2 - stacking.before_w;
+      for (int64_t i = 0; i < size; ++i) {
+        const int64_t y = 2 * (row + i) + top;
+        const bool in_rows = row + i >= 0 && row + i < height && y >= 0 && y < stacking.height;
+        const int64_t line = (image * stacking.height + y) * stacking.width;
+        for (int64_t j = 0; j < size; ++j) {
+          const int64_t x = 2 * (column + j) + left;
+          const bool inside = in_rows && column + j >= 0 && column + j < width && x >= 0 && x < stacking.width;
+          set(i * size + j, inside ? (line + x) * plain + channel : -1);
+        }
+      }
+      piece(first, last);
+      first = last;
+    }
+  }
 };
 
 // The tiles of source and destination, forward or backward to the input, which is forward with the filter turned around
@@ -91,6 +120,6 @@ inline void clear_products(float* products, int64_t rows, int64_t row, int64_t c
 // Forward, and backward to the input, with a filter of many channels (conv_winograd_wide.cc).
 size_t wide_winograd_scratch_bytes(const ConvParams& p, bool backward, int threads);
 void wide_winograd(ThreadPool& pool, const ConvParams& p, bool backward, const float* source, const float* filter,
-                   const Epilogue<float>& epilogue, float* dest, void* scratch, const ZeroTaps& zeros);
+                   const Epilogue<float>& epilogue, float* dest, void* scratch, const Stacking& stacking);
 
 }  // namespace weir::cpu

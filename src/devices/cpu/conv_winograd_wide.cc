@@ -19,10 +19,10 @@ constexpr int64_t kAhead = 8;                 // rows of the filter that are fet
 
 class WideGather {
  public:
-  WideGather(const ConvParams& p, bool backward, int threads, void* scratch, const ZeroTaps& zeros = {})
+  WideGather(const ConvParams& p, bool backward, int threads, void* scratch, const Stacking& stacking = {})
       : p_(p),
         backward_(backward),
-        zero_taps_(zeros),
+        stacking_(stacking),
         kernels_(gemm_kernels<float>(isa())),
         winograd_(*find_winograd_variant(p, backward ? p.in_h : p.out_h(), backward ? p.in_w : p.out_w())),
         tiles_(p, backward, winograd_) {
@@ -92,11 +92,12 @@ class WideGather {
   // Tile `at` of the chunk: in each slice, for each plane, the rows of a block lie one after the other.
   void transform_source(int64_t tile, int64_t at, const float* source) const {
     const float* pixels[kMaxPlanes];
-    tiles_.source.pixels(tile, source, zeros_, pixels);
     float* to = sources_ + at / block_ * block_size_ + at % block_ * row_;
     for (int64_t k = 0; k < depth_; k += slice_, to += planes_ * source_plane_) {
-      winograd_.data(pixels, std::min(slice_, depth_ - k), to, source_plane_);
-      for (int64_t i = 0; i < planes_; ++i) pixels[i] += slice_;
+      tiles_.source.for_pieces(
+          backward_ ? Stacking() : stacking_, tile, k, std::min(k + slice_, depth_),
+          [&](int64_t i, int64_t offset) { pixels[i] = offset < 0 ? zeros_ : source + offset; },
+          [&](int64_t first, int64_t last) { winograd_.data(pixels, last - first, to + first - k, source_plane_); });
     }
   }
 
@@ -113,7 +114,7 @@ class WideGather {
         transform_filter(filter, task.column, columns, k, depth, panels);
       }
       for (int64_t i = 0; i < planes_; ++i) {
-        const auto used = backward_ ? ZeroTaps::Range{k, k + depth} : this->used(i, k, k + depth);
+        const auto used = backward_ ? Stacking::Range{k, k + depth} : this->used(i, k, k + depth);
         if (used.empty()) continue;
         const float* source = task.sources + (s * planes_ + i) * source_plane_;
         GemmPanel<float> panel = {.rows = task.count,
@@ -144,10 +145,13 @@ class WideGather {
     if (epilogue.scale) epilogue.scale += task.column;
     float* to[kMaxPlanes];
     for (int64_t t = 0; t < task.count; ++t) {
-      tiles_.dest.for_pixels(task.first + t, [&](int64_t i, int64_t offset) {
-        to[i] = offset < 0 ? nullptr : dest + offset + task.column;
-      });
-      winograd_.output(products + t * product_tile_, kColumns, columns, epilogue, dest, to);
+      const float* at = products + t * product_tile_;
+      tiles_.dest.for_pieces(
+          backward_ ? stacking_ : Stacking(), task.first + t, task.column, task.column + columns,
+          [&](int64_t i, int64_t offset) { to[i] = offset < 0 ? nullptr : dest + offset; },
+          [&](int64_t first, int64_t last) {
+            winograd_.output(at + first - task.column, kColumns, last - first, epilogue, dest, to);
+          });
     }
   }
 
@@ -191,13 +195,13 @@ class WideGather {
     }
   }
 
-  ZeroTaps::Range used(int64_t plane, int64_t begin, int64_t end) const {
-    return zero_taps_.used(plane, winograd_.tile, backward_, begin, end);
+  Stacking::Range used(int64_t plane, int64_t begin, int64_t end) const {
+    return stacking_.used(plane, winograd_.tile, backward_, begin, end);
   }
 
   const ConvParams& p_;
   const bool backward_;
-  const ZeroTaps zero_taps_;
+  const Stacking stacking_;
   const GemmKernels<float>& kernels_;
   const WinogradKernels& winograd_;
   const int64_t planes_ = winograd_.tile * winograd_.tile;
@@ -222,8 +226,8 @@ size_t wide_winograd_scratch_bytes(const ConvParams& p, bool backward, int threa
   return WideGather(p, backward, threads, nullptr).scratch_bytes();
 }
 void wide_winograd(ThreadPool& pool, const ConvParams& p, bool backward, const float* source, const float* filter,
-                   const Epilogue<float>& epilogue, float* dest, void* scratch, const ZeroTaps& zeros) {
-  WideGather(p, backward, pool.threads(), scratch, zeros).run(pool, source, filter, epilogue, dest);
+                   const Epilogue<float>& epilogue, float* dest, void* scratch, const Stacking& stacking) {
+  WideGather(p, backward, pool.threads(), scratch, stacking).run(pool, source, filter, epilogue, dest);
 }
 
 }  // namespace weir::cpu
