@@ -168,8 +168,6 @@ def test_names_of_tensorflow_2_are_not_there_and_say_what_to_write_instead():
     with pytest.raises(AttributeError, match=r"it is TensorFlow 2's. In TensorFlow 1 it is tf\.summary\.FileWriter"):
         tf.summary.create_file_writer("folder")
     assert not hasattr(tf.summary, "create_file_writer") and not hasattr(tf, "optimizers")
-    with pytest.raises(NotImplementedError, match="its decorator may be left out"):
-        tf.function(lambda x: x)
 
 
 def test_names_of_tensorflow_2_that_have_advice_are_not_in_the_table():

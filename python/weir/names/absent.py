@@ -16,8 +16,6 @@ _LEFT_OUT = {
     "tf.keras.": "not in Weir itself: tf.keras is the package Keras, pip install keras==2.3.1",
     "tf.contrib.eager": "left out: Weir runs graphs, as TensorFlow 1 does by default. Build the graph once and run it in a "
                         "tf.Session",
-    "tf.function": "not in Weir yet. In a program that builds graphs its decorator may be left out: the body is built into the "
-                   "graph where the function is called",
     "tf.contrib.tensor_forest": "not in Weir yet, and is left out: forests of decision trees are scikit-learn's subject, "
                                 "sklearn.ensemble.RandomForestClassifier for one",
 }
