@@ -96,3 +96,19 @@ def test_the_operations_of_tensorflows_tests_are_known():
         copy = graph.as_graph_def()
     with tf.Graph().as_default():
         assert tf.import_graph_def(copy, return_elements=["TwoIntOutputs:1"])[0].dtype == tf.int32
+
+
+def test_a_node_that_is_made_of_a_copied_description_runs():
+    """As libraries copy operations (Edward's ``copy``); the copy stays where it was made."""
+    with tf.Graph().as_default() as graph:
+        x = tf.constant([1.0, 2.0])
+        description = tf.NodeDef()
+        description.CopyFrom(x.op.node_def)
+        description.name = "copied"
+        copy = tf.Operation(description, graph, [], [tf.float32], [], [], None, x.op.op_def)
+        copy._set_control_flow_context(x.op._get_control_flow_context())
+        assert copy.outputs[0].shape.as_list() == [2]
+        with tf.Session() as session:
+            assert session.run(copy.outputs[0]).tolist() == [1, 2]
+        with pytest.raises(NotImplementedError, match="cannot be moved"):
+            copy._set_control_flow_context(object())

@@ -333,3 +333,10 @@ def test_a_program_may_override_what_comes_from_cpp():
 def test_moments_that_are_not_defined_are_refused_on_request():
     with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="mode not defined"):
         session.run(D.Gamma(0.5, 1.0, allow_nan_stats=False).mode())
+
+
+def test_the_scale_of_a_normal_vector_is_a_linear_operator():
+    d = tf.contrib.distributions.MultivariateNormalTriL(loc=[0.0, 0.0], scale_tril=[[2.0, 0.0], [1.0, 3.0]])
+    with tf.Session() as session:
+        assert session.run([d.scale.determinant(), d.scale.trace()]) == [6, 5]
+    assert d.scale.domain_dimension.value == 2

@@ -165,7 +165,11 @@ class Index(list):
 class Loc:
     def __init__(self, of): self.of = of
     def __getitem__(self, key): return ("loc", key)
+class Texts:
+    def __init__(self, of): pass
+    def replace(self, pat, repl, n=-1, case=None, flags=0, regex=False): return pat, regex
 class Series:
+    str = Texts
     def __init__(self, data, index): self.data, self.index = np.array(data), Index(index); self.axes = [self.index]
     def __getitem__(self, key):
         if isinstance(key, int) and self.index.dtype.kind not in "iu": raise KeyError(key)
@@ -212,6 +216,8 @@ def test_pandas_takes_what_it_took(packages):
         print(pd.read_csv("f", delim_whitespace=True, error_bad_lines=False), pd.read_csv("f", ";", None))
         try: s[2]
         except IndexError as error: print("no such place")
+        texts = s.str(s)
+        print(texts.replace("a+", "b"), texts.replace(".", "b"), texts.replace(".", len), texts.replace("a+", "b", regex=False))
     """
     assert packages(_PANDAS, program).splitlines() == [
         "future.infer_string False",
@@ -220,6 +226,7 @@ def test_pandas_takes_what_it_took(packages):
         "means ('loc', 3) 1.0",
         "('f', '\\\\s+', 0, 'skip') ('f', ';', None, 'error')",
         "no such place",
+        "('a+', True) ('.', False) ('.', True) ('a+', False)",
     ]
 
 

@@ -215,8 +215,23 @@ def _of_numbers(statistic):
     return of_numbers
 
 
+def _patch_texts(accessor):
+    replace = accessor.replace
+
+    @functools.wraps(replace)
+    def replace_patterns(self, pat, repl, n=-1, case=None, flags=0, regex=True):
+        """Until pandas 2 what is replaced was a regular expression unless the program said otherwise."""
+        if regex and case is None and not flags and isinstance(pat, str) and len(pat) == 1:
+            regex = callable(repl)  # a single letter never was one
+        return replace(self, pat, repl, n=n, case=case, flags=flags, regex=regex)
+
+    accessor.replace = replace_patterns
+
+
 def _patch_series(pandas):
     Series = pandas.Series
+    if isinstance(getattr(Series, "str", None), type):
+        _patch_texts(Series.str)
 
     def append(self, to_append, ignore_index=False, verify_integrity=False):
         others = list(to_append) if isinstance(to_append, (list, tuple)) else [to_append]

@@ -240,8 +240,11 @@ class Operation(_weir.Operation):
         if op_def is not None and len(inputs or []) < unfinished_ops._inputs_needed(node_def, op_def):
             return unfinished_ops._Unfinished(cls, node_def, g, inputs or [], control_inputs or [], original_op)
         with g.control_dependencies([] if control_inputs is None else control_inputs), g.device(node_def.device or None):
-            op = declared_ops._create(g, node_def.op, inputs or [], output_types, input_types, node_def.name + "/",
-                                     dict(node_def.attr))
+            if declared_ops._is_known(node_def.op) and not input_types:  # they follow from the attributes
+                op = _weir.create_op(g, node_def.op, list(inputs or []), dict(node_def.attr), node_def.name + "/")
+            else:
+                op = declared_ops._create(g, node_def.op, inputs or [], output_types, input_types, node_def.name + "/",
+                                         dict(node_def.attr))
         op._original_op = original_op
         return op
 
@@ -250,6 +253,11 @@ class Operation(_weir.Operation):
 
     def _get_control_flow_context(self):
         return context_of(self._bodies_around)
+
+    def _set_control_flow_context(self, context):
+        """For libraries that copy operations: a copy stands where it was made."""
+        if context is not None and context is not self._get_control_flow_context():
+            raise NotImplementedError(f"'{self.name}' cannot be moved into a branch or a loop")
 
     def _add_control_inputs(self, ops):
         for op in ops:

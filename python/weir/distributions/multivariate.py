@@ -123,6 +123,12 @@ class _Scale:
     def matvec(self, x, name="matvec"):
         return self._distribution._times_scale(x)
 
+    def __getattr__(self, name):
+        """What else a linear operator has, by that of the whole matrix."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(tf.linalg.LinearOperatorFullMatrix(self.to_dense()), name)
+
 
 def _diag_of(loc, scale_diag, scale_identity_multiplier):
     """The diagonal of a scale that is given in one of three ways."""
