@@ -33,7 +33,7 @@ if(WEIR_SANITIZE)
   add_link_options(-fsanitize=${WEIR_SANITIZE})
   if(WEIR_SANITIZE MATCHES "thread")
     # protobuf's headers lay messages out in another way under the thread sanitizer; the installed library does not.
-    add_compile_options(-U__SANITIZE_THREAD__)
+    add_compile_options(-U__SANITIZE_THREAD__ -DWEIR_THREAD_SANITIZER)
   endif()
 endif()
 

@@ -6,13 +6,6 @@ namespace weir {
 // use_locking=False. Numbers are written element by element with plain stores, which every processor that Weir runs on
 // does whole, so that others read an element from before or after; atomic ones would keep the compiler from using
 // vectors. The thread sanitizer leaves writes of such a scope out; everywhere else it is nothing.
-#if defined(__has_feature)  // clang
-#if __has_feature(thread_sanitizer)
-#define WEIR_THREAD_SANITIZER
-#endif
-#elif defined(__SANITIZE_THREAD__)
-#define WEIR_THREAD_SANITIZER
-#endif
 #ifdef WEIR_THREAD_SANITIZER
 extern "C" {
 void AnnotateIgnoreWritesBegin(const char* file, int line);

@@ -203,7 +203,7 @@ TEST(ThreadPool, EndsWhileWorkersSpinOrSleep) {
   }
 }
 
-#ifndef __SANITIZE_THREAD__  // which lets no child of several threads start threads
+#ifndef WEIR_THREAD_SANITIZER  // which lets no child of several threads start threads
 TEST(ThreadPool, HasWorkersInAChildProcessToo) {
   auto pool = std::make_unique<ThreadPool>(4);
   auto sum = [&] {

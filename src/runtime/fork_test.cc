@@ -13,7 +13,7 @@ namespace weir {
 namespace {
 
 // Not under sanitizers, whose own allocators keep locks that another thread held at the fork.
-#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+#if !defined(WEIR_THREAD_SANITIZER) && !defined(__SANITIZE_ADDRESS__)
 // The thread that makes sessions holds the locks of pools and lanes half of the time; the child must find them free.
 TEST(Fork, AChildMakesSessionsThoughTheParentWasMakingSome) {
   Graph g;
