@@ -124,3 +124,13 @@ def test_operations_may_get_their_inputs_one_by_one():
     assert graph.get_operation_by_name("copy").inputs[0] is b and graph._nodes_by_name["copy"].type == "ConcatV2"
     with tf.Session() as session:
         assert session.run(copied.outputs[0]).tolist() == [3, 4, 1, 2]
+
+
+def test_a_convolution_is_made_for_shapes_and_called_with_tensors():
+    nn_ops = tf.python.ops.nn_ops
+    x, w = tf.ones([1, 5, 5, 2]), tf.ones([3, 3, 2, 1])
+    convolution = nn_ops.Convolution(x.shape, filter_shape=w.shape, padding="VALID", strides=(2, 2))
+    with tf.Session() as session:
+        np.testing.assert_array_equal(session.run(convolution(x, w)), np.full([1, 2, 2, 1], 18))
+    with pytest.raises(ValueError, match="rank 3"):
+        nn_ops.Convolution(x.shape, filter_shape=[3, 2, 1], padding="SAME")

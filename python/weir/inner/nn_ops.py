@@ -2,6 +2,7 @@
 the earlier, which its own tests call."""
 
 from weir import _weir
+from weir.core.tensor_shape import TensorShape
 from weir.ops import array_ops, candidate_sampling_ops, conv_ops, math_ops, nn_ops
 
 
@@ -126,3 +127,17 @@ def sampled_softmax_loss_v2(weights, biases, labels, inputs, num_sampled, num_cl
     return candidate_sampling_ops.sampled_softmax_loss(weights, biases, labels, inputs, num_sampled, num_classes,
                                                        num_true, sampled_values, remove_accidental_hits, "div", name,
                                                        seed)
+
+
+class Convolution:
+    """A convolution of inputs and filters of these shapes, called with the two: what layers keep."""
+
+    def __init__(self, input_shape, filter_shape, padding, strides=None, dilation_rate=None, name=None, data_format=None):
+        inputs, filters = TensorShape(input_shape).ndims, TensorShape(filter_shape).ndims
+        if inputs is not None and filters is not None and inputs != filters:
+            raise ValueError(f"input tensor must have rank {filters}, as the filter has, but has {inputs}")
+        self._options = {"padding": padding, "strides": strides, "dilation_rate": dilation_rate, "name": name,
+                         "data_format": data_format}
+
+    def __call__(self, inp, filter):
+        return conv_ops.convolution(inp, filter, **self._options)

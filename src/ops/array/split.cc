@@ -19,10 +19,9 @@ void infer(InferContext& c) {
     if (from[axis] != kUnknown) {
       if (from[axis] % pieces != 0) {
         throw invalid_argument(
-            "Dimension size must be evenly divisible by {2}. Number of ways to split should evenly divide the split "
-            "dimension: "
-            "dimension {0} of shape {1} into {2} pieces",
-            axis, from.str(), pieces);
+            "Dimension size must be evenly divisible by {2} but is {3}. Number of ways to split should evenly divide the "
+            "split dimension: dimension {0} of shape {1} into {2} pieces",
+            axis, from.str(), pieces, from[axis]);
       }
       to.set_dim(axis, from[axis] / pieces);
     }

@@ -11,7 +11,7 @@ TEST(Split, CutsIntoEqualPieces) {
             .inputs = {1, {{1, 2, 3, 4}, {5, 6, 7, 8}}},
             .attrs = {{"num_split", int64_t{2}}},
             .outputs = {{{1, 2}, {5, 6}}, {{3, 4}, {7, 8}}},
-            .bad = {{.inputs = {1, {{1, 2, 3}}}, .message = "should evenly divide"},
+            .bad = {{.inputs = {1, {{1, 2, 3}}}, .message = "divisible by 2 but is 3"},
                     {.inputs = {2, {{1, 2}}}, .message = "axis 2 is out of valid range"}}});
   check_op({.op = "Split",
             .inputs = {-2, {{1, 2}, {3, 4}}},
