@@ -64,23 +64,23 @@ static std::string_view plain_task(std::string_view device) {
 }
 
 // In every transfer of a value, more than once.
-ParsedKey parse_key(const std::string& key) {
+ParsedKey parse_key(std::string_view key) {
   const size_t first = key.find(';');
-  const size_t second = first == std::string::npos ? first : key.find(';', first + 1);
-  if (second == std::string::npos) throw invalid_argument("Invalid rendezvous key: '{}'", key);
-  const std::string_view sender = std::string_view(key).substr(0, first), plain = plain_task(sender);
+  const size_t second = first == std::string_view::npos ? first : key.find(';', first + 1);
+  if (second == std::string_view::npos) throw invalid_argument("Invalid rendezvous key: '{}'", key);
+  const std::string_view sender = key.substr(0, first), plain = plain_task(sender);
   ParsedKey parsed;
   const char* begin = key.data() + first + 1;
   const char* end = key.data() + second;
   const auto read = std::from_chars(begin, end, parsed.incarnation, 16);
   if (read.ec != std::errc() || read.ptr != end) throw invalid_argument("Invalid rendezvous key: '{}'", key);
   if (!plain.empty()) {
-    parsed.send_task = plain;
+    parsed.plain = plain;
     return parsed;
   }
-  const DeviceSpec device = DeviceSpec::parse(sender);
+  const DeviceSpec device = DeviceSpec::parse(std::string(sender));
   if (!device.job || !device.task) throw invalid_argument("Invalid rendezvous key: '{}'", key);
-  parsed.send_task = task_name(device);
+  parsed.spelled = task_name(device);
   return parsed;
 }
 
@@ -101,8 +101,9 @@ std::shared_ptr<Channel> Peer::channel() {
          });
 }
 
-void Peer::explain(Reply& reply, const std::string& doing) const {
+void Peer::explain(Reply& reply, const char* what, const std::string& about) const {
   if (reply.code == Code::Ok) return;
+  const std::string doing = about.empty() ? what : fmt::format("{} '{}'", what, about);
   if (reply.lost) {
     reply.error = fmt::format("the task {} at {} is lost, or was never there, while {}: {}", name_, address_, doing,
                               reply.error.empty() ? "no answer" : reply.error);
@@ -114,17 +115,31 @@ void Peer::explain(Reply& reply, const std::string& doing) const {
   }
 }
 
-Reply Peer::call(const char* method, Message request, const CallOptions& options, const std::string& doing) {
-  Reply reply = channel()->call(*method == '/' ? method : kWorkerService + method, std::move(request), options);
-  explain(reply, doing);
+// A whole path, without memory of its own: one is asked for with every value.
+class Path {
+ public:
+  explicit Path(const char* method) {
+    const auto end = fmt::format_to_n(text_, sizeof(text_), "{}{}", *method == '/' ? "" : kWorkerService, method);
+    size_ = std::min(end.size, sizeof(text_));
+  }
+  operator std::string_view() const { return {text_, size_}; }
+
+ private:
+  char text_[96];
+  size_t size_;
+};
+
+Reply Peer::call(const char* method, Message request, const CallOptions& options, const char* doing) {
+  Reply reply = channel()->call(Path(method), std::move(request), options);
+  explain(reply, doing, {});
   return reply;
 }
 
-void Peer::begin(const char* method, Message request, const CallOptions& options, std::string doing,
-                 std::function<void(Reply)> done) {
-  channel()->begin(*method == '/' ? method : kWorkerService + method, std::move(request), options,
-                   [self = shared_from_this(), doing = std::move(doing), done = std::move(done)](Reply reply) {
-                     self->explain(reply, doing);
+void Peer::begin(const char* method, Message request, const CallOptions& options, const char* doing,
+                 std::function<void(Reply)> done, std::string about) {
+  channel()->begin(Path(method), std::move(request), options,
+                   [self = shared_from_this(), doing, about = std::move(about), done = std::move(done)](Reply reply) {
+                     self->explain(reply, doing, about);
                      done(std::move(reply));
                    });
 }
@@ -179,14 +194,14 @@ Peers::Peers(const Jobs& jobs, const std::string& own, const std::shared_ptr<Tra
   }
 }
 
-Peer* Peers::find(const std::string& task) const {
+Peer* Peers::find(std::string_view task) const {
   for (const auto& peer : peers_) {
     if (peer->name() == task) return peer.get();
   }
   return nullptr;
 }
 
-Peer& Peers::at(const std::string& task) const {
+Peer& Peers::at(std::string_view task) const {
   if (Peer* peer = find(task)) return *peer;
   throw not_found("the cluster has no task {}", task);
 }

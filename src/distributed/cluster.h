@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "distributed/transport.h"
@@ -38,10 +39,12 @@ inline std::string host_device(const std::string& task) { return task + "/device
 std::string rendezvous_key(const std::string& send_device, uint64_t incarnation, const std::string& recv_device,
                            const std::string& name);
 struct ParsedKey {
-  std::string send_task;
+  std::string_view send_task() const { return spelled.empty() ? plain : std::string_view(spelled); }
+  std::string_view plain = {};  // of the key, in which the task stands as tasks write themselves, mostly
+  std::string spelled = {};     // the same for others
   uint64_t incarnation = 0;
 };
-ParsedKey parse_key(const std::string& key);  // throws InvalidArgument
+ParsedKey parse_key(std::string_view key);  // throws InvalidArgument
 
 // Another task of the cluster. Calls that are under way keep it.
 class Peer : public std::enable_shared_from_this<Peer> {
@@ -49,10 +52,12 @@ class Peer : public std::enable_shared_from_this<Peer> {
   Peer(std::string name, std::string address, std::shared_ptr<Transport> transport, ConnectOptions options);
   const std::string& name() const { return name_; }
   const std::string& address() const { return address_; }
-  // Calls a method of its worker service, or of another one when it is a whole path. What came of it has the task, its address and `doing` in its error.
-  Reply call(const char* method, Message request, const CallOptions& options, const std::string& doing);
-  void begin(const char* method, Message request, const CallOptions& options, std::string doing,
-             std::function<void(Reply)> done);
+  // Calls a method of its worker service, or of another one when it is a whole path. What came of it has the task, its
+  // address and `doing` in its error.
+  Reply call(const char* method, Message request, const CallOptions& options, const char* doing);
+  // `about`: what it is about, put behind `doing`.
+  void begin(const char* method, Message request, const CallOptions& options, const char* doing,
+             std::function<void(Reply)> done, std::string about = {});
   // Whether it is a server of Weir's, as its devices say; asked once it has answered.
   bool is_weir() const { return weir_; }
   // Whether values may be asked for in shared memory.
@@ -64,7 +69,7 @@ class Peer : public std::enable_shared_from_this<Peer> {
 
  private:
   std::shared_ptr<Channel> channel();
-  void explain(Reply& reply, const std::string& doing) const;
+  void explain(Reply& reply, const char* doing, const std::string& about) const;
   void note(const std::vector<proto::DeviceAttributes>& devices);
 
   const std::string name_, address_;
@@ -81,8 +86,8 @@ class Peers {
  public:
   Peers(const Jobs& jobs, const std::string& own, const std::shared_ptr<Transport>& transport,
         const ConnectOptions& options);
-  Peer* find(const std::string& task) const;
-  Peer& at(const std::string& task) const;  // throws NotFound
+  Peer* find(std::string_view task) const;
+  Peer& at(std::string_view task) const;  // throws NotFound
   const std::vector<std::shared_ptr<Peer>>& all() const { return peers_; }
 
  private:

@@ -1,5 +1,8 @@
 #include "distributed/extend_graph.h"
 
+#include <google/protobuf/util/message_differencer.h>
+
+#include <map>
 #include <set>
 
 #include "base/errors.h"
@@ -7,6 +10,9 @@
 #include "graph/node.h"
 
 namespace weir::distributed {
+
+using google::protobuf::util::MessageDifferencer;
+
 namespace {
 
 bool is_control_flow(const std::string& op) {
@@ -37,12 +43,30 @@ proto::GraphDef join_graphs(const proto::GraphDef& known, const proto::GraphDef&
     }
     *joined.add_node() = node;
   }
-  std::set<std::string_view> functions;
-  for (const auto& function : known.library().function()) functions.insert(function.signature().name());
+  // Clients send what they have sent before with every part of a graph.
+  std::map<std::string_view, const proto::FunctionDef*> functions;
+  for (const auto& function : known.library().function()) functions[function.signature().name()] = &function;
   for (const auto& function : more.library().function()) {
-    if (functions.insert(function.signature().name()).second) *joined.mutable_library()->add_function() = function;
+    const auto [same, is_new] = functions.emplace(function.signature().name(), &function);
+    if (is_new) {
+      *joined.mutable_library()->add_function() = function;
+    } else if (!MessageDifferencer::Equals(*same->second, function)) {
+      throw invalid_argument("Cannot add function '{}' because a different function with the same name already exists.",
+                             same->first);
+    }
   }
-  for (const auto& gradient : more.library().gradient()) *joined.mutable_library()->add_gradient() = gradient;
+  std::map<std::string_view, std::string_view> gradients;
+  for (const auto& gradient : known.library().gradient())
+    gradients[gradient.function_name()] = gradient.gradient_func();
+  for (const auto& gradient : more.library().gradient()) {
+    const auto [same, is_new] = gradients.emplace(gradient.function_name(), gradient.gradient_func());
+    if (is_new) {
+      *joined.mutable_library()->add_gradient() = gradient;
+    } else if (same->second != gradient.gradient_func()) {
+      throw invalid_argument("Cannot assign gradient function '{}' to '{}' because it already has '{}'.",
+                             gradient.gradient_func(), same->first, same->second);
+    }
+  }
   if (!joined.has_versions() || known.node_size() == 0) *joined.mutable_versions() = more.versions();
   return joined;
 }

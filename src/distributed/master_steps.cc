@@ -91,7 +91,7 @@ void MasterSession::run_parts(const Prepared& prepared, const StepPiece* piece, 
   const auto own = std::find(prepared.peers.begin(), prepared.peers.end(), nullptr);
   const int here = static_cast<int>((own == prepared.peers.end() ? own - 1 : own) - prepared.peers.begin());
   const CallOptions call{.deadline = deadline, .stop = run.stop()};
-  static const std::string kDoing = "running its part of a step";
+  constexpr const char* kDoing = "running its part of a step";
   for (int p = 0; p < static_cast<int>(prepared.peers.size()); ++p) {
     if (p == here) continue;
     run.begun();

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -9,7 +11,7 @@
 
 namespace weir::distributed {
 
-// The bytes of a message, in pieces that are shared and never copied on their way.
+// The bytes of a message, in pieces that are shared and never copied on their way. Most have one or two.
 class Message {
  public:
   struct Piece {
@@ -20,6 +22,18 @@ class Message {
 
   Message() = default;
   explicit Message(std::string bytes) { add(std::move(bytes)); }
+  Message(const Message&) = default;
+  Message& operator=(const Message&) = default;
+  Message(Message&& other) noexcept { *this = std::move(other); }
+  Message& operator=(Message&& other) noexcept {
+    few_ = std::move(other.few_);
+    more_ = std::move(other.more_);
+    other.more_.clear();
+    count_ = std::exchange(other.count_, 0);
+    size_ = std::exchange(other.size_, 0);
+    return *this;
+  }
+  ~Message() = default;
 
   void add(std::string bytes) {
     if (bytes.empty()) return;
@@ -30,22 +44,31 @@ class Message {
   // `owner` keeps the bytes as they are.
   void add(const void* data, size_t size, std::shared_ptr<const void> owner) {
     if (size == 0) return;
-    pieces_.push_back({static_cast<const char*>(data), size, std::move(owner)});
+    Piece piece{static_cast<const char*>(data), size, std::move(owner)};
     size_ += size;
+    if (count_ < few_.size()) {
+      few_[count_++] = std::move(piece);
+      return;
+    }
+    if (count_++ == few_.size()) more_.assign(few_.begin(), few_.end());
+    more_.push_back(std::move(piece));
   }
 
   size_t size() const { return size_; }
-  const std::vector<Piece>& pieces() const { return pieces_; }
+  std::span<const Piece> pieces() const {
+    return count_ <= few_.size() ? std::span(few_.data(), count_) : std::span<const Piece>(more_);
+  }
   std::string flat() const {
     std::string bytes;
     bytes.reserve(size_);
-    for (const Piece& piece : pieces_) bytes.append(piece.data, piece.size);
+    for (const Piece& piece : pieces()) bytes.append(piece.data, piece.size);
     return bytes;
   }
 
  private:
-  std::vector<Piece> pieces_;
-  size_t size_ = 0;
+  std::array<Piece, 2> few_ = {};
+  std::vector<Piece> more_;  // all of them, when they are more
+  size_t count_ = 0, size_ = 0;
 };
 
 }  // namespace weir::distributed

@@ -5,6 +5,7 @@
 #include <random>
 #include <thread>
 
+#include "distributed/extend_graph.h"
 #include "distributed/status.h"
 #include "distributed/wire.h"
 #include "graph/graph_def.h"
@@ -389,6 +390,27 @@ TEST(Service, EndsAStepAtItsDeadline) {
   if (reply.code == Code::Ok) decode(reply.body, response);
   EXPECT_EQ(reply.code == Code::Ok ? static_cast<Code>(response.status_code()) : reply.code, Code::DeadlineExceeded)
       << reply.error;
+}
+
+TEST(JoinGraphs, TakesAFunctionThatComesAgainAndRefusesAnotherOfItsName) {
+  auto library = [](const std::string& argument, const std::string& gradient) {
+    proto::GraphDef graph;
+    auto& function = *graph.mutable_library()->add_function();
+    function.mutable_signature()->set_name("f");
+    function.mutable_signature()->add_input_arg()->set_name(argument);
+    auto& pair = *graph.mutable_library()->add_gradient();
+    pair.set_function_name("f");
+    pair.set_gradient_func(gradient);
+    return graph;
+  };
+  const proto::GraphDef joined = join_graphs(library("x", "g"), library("x", "g"));
+  EXPECT_EQ(joined.library().function_size(), 1);
+  EXPECT_EQ(joined.library().gradient_size(), 1);
+  EXPECT_THROW(join_graphs(library("x", "g"), library("y", "g")), Error);
+  EXPECT_THROW(join_graphs(library("x", "g"), library("x", "h")), Error);
+  proto::GraphDef both = library("x", "g");
+  both.MergeFrom(library("y", "g"));
+  EXPECT_THROW(join_graphs({}, both), Error) << "two in one message";
 }
 
 // A task that is stopped, or cut off, while it is given its part.

@@ -52,7 +52,7 @@ void StepTable::put(int64_t step, const std::string& key, Tensor value, bool dea
 
 void StepTable::receive(int64_t step, const std::string& key, const std::stop_token& stop, Done done) {
   const ParsedKey parsed = parse_key(key);
-  if (parsed.send_task == own_task_) {
+  if (parsed.send_task() == own_task_) {
     receive_here(step, key, stop, std::move(done));
   } else {
     fetch_(step, key, stop, std::move(done));
@@ -61,7 +61,7 @@ void StepTable::receive(int64_t step, const std::string& key, const std::stop_to
 
 void StepTable::receive_here(int64_t step, const std::string& key, const std::stop_token& stop, Done done) {
   const ParsedKey parsed = parse_key(key);
-  if (parsed.send_task != own_task_) {
+  if (parsed.send_task() != own_task_) {
     throw invalid_argument("'{}' is asked of {}, which does not send it", key, own_task_);
   }
   if (parsed.incarnation != incarnation_) {

@@ -103,7 +103,7 @@ class Transport {
 std::shared_ptr<Transport> find_transport(const std::string& protocol);
 
 // What libweir_grpc exports: a new transport, for a program that knows this version of the interface; null otherwise.
-inline constexpr int kTransportInterface = 1;
+inline constexpr int kTransportInterface = 2;
 using MakeTransportFn = Transport* (*)(int interface_version);
 inline constexpr const char* kMakeTransport = "weir_make_transport";
 

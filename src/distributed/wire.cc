@@ -1,5 +1,6 @@
 #include "distributed/wire.h"
 
+#include <google/protobuf/arena.h>
 #include <google/protobuf/io/zero_copy_stream.h>
 #include <google/protobuf/stubs/logging.h>
 
@@ -15,7 +16,8 @@ namespace {
 
 enum WireType : uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 // Of TensorProto and NamedTensorProto.
-enum Field : uint32_t { kDtype = 1, kShape = 2, kVersion = 3, kContent = 4, kName = 1, kTensor = 2 };
+enum Field : uint32_t { kDtype = 1, kShape = 2, kContent = 4, kName = 1, kTensor = 2 };
+enum ShapeField : uint32_t { kDim = 2, kDimSize = 1 };  // of TensorShapeProto and its Dim
 // Shorter ones are written as one piece with the rest.
 constexpr size_t kShort = 4096;
 
@@ -40,43 +42,65 @@ std::shared_ptr<const void> keep(const Tensor& tensor) { return std::make_shared
 
 bool has_content(const Tensor& tensor) { return is_plain(tensor.dtype()) && tensor.elements() > 1; }
 
+// A TensorShapeProto, written by hand as every value that crosses has one: a dimension is a message with its size.
+size_t dimension_size(int64_t size) { return size == 0 ? 0 : 1 + varint_size(static_cast<uint64_t>(size)); }
+size_t shape_size(const Shape& shape) {
+  size_t bytes = 0;
+  for (int axis = 0; axis < shape.rank(); ++axis) bytes += 2 + dimension_size(shape.dim(axis));
+  return bytes;
+}
+void put_shape(std::string& bytes, const Shape& shape) {
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    const int64_t size = shape.dim(axis);
+    put_tag(bytes, kDim, kBytes);
+    put_varint(bytes, dimension_size(size));
+    if (size == 0) continue;
+    put_tag(bytes, kDimSize, kVarint);
+    put_varint(bytes, static_cast<uint64_t>(size));
+  }
+}
+
 // Everything of the tensor but its elements, and then, if they are long, its elements as a piece of their own.
 void add_field(Message& message, int field, const std::string* name, const Tensor& tensor) {
-  std::string inner;
-  size_t content = 0;
-  if (has_content(tensor)) {
-    proto::TensorProto head;
-    head.set_dtype(static_cast<proto::DataType>(static_cast<int>(tensor.dtype())));
-    shape_to_proto(tensor.shape(), *head.mutable_tensor_shape());
-    head.AppendToString(&inner);
-    content = tensor.bytes();
-    put_tag(inner, kContent, kBytes);
-    put_varint(inner, content);
+  const bool is_raw = has_content(tensor);
+  const size_t content = is_raw ? tensor.bytes() : 0, shape = is_raw ? shape_size(tensor.shape()) : 0;
+  const auto type = static_cast<uint64_t>(tensor.dtype());
+  std::string others;  // the whole tensor, when its elements do not stand in it as they are
+  size_t tensor_bytes = 0;
+  if (is_raw) {
+    tensor_bytes = 1 + varint_size(type) + 1 + varint_size(shape) + shape + 1 + varint_size(content) + content;
   } else {
     proto::TensorProto whole;
     tensor_to_proto(tensor, whole);
-    whole.AppendToString(&inner);
+    whole.AppendToString(&others);
+    tensor_bytes = others.size();
   }
+  const bool is_short = content <= kShort;
+  constexpr size_t kTags = 64;
   std::string head;
-  const size_t tensor_bytes = inner.size() + content;
+  head.reserve(kTags + (name ? name->size() : 0) + (is_short ? tensor_bytes : shape));
+  put_tag(head, static_cast<uint32_t>(field), kBytes);
   if (name) {
-    put_tag(head, static_cast<uint32_t>(field), kBytes);
     put_varint(head, 1 + varint_size(name->size()) + name->size() + 1 + varint_size(tensor_bytes) + tensor_bytes);
     put_tag(head, kName, kBytes);
     put_varint(head, name->size());
     head += *name;
     put_tag(head, kTensor, kBytes);
-  } else {
-    put_tag(head, static_cast<uint32_t>(field), kBytes);
   }
   put_varint(head, tensor_bytes);
-  head += inner;
-  if (content > 0 && content <= kShort) {
-    head.append(static_cast<const char*>(tensor.raw()), content);
-    content = 0;
+  head += others;
+  if (is_raw) {
+    put_tag(head, kDtype, kVarint);
+    put_varint(head, type);
+    put_tag(head, kShape, kBytes);
+    put_varint(head, shape);
+    put_shape(head, tensor.shape());
+    put_tag(head, kContent, kBytes);
+    put_varint(head, content);
+    if (is_short) head.append(static_cast<const char*>(tensor.raw()), content);
   }
   message.add(std::move(head));
-  if (content > 0) message.add(tensor.raw(), content, keep(tensor));
+  if (!is_short) message.add(tensor.raw(), content, keep(tensor));
 }
 
 [[noreturn]] void refuse() { throw invalid_argument("a message is cut short or malformed"); }
@@ -161,7 +185,7 @@ class Reader {
   }
 
  private:
-  const std::vector<Message::Piece>& pieces_;
+  const std::span<const Message::Piece> pieces_;
   size_t piece_ = 0, offset_ = 0;
   size_t left_;
 };
@@ -199,7 +223,12 @@ Tensor read_tensor(Reader& reader) {
     const uint64_t tag = reader.varint();
     if (tag == ((kContent << 3) | kBytes) && !tensor.valid()) {
       const size_t size = reader.length();
-      proto::TensorProto head;
+      char space[1024];  // what few dimensions need
+      google::protobuf::ArenaOptions options;
+      options.initial_block = space;
+      options.initial_block_size = sizeof(space);
+      google::protobuf::Arena arena(options);
+      auto& head = *google::protobuf::Arena::CreateMessage<proto::TensorProto>(&arena);
       parse(others, head);
       // A writer that puts the content before the type and the shape is read the slow way.
       if (size > 0 && is_plain(static_cast<DType>(head.dtype())) && dtype_size(static_cast<DType>(head.dtype())) > 0 &&

@@ -240,7 +240,7 @@ std::vector<Tensor> Worker::run(const Run& run) {
 }
 
 void Worker::fetch(int64_t step, const std::string& key, const std::stop_token& stop, StepTable::Done done) {
-  Peer& peer = peers_->at(parse_key(key).send_task);
+  Peer& peer = peers_->at(parse_key(key).send_task());
   proto::RecvTensorRequest request;
   request.set_step_id(step);
   request.set_rendezvous_key(key);
@@ -249,30 +249,32 @@ void Worker::fetch(int64_t step, const std::string& key, const std::stop_token& 
     request.mutable_transport_options()->set_type_url(kLendType);
     request.mutable_transport_options()->set_value(lend_request());
   }
-  peer.begin("RecvTensor", encode(request), {.stop = stop}, fmt::format("asked for the value '{}'", key),
-             [this, done = std::move(done)](Reply reply) {
-               Tensor value;
-               std::exception_ptr failed;
-               try {
-                 if (reply.code != Code::Ok) throw error_from_text(reply.code, reply.error, nullptr);
-                 bytes_in_ += static_cast<int64_t>(reply.body.size());
-                 proto::RecvTensorResponse rest;
-                 decode_with_tensors(reply.body, 1, false, rest,
-                                     [&](std::string, Tensor tensor) { value = std::move(tensor); });
-                 if (rest.transport_options().type_url() == kLendType) {
-                   value = borrower_.borrow(rest.transport_options().value());
-                   bytes_borrowed_ += static_cast<int64_t>(value.bytes());
-                 }
-                 if (rest.is_dead()) {
-                   value = {};
-                 } else if (!value.valid()) {
-                   throw error(Code::Internal, "an answer without a value has come");
-                 }
-               } catch (...) {
-                 failed = std::current_exception();
-               }
-               done(std::move(value), failed);
-             });
+  peer.begin(
+      "RecvTensor", encode(request), {.stop = stop}, "asked for the value",
+      [this, done = std::move(done)](Reply reply) {
+        Tensor value;
+        std::exception_ptr failed;
+        try {
+          if (reply.code != Code::Ok) throw error_from_text(reply.code, reply.error, nullptr);
+          bytes_in_ += static_cast<int64_t>(reply.body.size());
+          proto::RecvTensorResponse rest;
+          decode_with_tensors(reply.body, 1, false, rest,
+                              [&](std::string, Tensor tensor) { value = std::move(tensor); });
+          if (rest.transport_options().type_url() == kLendType) {
+            value = borrower_.borrow(rest.transport_options().value());
+            bytes_borrowed_ += static_cast<int64_t>(value.bytes());
+          }
+          if (rest.is_dead()) {
+            value = {};
+          } else if (!value.valid()) {
+            throw error(Code::Internal, "an answer without a value has come");
+          }
+        } catch (...) {
+          failed = std::current_exception();
+        }
+        done(std::move(value), failed);
+      },
+      key);
 }
 
 void Worker::reset(const std::vector<std::string>& containers) {

@@ -202,8 +202,8 @@ TEST_F(SteadyState, AStepThatIsCutOverTasksAsksForLittle) {
     return late;
   };
   const int64_t one = per_step(1), many = per_step(21);
-  EXPECT_LE(one, 230);
-  EXPECT_LE((many - one) / 20, 75);
+  EXPECT_LE(one, 160);
+  EXPECT_LE((many - one) / 20, 44);
 }
 
 }  // namespace
