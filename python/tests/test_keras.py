@@ -58,6 +58,21 @@ def test_weights_have_the_names_of_variables(layer):
     assert (mine.variables, mine.trainable_variables, mine.non_trainable_variables) == ([1, 2], [1], [2])
 
 
+def test_weights_are_added_with_the_arguments_of_tf_keras():
+    class Layer:
+        def add_weight(self, **options):
+            return options
+
+    keras._take_weights(Layer, {"zeros": dict, "ones": dict}.get)
+    added = Layer().add_weight(shape=tf.TensorShape([2, 3]), use_resource=True, trainable=False)
+    assert (added["shape"], added["name"], added["initializer"], added["trainable"]) == ((2, 3), None, "glorot_uniform", False)
+    added = Layer().add_variable("w", (4,), tf.float64, "ones")
+    assert added["dtype"] == "float64" and added["initializer"]() == {"dtype": "float64"} and added["trainable"]
+    assert Layer().add_weight("step", dtype=tf.int32)["initializer"]() == {"dtype": "int32"}
+    assert Layer().add_weight("done", dtype=tf.bool)["initializer"](()).dtype == tf.bool
+    assert Layer()._track_trackable(1, "one") == 1
+
+
 def test_flatten_takes_matrices_and_unknown_sizes():
     class Flatten:
         def compute_output_shape(self, shape):

@@ -43,7 +43,7 @@ def _keras():
         layers = importlib.import_module("keras.layers")  # tf.keras names the base of wrappers among them
         _give_shapes(layers.Layer)
         _take_arguments(layers.Layer, layers.InputLayer)
-        layers.Layer.add_variable = layers.Layer.add_weight
+        _take_weights(layers.Layer, importlib.import_module("keras.initializers").get)
         _name_weights_variables(layers.Layer)
         _flatten_matrices(layers.Flatten, layers.InputSpec)
         if not hasattr(layers, "Wrapper"):
@@ -175,6 +175,28 @@ def _take_arguments(*layers):
 
     for layer in layers:
         layer.__init__ = taking(layer.__init__)
+
+
+def _take_weights(layer, initializer_of):
+    """Lets layers add weights with the arguments of tf.keras: any type, no name, no initial values."""
+    add = layer.add_weight
+
+    @functools.wraps(add)
+    def add_weight(self, name=None, shape=None, dtype=None, initializer=None, regularizer=None, trainable=None,
+                   constraint=None, partitioner=None, use_resource=None, synchronization=None, aggregation=None, **options):
+        dtype = dtype.name if hasattr(dtype, "as_datatype_enum") else dtype
+        if initializer is None:
+            initializer = "glorot_uniform" if dtype is None or "float" in dtype else "zeros"
+        if dtype == "bool" and initializer in ("zeros", "ones"):
+            initializer = functools.partial(_names.find(f"tf.{initializer}"), dtype=dtype)
+        elif dtype not in (None, "float32"):  # Keras asks for values of its own type
+            initializer = functools.partial(initializer_of(initializer), dtype=dtype)
+        shape = () if shape is None else tuple(int(size) for size in shape)
+        return add(self, name=name, shape=shape, dtype=dtype, initializer=initializer, regularizer=regularizer,
+                   trainable=trainable is None or trainable, constraint=constraint, **options)
+
+    layer.add_weight = layer.add_variable = add_weight
+    layer._track_trackable = lambda self, trackable, name, overwrite=False: trackable
 
 
 def _name_weights_variables(layer):
