@@ -49,3 +49,39 @@ def test_the_multiclass_hinge_loss_is_the_margin_that_is_missing():
             hinge(tf.constant([0]), tf.constant([1.0]))
         with pytest.raises(tf.errors.InvalidArgumentError):
             session.run(hinge(tf.constant([0, 3, 1]), logits))
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 4])
+def test_a_spline_goes_through_its_points_and_keeps_straight_lines(order):
+    random = np.random.RandomState(0)
+    points, values = random.rand(2, 5, 2).astype("f"), random.rand(2, 5, 1).astype("f")
+    at_points = tf.contrib.image.interpolate_spline(points, values, points, order)
+    queries = random.rand(2, 3, 2).astype("f")
+    straight = tf.contrib.image.interpolate_spline(points, points.sum(2, keepdims=True), queries, order)
+    assert straight.shape.as_list() == [2, 3, 1]
+    smooth = tf.contrib.image.interpolate_spline(points, values, points, order, regularization_weight=10.0)
+    with tf.Session() as session:
+        np.testing.assert_allclose(session.run(at_points), values, atol=1e-3)
+        np.testing.assert_allclose(session.run(straight), queries.sum(2, keepdims=True), atol=1e-3)
+        assert np.abs(session.run(smooth) - values).max() > 1e-2
+
+
+def test_a_thin_plate_has_tensorflows_values():
+    points = np.float32([[[0, 0], [1, 0], [0, 1], [1, 1], [0.5, 0.25]]])
+    y = tf.contrib.image.interpolate_spline(points, np.float32([[[1], [2], [3], [5], [4]]]), [[[0.3, 0.6]]], 2)
+    with tf.Session() as session:
+        np.testing.assert_allclose(session.run(y), [[[3.931476]]], rtol=1e-4)
+
+
+def test_pictures_are_bent_at_points():
+    image = np.random.RandomState(0).rand(1, 8, 9, 1).astype("f")
+    corners, down = np.float32([[[2, 2], [2, 6], [5, 3]]]), np.float32([1, 0])
+    moved, flow = tf.contrib.image.sparse_image_warp(image, corners, corners + down)
+    still = tf.contrib.image.sparse_image_warp(image, corners, corners, num_boundary_points=2)[0]
+    held = tf.contrib.image.sparse_image_warp(image, corners, corners + down, num_boundary_points=3)[1]
+    assert moved.shape.as_list() == [1, 8, 9, 1] and flow.shape.as_list() == [1, 8, 9, 2]
+    with tf.Session() as session:
+        np.testing.assert_allclose(session.run(moved)[0, 1:], image[0, :-1], atol=1e-4)
+        np.testing.assert_allclose(session.run(still), image, atol=1e-4)
+        edge = session.run(held)[0, 0]
+        np.testing.assert_allclose(edge[[0, -1]], 0, atol=1e-3)
