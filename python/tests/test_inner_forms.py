@@ -134,3 +134,12 @@ def test_a_convolution_is_made_for_shapes_and_called_with_tensors():
         np.testing.assert_array_equal(session.run(convolution(x, w)), np.full([1, 2, 2, 1], 18))
     with pytest.raises(ValueError, match="rank 3"):
         nn_ops.Convolution(x.shape, filter_shape=[3, 2, 1], padding="SAME")
+
+
+def test_what_recurrent_libraries_take_from_inner_modules():
+    transposed = tf.contrib.seq2seq.python.ops.decoder._transpose_batch_time(tf.zeros([2, 3, 4]))
+    assert transposed.shape.as_list() == [3, 2, 4]
+    assert tf.python.ops.rnn._transpose_batch_time(tf.zeros([2])).shape.as_list() == [2]
+    operator = tf.linalg.LinearOperatorDiag([1.0, 2.0])
+    with operator._name_scope("mine"):
+        assert tf.constant(1).op.name == "LinearOperatorDiag/mine/Const"

@@ -34,6 +34,16 @@ def test_layers_of_programs_see_shapes_with_values(layer):
     assert [shape.as_list() for shape in mine.seen] == [[2, 3], [2, 4]] and mine.seen[1].is_fully_defined()
     mine.build(tf.TensorShape([5]))
     assert isinstance(mine.seen, tf.TensorShape)
+    mine.build(input_shape=(1, 2))
+    assert mine.seen.as_list() == [1, 2]
+
+    class Without(layer):
+        def build(self, input_shape=None):
+            self.seen = input_shape
+
+    without = Without()
+    without.build()
+    assert without.seen is None
 
 
 def test_layers_take_types_for_their_names(layer):

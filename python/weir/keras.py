@@ -151,8 +151,12 @@ def _give_shapes(layer):
         super(layer, cls).__init_subclass__(**options)
         build = cls.__dict__.get("build")
         if cls.__module__.partition(".")[0] != "keras" and inspect.isfunction(build):
-            cls.build = functools.wraps(build)(lambda self, input_shape, *rest, **named: build(self, _sizes(input_shape),
-                                                                                              *rest, **named))
+            @functools.wraps(build)
+            def with_sizes(self, *shapes, **named):
+                named = {name: _sizes(shape) if name == "input_shape" else shape for name, shape in named.items()}
+                return build(self, *map(_sizes, shapes[:1]), *shapes[1:], **named)
+
+            cls.build = with_sizes
 
     layer.__init_subclass__ = classmethod(init_subclass)
 

@@ -1,5 +1,7 @@
 """Linear operators: matrices, in batches, of which only what describes them is kept. What they share."""
 
+import contextlib
+
 from weir.core import dtypes
 from weir.core.graph import convert_to_tensor, name_scope
 from weir.core.tensor_shape import Dimension, TensorShape
@@ -60,6 +62,12 @@ class LinearOperator:
             raise ValueError(f"User set is_square hint to {self._is_square_set}, but the operator was "
                              f"{'square' if known else 'not square'}: its shape is {self.shape}.")
         return self._is_square_set if known is None else known
+
+    @contextlib.contextmanager
+    def _name_scope(self, name=None):
+        """The names of what a method makes, for operators that a program derives."""
+        with name_scope(self.name), name_scope(name) as scope:
+            yield scope
 
     # Shapes.
 

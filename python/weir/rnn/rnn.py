@@ -284,3 +284,11 @@ def static_state_saving_rnn(cell, inputs, state_saver, state_name, sequence_leng
         outputs[-1] = nest.map_structure(array_ops.identity, outputs[-1])
         state = nest.map_structure(array_ops.identity, state)
     return outputs, state
+
+
+def _transpose_batch_time(x):
+    """The first two dimensions, of sequences and steps, in the other order; what has no two dimensions as it is."""
+    x = convert_to_tensor(x)
+    if x.shape.ndims is None or x.shape.ndims < 2:
+        return x
+    return array_ops.transpose(x, [1, 0, *range(2, x.shape.ndims)])
