@@ -143,3 +143,6 @@ def test_what_recurrent_libraries_take_from_inner_modules():
     operator = tf.linalg.LinearOperatorDiag([1.0, 2.0])
     with operator._name_scope("mine"):
         assert tf.constant(1).op.name == "LinearOperatorDiag/mine/Const"
+    operator._check_input_dtype(tf.zeros([2]))
+    with pytest.raises(TypeError, match="Expected argument to have dtype"):
+        operator._check_input_dtype(tf.zeros([2], tf.float64))

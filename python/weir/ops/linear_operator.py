@@ -69,6 +69,10 @@ class LinearOperator:
         with name_scope(self.name), name_scope(name) as scope:
             yield scope
 
+    def _check_input_dtype(self, x):
+        if x.dtype.base_dtype != self.dtype:
+            raise TypeError(f"Expected argument to have dtype {self.dtype}.  Found: {x.dtype} in tensor {x}")
+
     # Shapes.
 
     def _shape(self):
