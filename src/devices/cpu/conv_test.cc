@@ -3,118 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cmath>
 #include <cstring>
 #include <limits>
 #include <vector>
 
 #include "devices/cpu/conv_generic.h"
-#include "devices/cpu/test_data.h"
+#include "devices/cpu/conv_test_case.h"
 
 namespace weir::cpu {
 namespace {
-
-template <class T>
-struct Case {
-  explicit Case(const ConvParams& params) : p(params) {
-    input = random_values<T>(p.batch * p.in_h * p.in_w * p.in_c, 1);
-    filter = random_values<T>(p.k_h * p.k_w * p.in_c * p.out_c, 2);
-    output_grad = random_values<T>(p.batch * p.out_h() * p.out_w() * p.out_c, 3);
-    bias = random_values<T>(p.out_c, 4);
-  }
-
-  struct Results {
-    std::vector<T> output, input_grad, filter_grad;
-  };
-
-  Results run(int threads, const Epilogue<T>& epilogue = {}) const {
-    ThreadPool pool(threads);
-    // What the results hold before must not matter.
-    const T nan = std::numeric_limits<T>::quiet_NaN();
-    Results r{std::vector<T>(output_grad.size(), nan), std::vector<T>(input.size(), nan),
-              std::vector<T>(filter.size(), nan)};
-    {
-      Scratch scratch(conv_forward_scratch_bytes<T>(p, threads));
-      conv_forward(pool, p, input.data(), filter.data(), epilogue, r.output.data(), scratch.data());
-    }
-    {
-      Scratch scratch(conv_backward_input_scratch_bytes<T>(p, threads));
-      conv_backward_input(pool, p, filter.data(), output_grad.data(), r.input_grad.data(), scratch.data());
-    }
-    {
-      Scratch scratch(conv_backward_filter_scratch_bytes<T>(p, threads));
-      conv_backward_filter(pool, p, input.data(), output_grad.data(), r.filter_grad.data(), scratch.data());
-    }
-    return r;
-  }
-
-  // All three by definition, in double.
-  void reference(std::vector<double>& output, std::vector<double>& input_grad, std::vector<double>& filter_grad) const {
-    output.assign(output_grad.size(), 0);
-    input_grad.assign(input.size(), 0);
-    filter_grad.assign(filter.size(), 0);
-    size_t out = 0;
-    for (int64_t b = 0; b < p.batch; ++b) {
-      for (int64_t y = 0; y < p.out_h(); ++y) {
-        for (int64_t x = 0; x < p.out_w(); ++x, out += static_cast<size_t>(p.out_c)) {
-          for (int64_t h = 0; h < p.k_h; ++h) {
-            for (int64_t w = 0; w < p.k_w; ++w) {
-              const int64_t row = y * p.stride_h + h * p.dilation_h - p.pad_top;
-              const int64_t column = x * p.stride_w + w * p.dilation_w - p.pad_left;
-              if (row < 0 || row >= p.in_h || column < 0 || column >= p.in_w) continue;
-              for (int64_t c = 0; c < p.in_c; ++c) {
-                const auto in = static_cast<size_t>(((b * p.in_h + row) * p.in_w + column) * p.in_c + c);
-                for (int64_t o = 0; o < p.out_c; ++o) {
-                  const auto f = static_cast<size_t>(((h * p.k_w + w) * p.in_c + c) * p.out_c + o);
-                  const size_t at = out + static_cast<size_t>(o);
-                  output[at] += static_cast<double>(input[in]) * filter[f];
-                  input_grad[in] += static_cast<double>(output_grad[at]) * filter[f];
-                  filter_grad[f] += static_cast<double>(output_grad[at]) * input[in];
-                }
-              }
-            }
-          }
-        }
-      }
-    }
-  }
-
-  // `factor` widens the tolerance, for Winograd's method.
-  void check(double factor = 1) const {
-    SCOPED_TRACE(testing::Message() << p.batch << "x" << p.in_h << "x" << p.in_w << "x" << p.in_c << " filter " << p.k_h
-                                    << "x" << p.k_w << "x" << p.out_c << " stride " << p.stride_h << "," << p.stride_w
-                                    << " dilation " << p.dilation_h << "," << p.dilation_w << " pads " << p.pad_top
-                                    << "," << p.pad_bottom << "," << p.pad_left << "," << p.pad_right);
-    std::vector<double> output, input_grad, filter_grad;
-    reference(output, input_grad, filter_grad);
-    const Results r = run(2);
-    compare(r.output, output, p.k_h * p.k_w * p.in_c, factor, "output");
-    compare(r.input_grad, input_grad, p.k_h * p.k_w * p.out_c, factor, "input_grad");
-    compare(r.filter_grad, filter_grad, p.batch * p.out_h() * p.out_w(), factor, "filter_grad");
-  }
-
-  static void compare(const std::vector<T>& got, const std::vector<double>& expected, int64_t terms, double factor,
-                      const char* what) {
-    const double tolerance = factor * (sizeof(T) == 4 ? 2e-6 : 1e-14) * (4 + std::sqrt(static_cast<double>(terms)));
-    for (size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], expected[i], tolerance) << what << " " << i;
-  }
-
-  ConvParams p;
-  std::vector<T> input, filter, output_grad, bias;
-};
-
-// As TensorFlow's SAME: the output has ceil(in / stride) pixels, and an odd pad goes to the end.
-ConvParams same(ConvParams p) {
-  auto pad = [](int64_t in, int64_t k, int64_t stride, int64_t dilation, int64_t& before, int64_t& after) {
-    const int64_t out = (in + stride - 1) / stride;
-    const int64_t total = std::max<int64_t>(0, (out - 1) * stride + (k - 1) * dilation + 1 - in);
-    before = total / 2;
-    after = total - before;
-  };
-  pad(p.in_h, p.k_h, p.stride_h, p.dilation_h, p.pad_top, p.pad_bottom);
-  pad(p.in_w, p.k_w, p.stride_w, p.dilation_w, p.pad_left, p.pad_right);
-  return p;
-}
 
 template <class T>
 class ConvOf : public testing::Test {};
@@ -290,212 +187,12 @@ TYPED_TEST(ConvOf, MatchesDoubleReferenceForStridesDilationsAndPadsOfManyChannel
   }
 }
 
-// Layers of the usual models, and shapes wider, deeper and higher than a band.
-std::vector<ConvParams> layers() {
-  return {same({.batch = 3, .in_h = 28, .in_w = 28, .in_c = 1, .k_h = 5, .k_w = 5, .out_c = 32}),
-          same({.batch = 3, .in_h = 14, .in_w = 14, .in_c = 32, .k_h = 5, .k_w = 5, .out_c = 64}),
-          same({.batch = 2, .in_h = 24, .in_w = 24, .in_c = 3, .k_h = 5, .k_w = 5, .out_c = 64}),
-          same({.batch = 10, .in_h = 12, .in_w = 12, .in_c = 64, .k_h = 5, .k_w = 5, .out_c = 64}),
-          same({.batch = 21, .in_h = 7, .in_w = 6, .in_c = 20, .k_h = 3, .k_w = 3, .out_c = 18}),
-          {.batch = 21, .in_h = 7, .in_w = 6, .in_c = 20, .k_h = 3, .k_w = 3, .out_c = 18, .stride_w = 2},
-          same({.batch = 9, .in_h = 10, .in_w = 11, .in_c = 36, .k_h = 3, .k_w = 3, .out_c = 12}),
-          same({.batch = 9, .in_h = 32, .in_w = 32, .in_c = 16, .k_h = 3, .k_w = 3, .out_c = 16}),
-          {.batch = 2, .in_h = 9, .in_w = 9, .in_c = 40, .k_h = 2, .k_w = 3, .out_c = 7, .stride_h = 2, .stride_w = 3},
-          same({.batch = 1, .in_h = 3, .in_w = 1500, .in_c = 2, .k_h = 3, .k_w = 3, .out_c = 5}),
-          same({.batch = 1, .in_h = 5, .in_w = 5, .in_c = 700, .k_h = 3, .k_w = 3, .out_c = 9}),
-          same({.batch = 1, .in_h = 70, .in_w = 60, .in_c = 32, .k_h = 3, .k_w = 3, .out_c = 4})};
-}
-
 TYPED_TEST(ConvOf, MatchesDoubleReferenceForLayersOfModels) {
   for (ConvParams p : layers()) {
     p.winograd = false;
     Case<TypeParam>(p).check();
   }
 }
-
-TEST(Winograd, MatchesDoubleReference) {
-  for (const ConvParams& p : layers()) Case<float>(p).check(10);
-  for (int64_t k : {2, 4}) {
-    Case<float>({.batch = 3, .in_h = 17, .in_w = 19, .in_c = 21, .k_h = k, .k_w = k, .out_c = 18}).check(10);
-    Case<float>(same({.batch = 3, .in_h = 17, .in_w = 19, .in_c = 16, .k_h = k, .k_w = k, .out_c = 35})).check(10);
-  }
-  for (int64_t k : {3, 5}) {
-    for (int64_t in_c : {16, 21, 64}) {
-      for (int64_t out_c : {16, 35}) {
-        ConvParams p = {.batch = 3, .in_h = 17, .in_w = 19, .in_c = in_c, .k_h = k, .k_w = k, .out_c = out_c};
-        Case<float>(p).check(10);
-        Case<float>(same(p)).check(10);
-        p.pad_top = 1;
-        p.pad_bottom = 4;
-        p.pad_left = 7;
-        Case<float>(p).check(10);
-      }
-    }
-  }
-}
-
-// At a stride of two it takes stacks of pixels.
-TEST(Winograd, MatchesDoubleReferenceAtAStrideOfTwo) {
-  for (int64_t k : {3, 4, 5, 6, 7, 8}) {
-    ConvParams p = {.batch = 4,
-                    .in_h = 25,
-                    .in_w = 28,
-                    .in_c = k > 5 ? 3 : 9,
-                    .k_h = k,
-                    .k_w = k,
-                    .out_c = 18,
-                    .stride_h = 2,
-                    .stride_w = 2};
-    Case<float>(p).check(10);
-    Case<float>(same(p)).check(10);
-    p.pad_top = 3;
-    p.pad_bottom = 1;
-    p.pad_left = 9;
-    Case<float>(p).check(10);
-  }
-}
-
-// Where stacks begin with an even row or an odd one, filters have taps that are zero, of which nothing may be seen:
-// with channels that are multiplied together or apart, near each other or far, and with the filter in slices.
-TEST(Winograd, LeavesOutTapsThatAreZero) {
-  for (int64_t k : {4, 5}) {
-    for (auto [size, in_c, out_c] :
-         {std::array<int64_t, 3>{14, 8, 24}, {16, 33, 20}, {11, 64, 66}, {8, 100, 44}, {15, 32, 40}}) {
-      ConvParams p = same({.batch = 5,
-                           .in_h = size,
-                           .in_w = size + 2,
-                           .in_c = in_c,
-                           .k_h = k,
-                           .k_w = k,
-                           .out_c = out_c,
-                           .stride_h = 2,
-                           .stride_w = 2});
-      Case<float>(p).check(20);
-      p.pad_left += 1;
-      p.pad_top += in_c % 2;
-      Case<float>(p).check(20);
-      p.pad_top = p.pad_bottom = p.pad_left = p.pad_right = 0;
-      Case<float>(p).check(20);
-    }
-  }
-}
-
-// Sets of pixels that lie the dilation apart are images of their own.
-TEST(Winograd, MatchesDoubleReferenceWithDilations) {
-  for (auto [h, w, k] : {std::array<int64_t, 3>{2, 2, 3}, {3, 2, 3}, {1, 4, 3}, {2, 2, 2}, {2, 2, 5}}) {
-    ConvParams p = {.batch = 2,
-                    .in_h = 31,
-                    .in_w = 26,
-                    .in_c = 17,
-                    .k_h = k,
-                    .k_w = k,
-                    .out_c = 16,
-                    .dilation_h = h,
-                    .dilation_w = w};
-    Case<float>(p).check(10);
-    Case<float>(same(p)).check(10);
-    p.pad_top = 7;
-    p.pad_left = 1;
-    p.pad_right = 3;
-    Case<float>(p).check(10);
-  }
-  const ConvParams p = same({.batch = 4,
-                             .in_h = 28,
-                             .in_w = 28,
-                             .in_c = 16,
-                             .k_h = 3,
-                             .k_w = 3,
-                             .out_c = 32,
-                             .dilation_h = 2,
-                             .dilation_w = 2});
-  ConvParams plain = p;
-  plain.winograd = false;
-  EXPECT_NE(Case<float>(p).run(1).output, Case<float>(plain).run(1).output);
-}
-
-TEST(Winograd, IsChosenForFiltersOfFourAndFiveAtAStrideOfTwo) {
-  for (int64_t k : {4, 5}) {
-    const ConvParams p = same({.batch = 8,
-                               .in_h = 28,
-                               .in_w = 28,
-                               .in_c = 16,
-                               .k_h = k,
-                               .k_w = k,
-                               .out_c = 32,
-                               .stride_h = 2,
-                               .stride_w = 2});
-    ConvParams plain = p;
-    plain.winograd = false;
-    EXPECT_NE(Case<float>(p).run(1).output, Case<float>(plain).run(1).output);
-    const auto one = Case<float>(p).run(1), three = Case<float>(p).run(3);
-    EXPECT_EQ(one.output, three.output);
-    EXPECT_EQ(one.input_grad, three.input_grad);
-    EXPECT_EQ(one.filter_grad, three.filter_grad);
-  }
-}
-
-// First layers of few channels, whose transforms cost more than the products that they save.
-TEST(Winograd, IsNotChosenForFiltersOfThreeAtAStrideOfTwoAndFewChannels) {
-  const ConvParams p = same(
-      {.batch = 2, .in_h = 64, .in_w = 64, .in_c = 3, .k_h = 3, .k_w = 3, .out_c = 32, .stride_h = 2, .stride_w = 2});
-  ConvParams plain = p;
-  plain.winograd = false;
-  EXPECT_EQ(Case<float>(p).run(1).output, Case<float>(plain).run(1).output);
-  EXPECT_EQ(Case<float>(p).run(1).filter_grad, Case<float>(plain).run(1).filter_grad);
-}
-
-// What the documentation promises: no error above 1e-4 of the largest value, at any scale of the data, with images as
-// they are before (offset) and after normalisation.
-void expect_small_errors(int64_t size, int64_t in_c, int64_t k, int64_t out_c, float scale, float offset,
-                         int64_t stride = 1) {
-  SCOPED_TRACE(testing::Message() << size << "x" << in_c << " filter " << k << "x" << out_c << " scale " << scale
-                                  << " offset " << offset << " stride " << stride);
-  Case<float> c(same({.batch = 4,
-                      .in_h = size,
-                      .in_w = size,
-                      .in_c = in_c,
-                      .k_h = k,
-                      .k_w = k,
-                      .out_c = out_c,
-                      .stride_h = stride,
-                      .stride_w = stride}));
-  for (float& v : c.input) v = (v + offset) * scale;
-  for (float& v : c.output_grad) v *= scale;
-  std::vector<double> output, input_grad, filter_grad;
-  c.reference(output, input_grad, filter_grad);
-  const auto r = c.run(2);
-  auto worst = [](const std::vector<float>& got, const std::vector<double>& expected) {
-    double largest = 0, error = 0;
-    for (size_t i = 0; i < got.size(); ++i) {
-      largest = std::max(largest, std::abs(expected[i]));
-      error = std::max(error, std::abs(got[i] - expected[i]));
-    }
-    return error / largest;
-  };
-  EXPECT_LT(worst(r.output, output), 1e-4);
-  EXPECT_LT(worst(r.input_grad, input_grad), 1e-4);
-  EXPECT_LT(worst(r.filter_grad, filter_grad), 1e-4);
-}
-
-TEST(Winograd, ErrorsStayBelowTheirBound) {
-  for (int64_t k : {3, 5}) {
-    for (auto [size, in_c, out_c] : {std::array<int64_t, 3>{12, 32, 32}, {13, 16, 37}, {17, 67, 16}}) {
-      for (float scale : {1e-6f, 1e5f}) {
-        for (float offset : {0.0f, 3.0f}) expect_small_errors(size, in_c, k, out_c, scale, offset);
-      }
-    }
-  }
-}
-
-TEST(Winograd, ErrorsStayBelowTheirBoundAtAStrideOfTwo) {
-  for (int64_t k : {4, 5, 7}) {
-    for (float scale : {1e-6f, 1e5f}) {
-      for (float offset : {0.0f, 3.0f}) expect_small_errors(26, k == 7 ? 3 : 16, k, 16, scale, offset, 2);
-    }
-  }
-}
-
-TEST(Winograd, ErrorsStayBelowTheirBoundWithManyChannels) { expect_small_errors(11, 127, 3, 133, 1.0f, 3.0f); }
 
 // Single pixels, rows and channels, prime sizes, no images: whichever method is chosen.
 TYPED_TEST(ConvOf, MatchesDoubleReferenceAtTheEdges) {
@@ -513,14 +210,6 @@ TYPED_TEST(ConvOf, MatchesDoubleReferenceAtTheEdges) {
           .check(10);
     }
   }
-}
-
-TEST(Winograd, IsChosenForTheLayersItIsMadeFor) {
-  const ConvParams p = same({.batch = 8, .in_h = 12, .in_w = 12, .in_c = 32, .k_h = 5, .k_w = 5, .out_c = 32});
-  ConvParams plain = p;
-  plain.winograd = false;
-  EXPECT_NE(Case<float>(p).run(1).output, Case<float>(plain).run(1).output);
-  EXPECT_EQ(Case<double>(p).run(1).output, Case<double>(plain).run(1).output);
 }
 
 TYPED_TEST(ConvOf, IsAMatrixProductForSinglePixelsAndWholeImages) {
