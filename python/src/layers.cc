@@ -4,6 +4,7 @@
 
 #include "building.h"
 #include "nn/layers/forward.h"
+#include "weir/divisive_normalization.h"
 #include "weir/convolutions.h"
 
 namespace weir::python {
@@ -121,6 +122,29 @@ void bind_layer_calls(nb::module_& m) {
   def(m, "layer_flatten", [](G g, H inputs, H data_format) {
     return build(g, {inputs}, [&](G graph) {
       return wrap(layers::flatten_outputs(to_output(graph, inputs, DType::Invalid, {}), to_name(data_format)));
+    });
+  });
+  def(m, "gdn_initial", [](G g, H shape, H dtype, H gamma_init, H offset) {  // without gamma_init: of beta
+    return build(g, {}, [&](G graph) {
+      const auto small = static_cast<float>(to_double(offset, "reparam_offset"));
+      const Initializer initializer =
+          gamma_init.is_none()
+              ? layers::gdn_beta_initializer(small)
+              : layers::gdn_gamma_initializer(static_cast<float>(to_double(gamma_init, "gamma_init")), small);
+      return wrap(initializer(graph, to_shape(shape), to_dtype(dtype)));
+    });
+  });
+  def(m, "gdn_parameter", [](G g, H variable, H minimum, H offset) {
+    return build(g, {variable}, [&](G graph) {
+      return wrap(layers::gdn_parameter(to_output(graph, variable, DType::Invalid, {}), to_double(minimum, "minimum"),
+                                        to_double(offset, "reparam_offset")));
+    });
+  });
+  def(m, "layer_gdn", [](G g, H inputs, H beta, H gamma, H inverse, H channels_first) {
+    return build(g, {inputs}, [&](G graph) {
+      Output x = to_output(graph, inputs, DType::Invalid, {});
+      return wrap(layers::gdn_outputs(x, to_output(graph, beta, x.dtype(), {}), to_output(graph, gamma, x.dtype(), {}),
+                                      to_bool(inverse), to_bool(channels_first)));
     });
   });
   def(m, "layer_batch_norm", [](G g, H inputs, nb::dict given) { return batch_norm(g, inputs, given); });
