@@ -102,3 +102,24 @@ def test_the_backend_has_what_that_of_the_package_has(monkeypatch):
     assert keras_backend.ndim([1, 2]) == 2 and keras_backend.floatx() == "float32"
     with pytest.raises(AttributeError, match="has no attribute 'no_such'"):
         keras_backend.no_such
+
+
+def test_functions_of_the_backend_read_what_the_program_feeds_now():
+    with tf.Graph().as_default() as graph:
+        with tf.Session(graph=graph):
+            x, y = tf.placeholder(tf.float32, []), tf.placeholder(tf.float32, [])
+            feeds = {y: 3.}
+            multiply = keras_backend.function([x], [x * y], feed_dict=feeds)
+            assert multiply([2.]) == [6.]
+            feeds[y] = 4.
+            assert multiply([2.]) == [8.]
+
+
+def test_functions_of_the_backend_take_tensors_and_variables():
+    with tf.Graph().as_default() as graph:
+        with tf.Session(graph=graph) as session:
+            x, y = tf.placeholder(tf.float32, [2]), tf.placeholder(tf.float32, [2])
+            variable = tf.Variable([3., 4.])
+            session.run(variable.initializer)
+            total = keras_backend.function([x, y], [x + y])
+            assert total([tf.constant([1., 2.]), variable])[0].tolist() == [4., 6.]

@@ -224,7 +224,7 @@ class GraphExecutionFunction:
             raise TypeError("`updates` in a Keras backend function should be a list or tuple.")
         self._structure = outputs
         self.inputs, self.outputs = nest.flatten(inputs), nest.flatten(outputs)
-        self.name, self._feed = name, dict(session_kwargs.pop("feed_dict", None) or {})
+        self.name, self.feed_dict = name, session_kwargs.pop("feed_dict", None)  # which programs may change between calls
         self.fetches = list(session_kwargs.pop("fetches", None) or [])
         self.run_options = session_kwargs.pop("options", None)
         self.run_metadata = session_kwargs.pop("run_metadata", None)
@@ -243,7 +243,7 @@ class GraphExecutionFunction:
 
     def __call__(self, inputs):
         session = get_session(inputs)
-        feed = dict(self._feed)
+        feed = dict(self.feed_dict or {})
         for tensor, value in zip(self.inputs, nest.flatten(inputs)):
             if value is None:
                 raise TypeError("Passing None value as input to a Keras function")
@@ -252,6 +252,9 @@ class GraphExecutionFunction:
                 indices = dtypes._numpy().stack([value.row, value.col], 1)
                 value = (indices, value.data, value.shape)
             feed[tensor] = value
+        symbols = {tensor: value for tensor, value in feed.items() if isinstance(value, (Tensor, Variable))}
+        if symbols:  # a batch that the graph itself gives
+            feed.update(zip(symbols, session.run(list(symbols.values()))))
         fetched = session.run([self.outputs, self.updates_op, self.fetches], feed_dict=feed,
                               options=self.run_options, run_metadata=self.run_metadata)
         for fetch, value in zip(self.fetches, fetched[2]):
