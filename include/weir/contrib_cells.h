@@ -205,6 +205,7 @@ class WEIR_API AttentionCellWrapper : public Wrapper {
   AttentionCellWrapper(CellPtr cell, int64_t length, const AttentionCellOptions& options = {});
   std::vector<Shape> state_size() const override;
   Shape output_size() const override { return {size_}; }
+  std::vector<bool> memories() const override;
   State zero_state(Graph& graph, const In& batch_size, DType dtype) const override;
 
  protected:

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,6 +25,10 @@ struct Step {
   State state;
 };
 
+// Gives a step its weights by name, made where it asks for them first: seeds depend on the order.
+using WeightSource =
+    std::function<Output(const std::string& name, const Shape& shape, const layers::WeightOptions& options)>;
+
 // One step of a recurrent network. A cell of one's own says what its sizes are, makes its variables in build() with
 // add_weight() and computes in call(). It opens its scope where it is called first.
 class WEIR_API Cell : public layers::Layer {
@@ -34,6 +39,8 @@ class WEIR_API Cell : public layers::Layer {
 
   virtual std::vector<Shape> state_size() const = 0;  // of every tensor of the state, without the batch
   virtual Shape output_size() const = 0;
+  // Which tensors of the state are the memory of an LSTM, which dropout leaves alone: by default the first of two.
+  virtual std::vector<bool> memories() const;
   // Zeros for a batch of so many sequences: a number or a scalar tensor.
   virtual State zero_state(Graph& graph, const In& batch_size, DType dtype = float32) const;
 
@@ -41,9 +48,12 @@ class WEIR_API Cell : public layers::Layer {
   virtual Step call(const Output& inputs, const State& state) = 0;
   // Cells that only stand around others may do without a scope: their variables' names do not show them.
   virtual bool has_scope() const { return true; }
+  // The weights of the cell's scope, for a step that makes them as it goes and not in build().
+  WeightSource own_weights();
 
  private:
   Output call(const Output& inputs) final;
+  std::map<std::string, Variable> asked_;
 };
 using CellPtr = std::shared_ptr<Cell>;
 
@@ -77,6 +87,19 @@ WEIR_API Sequence dynamic_rnn(const CellPtr& cell, const Output& inputs, const D
 // Runs a cell along a list of inputs [batch, ...], one part of the graph a step.
 WEIR_API Unrolled static_rnn(const CellPtr& cell, const std::vector<Output>& inputs, const RnnOptions& options = {},
                              In::Where where = In::Where::current());
+
+// Where the states of sequences that are cut wait for the next part.
+class WEIR_API StateSaver {
+ public:
+  virtual ~StateSaver() = default;
+  virtual Output state(const std::string& name) = 0;
+  virtual Operation save_state(const std::string& name, const Output& value) = 0;
+};
+// static_rnn that begins with the saved state and saves its last: a name for each tensor of the cell's state. The last
+// output and the state wait until all is saved. Throws InvalidArgument for another number of names.
+WEIR_API Unrolled static_state_saving_rnn(const CellPtr& cell, const std::vector<Output>& inputs, StateSaver& saver,
+                                          const std::vector<std::string>& state_names, const RnnOptions& options = {},
+                                          In::Where where = In::Where::current());
 
 // One cell forwards and another backwards; the initial state holds both, the forward one first.
 struct BothWays {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -129,7 +130,7 @@ struct LayerNormLSTMOptions {
   Activation activation = {};
   bool layer_norm = true;
   float norm_gain = 1, norm_shift = 0;
-  float dropout_keep_prob = 1;  // of the candidate, so that the memory is left alone
+  In dropout_keep_prob = 1.f;  // of the candidate, so that the memory is left alone
   std::optional<int64_t> dropout_seed = {};
   std::string name = {};
   std::optional<Reuse> reuse = {};
@@ -142,44 +143,36 @@ class WEIR_API LayerNormBasicLSTMCell : public Cell {
   Shape output_size() const override { return {units_}; }
 
  protected:
-  void build(const Shape& inputs) override;
   Step call(const Output& inputs, const State& state) override;
 
  private:
-  struct Norm {
-    Variable gamma, beta;
-  };
-  Norm add_norm(const std::string& scope);
-  Output normalized(const Output& x, const Norm& norm) const;
   int64_t units_;
   LayerNormLSTMOptions options_;
-  Variable kernel_, bias_;
-  Norm input_, transform_, forget_, output_, state_;
 };
 
 struct ConvLSTMOptions {
   bool use_bias = true, skip_connection = false;  // the latter: the inputs beside the outputs
   float forget_bias = 1;
-  std::string name = "conv_2d_lstm_cell";
+  std::string name = {};
 };
-// An LSTM whose inputs and states are pictures [height, width, channels] (Shi et al., 2015).
-class WEIR_API Conv2DLSTMCell : public Cell {
+// An LSTM whose inputs and states are signals [width, channels], pictures [height, width, channels] or volumes
+// [depth, height, width, channels] (Shi et al., 2015). Throws InvalidArgument when the kernel has another rank.
+class WEIR_API ConvLSTMCell : public Cell {
  public:
-  Conv2DLSTMCell(const Shape& input_shape, int64_t output_channels, const std::vector<int64_t>& kernel_shape,
-                 const ConvLSTMOptions& options = {});
-  std::vector<Shape> state_size() const override;
+  ConvLSTMCell(const Shape& input_shape, int64_t output_channels, const std::vector<int64_t>& kernel_shape,
+               const ConvLSTMOptions& options = {});
+  std::vector<Shape> state_size() const override { return {size_of(channels_), output_size()}; }
   Shape output_size() const override;
 
  protected:
-  void build(const Shape& inputs) override;
   Step call(const Output& inputs, const State& state) override;
 
  private:
+  Shape size_of(int64_t channels) const;
   Shape input_shape_;
   int64_t channels_;
   std::vector<int64_t> kernel_shape_;
   ConvLSTMOptions options_;
-  Variable kernel_, bias_;
 };
 
 // Cells on top of each other: the output of one is the input of the next.
@@ -188,6 +181,7 @@ class WEIR_API MultiRNNCell : public Cell {
   explicit MultiRNNCell(std::vector<CellPtr> cells);  // throws InvalidArgument when there are none
   std::vector<Shape> state_size() const override;
   Shape output_size() const override { return cells_.back()->output_size(); }
+  std::vector<bool> memories() const override;
   State zero_state(Graph& graph, const In& batch_size, DType dtype) const override;
 
  protected:
@@ -202,6 +196,7 @@ class WEIR_API Wrapper : public Cell {
  public:
   std::vector<Shape> state_size() const override { return cell_->state_size(); }
   Shape output_size() const override { return cell_->output_size(); }
+  std::vector<bool> memories() const override { return cell_->memories(); }
   State zero_state(Graph& graph, const In& batch_size, DType dtype) const override;
 
  protected:
@@ -211,8 +206,13 @@ class WEIR_API Wrapper : public Cell {
 
 struct DropoutOptions {
   In input_keep_prob = 1.f, output_keep_prob = 1.f, state_keep_prob = 1.f;  // the memory c of an LSTM stays
+  bool variational_recurrent = false;    // what is dropped is drawn once for all steps (Gal and Ghahramani, 2015)
+  std::optional<Shape> input_size = {};  // without the batch; needed where inputs are dropped so
+  DType dtype = float32;                 // of what is dropped so
   std::optional<int64_t> seed = {};
 };
+// Dropout of inputs, outputs or states. Throws InvalidArgument for a probability that is none, and at the first call
+// where the size of the inputs is missing.
 class WEIR_API DropoutWrapper : public Wrapper {
  public:
   DropoutWrapper(CellPtr cell, const DropoutOptions& options);
@@ -222,9 +222,17 @@ class WEIR_API DropoutWrapper : public Wrapper {
   Step call(const Output& inputs, const State& state) override;
 
  private:
-  Output dropped(const Output& x, const In& keep_prob, std::string_view part, int index) const;
+  Output dropped(const Output& x, const In& keep_prob, std::string_view part, size_t index) const;
+  void draw(Graph& graph);
   DropoutOptions options_;
+  std::map<std::string, std::vector<Output>, std::less<>> noise_;
 };
+
+// What it is made of. TensorFlow's seed for a tensor of the "input", "state" or "output".
+WEIR_API std::optional<int64_t> dropout_seed(std::optional<int64_t> seed, std::string_view part, size_t index);
+// Numbers [1, size...] that are drawn once in a run, outside of loops.
+WEIR_API Output variational_noise(Graph& graph, const Shape& size, DType dtype, std::optional<int64_t> seed);
+WEIR_API Output variational_dropout(const Output& x, const Output& noise, const In& keep_prob);
 
 // Adds the inputs to the outputs.
 class WEIR_API ResidualWrapper : public Wrapper {
@@ -299,6 +307,10 @@ inline CellPtr lstm(int64_t units, const LSTMOptions& o = {}) { return std::make
 inline CellPtr basic_lstm(int64_t units, const BasicLSTMOptions& o = {}) {
   return std::make_shared<BasicLSTMCell>(units, o);
 }
+inline CellPtr conv_lstm(const Shape& input_shape, int64_t output_channels, const std::vector<int64_t>& kernel_shape,
+                         const ConvLSTMOptions& o = {}) {
+  return std::make_shared<ConvLSTMCell>(input_shape, output_channels, kernel_shape, o);
+}
 inline CellPtr multi(std::vector<CellPtr> cells) { return std::make_shared<MultiRNNCell>(std::move(cells)); }
 inline CellPtr dropout(CellPtr cell, const DropoutOptions& o) {
   return std::make_shared<DropoutWrapper>(std::move(cell), o);
@@ -319,5 +331,8 @@ WEIR_API Step basic_lstm_step(const Output& inputs, const State& state, const LS
                               const Activation& activation);
 WEIR_API Step lstm_step(const Output& inputs, const State& state, const LSTMWeights& weights,
                         const LSTMOptions& options);
+WEIR_API Step conv_lstm_step(const Output& inputs, const State& state, int64_t output_channels,
+                             const std::vector<int64_t>& kernel_shape, const ConvLSTMOptions& options,
+                             const WeightSource& weights);
 
 }  // namespace weir::rnn

@@ -130,6 +130,7 @@ class WEIR_API AttentionWrapper : public rnn::Cell {
   AttentionWrapper(rnn::CellPtr cell, AttentionPtr attention, const AttentionWrapperOptions& options = {});
   std::vector<Shape> state_size() const override;
   Shape output_size() const override;
+  std::vector<bool> memories() const override;
   rnn::State zero_state(Graph& graph, const In& batch_size, DType dtype = float32) const override;
 
  protected:
@@ -191,7 +192,10 @@ class WEIR_API Helper {
     Output finished, inputs;
   };
   virtual Next initialize() = 0;
-  virtual Output sample(const Output& time, const Output& outputs) = 0;  // int32 [batch]
+  virtual Output sample(const Output& time, const Output& outputs) = 0;
+  // What a sample is, without the batch.
+  virtual Shape sample_size() const { return {}; }
+  virtual DType sample_type() const { return int32; }
   virtual Next next_inputs(const Output& time, const Output& outputs, const Output& sample_ids) = 0;
 };
 // The right inputs: [batch, time, size].
@@ -199,6 +203,7 @@ class WEIR_API TrainingHelper : public Helper {
  public:
   TrainingHelper(const Output& inputs, const Output& lengths, bool time_major = false);
   ~TrainingHelper() override;
+  const Output& lengths() const;
   Next initialize() override;
   Output sample(const Output& time, const Output& outputs) override;
   Next next_inputs(const Output& time, const Output& outputs, const Output& sample_ids) override;

@@ -5,6 +5,7 @@
 
 #include "command.h"
 #include "objects.h"
+#include "sequences.h"
 
 namespace weir::python {
 namespace {
@@ -56,7 +57,9 @@ NB_MODULE(_weir, m) {
   bind_composed(m);
   bind_layer_calls(m);
   bind_flow(m);
+  bind_cells(m);
   bind_sequences(m);
+  bind_metrics(m);
   bind_functions(m);
   bind_distributions(m);
   bind_signal(m);

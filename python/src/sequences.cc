@@ -1,40 +1,17 @@
-// Recurrent networks and sequence models: the arithmetic of cells, loops over steps, attention and beams. Structures of
-// states and outputs are the package's: what comes here are flat lists of tensors.
+// Recurrent networks and sequence models: loops over steps, attention, samples and beams. Structures of states and
+// outputs are the package's: what comes here are flat lists of tensors. The cells are in cells.cc.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "building.h"
 #include "nn/rnn/loops.h"
 #include "nn/seq2seq/decode_loop.h"
-#include "weir/contrib_cells.h"
+#include "sequences.h"
 #include "weir/crf.h"
 #include "weir/functional.h"
-#include "weir/rnn_cells.h"
-#include "weir/seq2seq.h"
+#include "weir/seq2seq_helpers.h"
 
 namespace weir::python {
 namespace {
-using H = nb::handle;
-using G = GraphObject&;
-
-// nanobind does not look whether there is one.
-H item(const nb::tuple& weights, size_t index) {
-  if (index >= weights.size()) throw nb::value_error("there are fewer weights than the step has");
-  return weights[index];
-}
-
-Output tensor_of(G graph, H value) { return to_output(graph, value, DType::Invalid, {}); }
-Output optional_tensor(G graph, H value) { return value.is_none() ? Output() : tensor_of(graph, value); }
-
-rnn::Activation activation_of(G graph, H function) {
-  if (function.is_none()) return {};
-  return [&graph, function](const Output& x) { return tensor_of(graph, nb::object(function(wrap(x)))); };
-}
-
-std::optional<float> optional_number(H value, const char* name) {
-  if (value.is_none()) return std::nullopt;
-  return static_cast<float>(to_double(value, name));
-}
 
 std::vector<Shape> to_shapes(H list) {
   std::vector<Shape> shapes;
@@ -42,97 +19,12 @@ std::vector<Shape> to_shapes(H list) {
   return shapes;
 }
 
-nb::object pair(const rnn::Step& step) { return nb::make_tuple(wrap(step.output), wrap(step.state)); }
 nb::object pair(const rnn::FlatStep& step) { return nb::make_tuple(wrap(step.outputs), wrap(step.state)); }
 
 // A batch's size: a number, or a tensor.
 In to_batch_size(G graph, H value) {
   if (find_tensor(value)) return tensor_of(graph, value);
   return In(to_int64(value, "batch_size"));
-}
-
-void bind_cells(nb::module_& m) {
-  def(m, "basic_rnn_step", [](G g, H x, H state, H kernel, H bias, H activation) {
-    return build(g, {x, state}, [&](G graph) {
-      return pair(rnn::basic_rnn_step(tensor_of(graph, x), tensor_of(graph, state), tensor_of(graph, kernel),
-                                      tensor_of(graph, bias), activation_of(graph, activation)));
-    });
-  });
-  def(m, "gru_step",
-      [](G g, H x, H state, H gate_kernel, H gate_bias, H candidate_kernel, H candidate_bias, H activation) {
-        return build(g, {x, state}, [&](G graph) {
-          return pair(rnn::gru_step(tensor_of(graph, x), tensor_of(graph, state), tensor_of(graph, gate_kernel),
-                                    tensor_of(graph, gate_bias), tensor_of(graph, candidate_kernel),
-                                    tensor_of(graph, candidate_bias), activation_of(graph, activation)));
-        });
-      });
-  def(m, "basic_lstm_step", [](G g, H x, H c, H h, H kernel, H bias, H forget_bias, H activation) {
-    return build(g, {x, c, h}, [&](G graph) {
-      return pair(rnn::basic_lstm_step(tensor_of(graph, x), {tensor_of(graph, c), tensor_of(graph, h)},
-                                       {tensor_of(graph, kernel), tensor_of(graph, bias)},
-                                       static_cast<float>(to_double(forget_bias, "forget_bias")),
-                                       activation_of(graph, activation)));
-    });
-  });
-  def(m, "lstm_step", [](G g, H x, H c, H h, nb::tuple weights, H forget_bias, H cell_clip, H proj_clip, H activation) {
-    return build(g, {x, c, h}, [&](G graph) {
-      rnn::LSTMWeights w{tensor_of(graph, item(weights, 0)),       tensor_of(graph, item(weights, 1)),
-                         optional_tensor(graph, item(weights, 2)), optional_tensor(graph, item(weights, 3)),
-                         optional_tensor(graph, item(weights, 4)), optional_tensor(graph, item(weights, 5))};
-      rnn::LSTMOptions options{.cell_clip = optional_number(cell_clip, "cell_clip"),
-                               .proj_clip = optional_number(proj_clip, "proj_clip"),
-                               .forget_bias = static_cast<float>(to_double(forget_bias, "forget_bias")),
-                               .activation = activation_of(graph, activation)};
-      return pair(rnn::lstm_step(tensor_of(graph, x), {tensor_of(graph, c), tensor_of(graph, h)}, w, options));
-    });
-  });
-}
-
-rnn::IndependentWeights independent(G graph, nb::tuple weights) {
-  return {tensor_of(graph, item(weights, 0)), tensor_of(graph, item(weights, 1)), tensor_of(graph, item(weights, 2))};
-}
-
-void bind_contrib_cells(nb::module_& m) {
-  def(m, "nas_step", [](G g, H x, H c, H h, nb::tuple weights) {
-    return build(g, {x, c, h}, [&](G graph) {
-      return pair(rnn::nas_step(tensor_of(graph, x), {tensor_of(graph, c), tensor_of(graph, h)},
-                                {tensor_of(graph, item(weights, 0)), tensor_of(graph, item(weights, 1)),
-                                 optional_tensor(graph, item(weights, 2)), optional_tensor(graph, item(weights, 3))}));
-    });
-  });
-  def(m, "ugrnn_step", [](G g, H x, H state, H kernel, H bias, H forget_bias, H activation) {
-    return build(g, {x, state}, [&](G graph) {
-      return pair(rnn::ugrnn_step(tensor_of(graph, x), tensor_of(graph, state), tensor_of(graph, kernel),
-                                  tensor_of(graph, bias), static_cast<float>(to_double(forget_bias, "forget_bias")),
-                                  activation_of(graph, activation)));
-    });
-  });
-  def(m, "sru_step", [](G g, H x, H state, H kernel, H bias, H activation) {
-    return build(g, {x, state}, [&](G graph) {
-      return pair(rnn::sru_step(tensor_of(graph, x), tensor_of(graph, state), tensor_of(graph, kernel),
-                                tensor_of(graph, bias), activation_of(graph, activation)));
-    });
-  });
-  def(m, "ind_rnn_step", [](G g, H x, H state, nb::tuple weights, H activation) {
-    return build(g, {x, state}, [&](G graph) {
-      return pair(rnn::ind_rnn_step(tensor_of(graph, x), tensor_of(graph, state), independent(graph, weights),
-                                    activation_of(graph, activation)));
-    });
-  });
-  def(m, "indy_gru_step", [](G g, H x, H state, nb::tuple gates, nb::tuple candidate, H activation) {
-    return build(g, {x, state}, [&](G graph) {
-      return pair(rnn::indy_gru_step(tensor_of(graph, x), tensor_of(graph, state), independent(graph, gates),
-                                     independent(graph, candidate), activation_of(graph, activation)));
-    });
-  });
-  def(m, "indy_lstm_step", [](G g, H x, H c, H h, nb::tuple weights, H forget_bias, H activation) {
-    return build(g, {x, c, h}, [&](G graph) {
-      return pair(rnn::indy_lstm_step(tensor_of(graph, x), {tensor_of(graph, c), tensor_of(graph, h)},
-                                      independent(graph, weights),
-                                      static_cast<float>(to_double(forget_bias, "forget_bias")),
-                                      activation_of(graph, activation)));
-    });
-  });
 }
 
 void bind_loops(nb::module_& m) {
@@ -321,6 +213,40 @@ void bind_beams(nb::module_& m) {
   });
 }
 
+seq2seq::SampleOptions sample_options(G graph, H dtype, H sample_shape, H seed) {
+  seq2seq::SampleOptions options{.dtype = to_dtype(dtype), .seed = to_seed(seed)};
+  if (!sample_shape.is_none()) options.sample_shape = to_in(graph, sample_shape, DType::Int32);
+  return options;
+}
+
+void bind_samples(nb::module_& m) {
+  def(m, "bernoulli_sample", [](G g, H probabilities, H dtype, H sample_shape, H seed) {
+    return build(g, {probabilities}, [&](G graph) {
+      return wrap(
+          seq2seq::bernoulli_sample(tensor_of(graph, probabilities), sample_options(graph, dtype, sample_shape, seed)));
+    });
+  });
+  def(m, "categorical_sample", [](G g, H logits, H dtype, H sample_shape, H seed) {
+    return build(g, {logits}, [&](G graph) {
+      return wrap(
+          seq2seq::categorical_sample(tensor_of(graph, logits), sample_options(graph, dtype, sample_shape, seed)));
+    });
+  });
+  def(m, "scheduled_choices", [](G g, H probability, H batch_size, H dtype, H seed) {
+    return build(g, {probability}, [&](G graph) {
+      return wrap(seq2seq::scheduled_choices(tensor_of(graph, probability), tensor_of(graph, batch_size),
+                                             to_dtype(dtype), to_seed(seed)));
+    });
+  });
+  def(m, "mixed_rows", [](G g, H sampled, H others, H rows) {
+    return build(g, {sampled, others}, [&](G graph) {
+      return wrap(seq2seq::mixed_rows(tensor_of(graph, sampled), tensor_of(graph, others), [&](const Output& places) {
+        return tensor_of(graph, nb::object(rows(wrap(places))));
+      }));
+    });
+  });
+}
+
 template <Output (*function)(const Output&, const Output&, const Output&)>
 void def_crf(nb::module_& m, const char* name) {
   def(m, name, [](G g, H x, H y, H z) {
@@ -356,11 +282,10 @@ void bind_crf(nb::module_& m) {
 }  // namespace
 
 void bind_sequences(nb::module_& m) {
-  bind_cells(m);
-  bind_contrib_cells(m);
   bind_loops(m);
   bind_functional(m);
   bind_attention(m);
+  bind_samples(m);
   bind_beams(m);
   bind_crf(m);
 }

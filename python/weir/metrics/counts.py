@@ -1,11 +1,12 @@
 """True and false positives and negatives over many batches, and what follows from them."""
 
+from weir import _weir
 from weir.core import dtypes as _dtypes
-from weir.core.graph import control_dependencies as _control_dependencies, convert_to_tensor as _tensor
+from weir.core.stack import get_default_graph as _graph
 from weir.core.variable_scope import variable_scope as _variable_scope
 from weir.inner.weights_broadcast_ops import broadcast_weights as _broadcast_weights
 from weir.metrics.state import collect, metric_variable, ratio_of, shaped_alike, truth_values
-from weir.ops import array_ops as _array, check_ops as _check, math_ops as _math, state_ops as _state
+from weir.ops import array_ops as _array, math_ops as _math, state_ops as _state
 
 _FLOAT, _INT64, _BOOL = _dtypes.float32, _dtypes.int64, _dtypes.as_dtype("bool")
 
@@ -67,27 +68,13 @@ precision, recall = _ratio("precision", false_positives), _ratio("recall", false
 
 
 def _at_thresholds(labels, predictions, thresholds, weights, wanted):
-    """Of each wanted count, for each threshold: ({name: variable}, {name: update})."""
-    predictions = _tensor(predictions)
-    in_range = [check(predictions, _math.cast(limit, predictions.dtype.base_dtype),
-                      message="predictions must be in [0, 1]")
-                for check, limit in ((_check.assert_greater_equal, 0.0), (_check.assert_less_equal, 1.0))]
-    with _control_dependencies(in_range):
-        predictions, labels, weights = shaped_alike(_math.cast(predictions, _FLOAT), _math.cast(labels, _BOOL), weights)
+    """Of each wanted count, for each threshold: ({name: value}, {name: update})."""
+    predictions, labels, weights = shaped_alike(_math.cast(predictions, _FLOAT), _math.cast(labels, _BOOL), weights)
     if weights is not None:
-        weights = _array.reshape(_broadcast_weights(_math.cast(weights, _FLOAT), predictions), [1, -1])
-    label = _array.reshape(labels, [1, -1])
-    limits = _array.expand_dims(_array.constant(thresholds, _FLOAT), 1)
-    positive = _math.greater(_array.reshape(predictions, [1, -1]), limits)
-    label = _math.logical_and(label, _array.ones_like(positive))
-    values, updates = {}, {}
-    for name in wanted:
-        variable = metric_variable([len(thresholds)], _FLOAT, name)
-        hits = _math.cast(_HOLDS[name](label, positive), _FLOAT)
-        if weights is not None:
-            hits = _math.multiply(hits, weights)
-        values[name], updates[name] = variable, _state.assign_add(variable, _math.reduce_sum(hits, 1))
-    return values, updates
+        weights = _broadcast_weights(_math.cast(weights, _FLOAT), predictions)
+    counts = _weir.counts_at_thresholds(_graph(), labels, predictions, list(thresholds), weights, list(wanted))
+    return ({name: value for name, (value, _) in zip(wanted, counts)},
+            {name: update for name, (_, update) in zip(wanted, counts)})
 
 
 def _counter_at_thresholds(count):

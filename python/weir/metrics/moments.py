@@ -3,17 +3,16 @@
 import collections
 import math
 
+from weir import _weir
 from weir.core import dtypes
-from weir.core.graph import GraphKeys, control_dependencies, convert_to_tensor, name_scope
+from weir.core.graph import control_dependencies, convert_to_tensor, name_scope
+from weir.core.stack import get_default_graph as _graph
 from weir.core.variable_scope import variable_scope
-from weir.core.variables import Variable
 from weir.inner.weights_broadcast_ops import broadcast_weights
 from weir.metrics.state import collect, metric_variable, shaped_alike
-from weir.ops import array_ops, check_ops, math_ops, nn_ops, state_ops
-from weir.ops.math_ops import confusion_matrix
-from weir.ops.control_flow_ops import cond, group, no_op
+from weir.ops import array_ops, math_ops, state_ops
 
-_FLOAT, _DOUBLE, _EPSILON = dtypes.float32, dtypes.float64, 1e-7
+_FLOAT = dtypes.float32
 
 
 def accuracy(predictions, labels, weights=None, name=None):
@@ -49,16 +48,11 @@ def aggregate_metric_map(names_to_tuples):
 def count(values, weights=None, metrics_collections=None, updates_collections=None, name=None):
     """How many values there were, by weight."""
     with variable_scope(name, "count", [values, weights]):
-        total = metric_variable([], _FLOAT, "count")
         values = convert_to_tensor(values)
-        if weights is None:
-            number = math_ops.cast(array_ops.size(values), _FLOAT)
-        else:
+        if weights is not None:
             values, _, weights = shaped_alike(math_ops.cast(values, _FLOAT), None, weights)
-            number = math_ops.reduce_sum(broadcast_weights(math_ops.cast(weights, _FLOAT), values))
-        with control_dependencies([values]):
-            update = state_ops.assign_add(total, number)
-        return collect(array_ops.identity(total), update, metrics_collections, updates_collections)
+            weights = broadcast_weights(math_ops.cast(weights, _FLOAT), values)
+        return collect(*_weir.count_part(_graph(), values, weights), metrics_collections, updates_collections)
 
 
 def cohen_kappa(labels, predictions_idx, num_classes, weights=None, metrics_collections=None, updates_collections=None,
@@ -72,22 +66,8 @@ def cohen_kappa(labels, predictions_idx, num_classes, weights=None, metrics_coll
         if labels.shape.ndims == 2:
             labels = array_ops.squeeze(labels, axis=[-1])
         predictions_idx, labels, weights = shaped_alike(predictions_idx, labels, weights)
-        dtype = dtypes.int64 if weights is None or weights.dtype.is_integer else _FLOAT
-        table = confusion_matrix(labels, predictions_idx, num_classes=num_classes, weights=weights, dtype=dtype,
-                                 name="counts_in_table")
-        batch = {"po": array_ops.diag_part(table), "pe_row": math_ops.reduce_sum(table, axis=0),
-                 "pe_col": math_ops.reduce_sum(table, axis=1)}
-        values = {key: metric_variable([num_classes], dtype, key) for key in batch}
-        updates = {key: state_ops.assign_add(values[key], batch[key]) for key in batch}
-
-        def kappa(counts, node):
-            total = math_ops.cast(math_ops.reduce_sum(counts["pe_row"]), _DOUBLE)
-            agree = math_ops.cast(math_ops.reduce_sum(counts["po"]), _DOUBLE)
-            chance = math_ops.reduce_sum(math_ops.div_no_nan(
-                math_ops.cast(counts["pe_row"] * counts["pe_col"], _DOUBLE), total))
-            return math_ops.div_no_nan(agree - chance, total - chance, name=node)
-
-        return collect(kappa(values, "value"), kappa(updates, "update_op"), metrics_collections, updates_collections)
+        kappa = _weir.kappa_part(_graph(), labels, predictions_idx, num_classes, weights)
+        return collect(*kappa, metrics_collections, updates_collections)
 
 
 def streaming_covariance(predictions, labels, weights=None, metrics_collections=None, updates_collections=None,
@@ -145,66 +125,8 @@ def streaming_pearson_correlation(predictions, labels, weights=None, metrics_col
 
 def streaming_concat(values, axis=0, max_size=None, metrics_collections=None, updates_collections=None, name=None):
     """All values, one batch after the other, up to ``max_size``."""
-    with variable_scope(name, "streaming_concat", [values]):
-        values = convert_to_tensor(values)
-        rank = values.shape.ndims
-        if rank is None:
-            raise ValueError("`values` must have known statically known rank")
-        if not -rank <= axis < rank:
-            raise ValueError(f"axis = {axis!r} not in [0, {rank!r})")
-        axis %= rank
-        fixed = [size for i, size in enumerate(values.shape.as_list()) if i != axis]
-        if None in fixed:
-            raise ValueError("all dimensions of `values` other than the dimension to concatenate along must have "
-                             "statically known size")
-        array = Variable(lambda: array_ops.zeros([0] + fixed, values.dtype), trainable=False, name="array",
-                         validate_shape=False,
-                         collections=[GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES])
-        kept = array.read_value()
-        kept.set_shape([None] + fixed)
-        batch = array_ops.transpose(values, [axis] + [i for i in range(rank) if i != axis])
-        if max_size is not None:
-            batch = batch[:math_ops.maximum(max_size - array_ops.shape(kept)[0], 0)]
-        order = [0 if i == axis else i + 1 if i < axis else i for i in range(rank)]
-        update = state_ops.assign(array, array_ops.concat([kept, batch], 0), validate_shape=False)
-        return collect(array_ops.transpose(kept, order, name="concat"), array_ops.shape(update)[0], metrics_collections,
-                       updates_collections)
-
-
-def _truth(labels):
-    """Flat int64 labels that are checked to be 0 or 1."""
-    labels = array_ops.reshape(math_ops.cast(labels, dtypes.int64), [-1])
-    checks = [check_ops.assert_greater_equal(labels, array_ops.zeros_like(labels),
-                                             message="labels must be 0 or 1, at least one is <0"),
-              check_ops.assert_less_equal(labels, array_ops.ones_like(labels),
-                                          message="labels must be 0 or 1, at least one is >1")]
-    with control_dependencies(checks):
-        return array_ops.identity(labels)
-
-
-def _exact_area(labels, predictions, weights, curve):
-    positive = math_ops.cast(labels, _DOUBLE) * weights
-    total, total_positive = math_ops.reduce_sum(weights), math_ops.reduce_sum(positive)
-
-    def area():
-        ordered, order = nn_ops.top_k(predictions, k=array_ops.size(predictions))
-        # Equal predictions are one step of the curve.
-        counts = array_ops.unique_with_counts(ordered).count
-        splits = array_ops.pad(math_ops.cumsum(counts), [[1, 0]])
-
-        def at_splits(hits):
-            return array_ops.gather(array_ops.pad(math_ops.cumsum(array_ops.gather(hits, order)), [[1, 0]]), splits)
-
-        hit = at_splits(positive)
-        if curve == "ROC":
-            x, y = at_splits(weights - positive) / (total - total_positive), hit / total_positive
-        else:
-            x = hit / total_positive
-            y = array_ops.where(splits > 0, math_ops.div_no_nan(hit, at_splits(weights)), array_ops.ones_like(hit))
-        return math_ops.reduce_sum((y[1:] + y[:-1]) / 2.0 * math_ops.abs(x[1:] - x[:-1]))
-
-    one_kind = math_ops.logical_or(math_ops.equal(total_positive, 0), math_ops.equal(total_positive, total))
-    return cond(one_kind, lambda: array_ops.constant(0, _DOUBLE), area)
+    values = convert_to_tensor(values)
+    return collect(*_weir.concat_part(_graph(), values, axis, max_size, name), metrics_collections, updates_collections)
 
 
 def streaming_dynamic_auc(labels, predictions, curve="ROC", metrics_collections=(), updates_collections=(), name=None,
@@ -215,56 +137,11 @@ def streaming_dynamic_auc(labels, predictions, curve="ROC", metrics_collections=
     with variable_scope(name, default_name="dynamic_auc"):
         labels, predictions = convert_to_tensor(labels), convert_to_tensor(predictions)
         labels.shape.assert_is_compatible_with(predictions.shape)
-        flat = array_ops.reshape(math_ops.cast(predictions, _DOUBLE), [-1])
-        weights = array_ops.ones_like(flat) if weights is None else array_ops.reshape(math_ops.cast(weights, _DOUBLE), [-1])
-        kept = [streaming_concat(each, name=scope) for each, scope in (
-            (flat, "concat_preds"), (_truth(labels), "concat_labels"), (weights, "concat_weights"))]
-        area = _exact_area(kept[1][0], kept[0][0], kept[2][0], curve)
-        return collect(area, group(*(update.op for _, update in kept)), metrics_collections, updates_collections)
+        area, update = _weir.exact_area_part(_graph(), labels, predictions, weights, curve == "ROC")
+        return collect(area, update, metrics_collections, updates_collections)
 
 
 _AucData = collections.namedtuple("AucData", ("auc", "lower", "upper"))
-
-
-def _normal_quantile(p):
-    """Where the standard normal distribution reaches ``p``, by bisection of erf."""
-    low, high = -10.0, 10.0
-    for _ in range(80):
-        middle = (low + high) / 2
-        low, high = (middle, high) if 0.5 * (1 + math.erf(middle / math.sqrt(2))) < p else (low, middle)
-    return low
-
-
-def _placement_area(labels, predictions, weights, alpha, logit_transformation):
-    truth = math_ops.cast(labels, weights.dtype)
-    order = array_ops.reverse(nn_ops.top_k(predictions, k=array_ops.size(predictions)).indices, [0])
-    truth, weights = array_ops.gather(truth, order), array_ops.gather(weights, order)
-    _, segments = array_ops.unique(array_ops.gather(predictions, order))
-
-    def placements(others):
-        """How many of the others lie below each prediction; half of those that are equal."""
-        sums = math_ops.segment_sum(others, segments)
-        below = math_ops.cumsum(sums, exclusive=True) + sums / 2.0
-        return array_ops.gather(below / (math_ops.reduce_sum(sums) + _EPSILON), segments)
-
-    of_true, of_false = weights * truth, weights * (1.0 - truth)
-    total_0, total_1 = math_ops.reduce_sum(of_false), math_ops.reduce_sum(of_true)
-    place = placements(of_false) * truth + placements(of_true) * (1.0 - truth)
-    auc_0 = math_ops.reduce_sum(of_false * (1. - place)) / (total_0 + _EPSILON)
-    auc_1 = math_ops.reduce_sum(of_true * place) / (total_1 + _EPSILON)
-    auc = array_ops.where(math_ops.less(total_0, total_1), auc_1, auc_0)
-    var_0 = math_ops.reduce_sum(of_false * math_ops.square(1. - place - auc_0)) / (total_0 - 1. + _EPSILON)
-    var_1 = math_ops.reduce_sum(of_true * math_ops.square(place - auc_1)) / (total_1 - 1. + _EPSILON)
-    error = math_ops.sqrt(var_0 / (total_0 + _EPSILON) + var_1 / (total_1 + _EPSILON))
-    z = _normal_quantile((1.0 - alpha) / 2.0)
-    if logit_transformation:
-        estimate = math_ops.log(auc / (1. - auc + _EPSILON))
-        spread = error / (auc * (1. - auc + _EPSILON))
-        bounds = [1. / (1. + math_ops.exp(-(estimate + sign * z * spread)) + _EPSILON) for sign in (1, -1)]
-    else:
-        bounds = [auc + z * error, auc - z * error]
-    exact = math_ops.logical_or(math_ops.equal(auc, 1.), math_ops.equal(auc, 0.))
-    return [auc] + [array_ops.where(exact, auc, bound) for bound in bounds]
 
 
 def auc_with_confidence_intervals(labels, predictions, weights=None, alpha=0.95, logit_transformation=True,
@@ -273,18 +150,6 @@ def auc_with_confidence_intervals(labels, predictions, weights=None, alpha=0.95,
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must be between 0 and 1; currently {alpha:.02f}")
     with variable_scope(name, default_name="auc_with_confidence_intervals", values=[labels, predictions, weights]):
-        predictions = convert_to_tensor(predictions)
-        weights = array_ops.ones_like(predictions) if weights is None else weights
         predictions, labels, weights = shaped_alike(predictions, labels, weights)
-        total, weights = math_ops.reduce_sum(weights), array_ops.reshape(weights, [-1])
-        flat, truth = array_ops.reshape(math_ops.cast(predictions, _DOUBLE), [-1]), _truth(labels)
-        kept = [streaming_concat(each, name=scope) for each, scope in (
-            (flat, "concat_preds"), (truth, "concat_labels"), (weights, "concat_weights"))]
-        enough = math_ops.greater_equal(total, 1.0)
-        both = math_ops.logical_and(math_ops.equal(math_ops.reduce_min(truth), 0),
-                                    math_ops.equal(math_ops.reduce_max(truth), 1))
-        update = cond(enough, lambda: group(*(each[1].op for each in kept)), no_op)
-        area = cond(math_ops.logical_and(both, enough),
-                    lambda: _placement_area(kept[1][0], kept[0][0], kept[2][0], alpha, logit_transformation),
-                    lambda: [array_ops.constant(0.0)] * 3)
+        area, update = _weir.bounded_area_part(_graph(), labels, predictions, weights, alpha, logit_transformation)
         return collect(_AucData(*area), update, metrics_collections, updates_collections)

@@ -1,22 +1,10 @@
 """LSTMs whose inputs and states are pictures (Shi et al., 2015)."""
 
+from weir import _weir
+from weir.core.stack import get_default_graph as _graph
 from weir.core.tensor_shape import TensorShape
-from weir.core.variable_scope import get_variable
-from weir.ops import array_ops, conv_ops, init_ops, math_ops
 from weir.rnn.cells import LSTMStateTuple, RNNCell
-
-
-def _convolved(args, kernel_shape, features, bias):
-    x = array_ops.concat(args, axis=-1)
-    rank = x.shape.ndims
-    if rank not in (3, 4, 5) or any(arg.shape.ndims != rank for arg in args):
-        raise ValueError(f"Conv Linear expects 3D, 4D or 5D arguments: {[arg.shape.as_list() for arg in args]}")
-    kernel = get_variable("kernel", kernel_shape + [x.shape.as_list()[-1], features], dtype=x.dtype)
-    convolve = {3: conv_ops.conv1d, 4: conv_ops.conv2d, 5: conv_ops.conv3d}[rank]
-    result = convolve(x, kernel, 1 if rank == 3 else [1] * rank, padding="SAME")
-    if not bias:
-        return result
-    return result + get_variable("biases", [features], dtype=x.dtype, initializer=init_ops.constant_initializer(0.0))
+from weir.rnn.gated_cells import _weights
 
 
 class ConvLSTMCell(RNNCell):
@@ -39,14 +27,9 @@ class ConvLSTMCell(RNNCell):
     output_size = property(lambda self: self._output_size)
 
     def call(self, inputs, state, scope=None):
-        c, h = state
-        gates = _convolved([inputs, h], self._kernel_shape, 4 * self._output_channels, self._use_bias)
-        i, j, f, o = array_ops.split(gates, 4, axis=self._conv_ndims + 1)
-        c = math_ops.sigmoid(f + self._forget_bias) * c
-        c += math_ops.sigmoid(i) * math_ops.tanh(j)
-        output = math_ops.tanh(c) * math_ops.sigmoid(o)
-        if self._skip_connection:
-            output = array_ops.concat([output, inputs], axis=-1)
+        output, (c, _) = _weir.conv_lstm_step(_graph(), inputs, list(state), self._output_channels, self._kernel_shape,
+                                              self._use_bias, self._skip_connection, self._forget_bias,
+                                              _weights(inputs.dtype))
         return output, LSTMStateTuple(c, output)
 
 

@@ -1,14 +1,14 @@
 """Cells around another cell: dropout, residual connections, a device, embeddings, projections."""
 
-import hashlib
 import math
 
-from weir import nest
-from weir.core import tensor_util
+from weir import _weir, nest
+from weir.core import dtypes, tensor_util
 from weir.core.graph import Tensor, device
+from weir.core.stack import get_default_graph as _graph
 from weir.core.tensor_shape import TensorShape
 from weir.core.variable_scope import get_variable, get_variable_scope
-from weir.ops import array_ops, init_ops, math_ops, nn_ops, random_ops
+from weir.ops import array_ops, init_ops, math_ops, nn_ops
 from weir.ops.tensor_array_ops import TensorArray
 from weir.rnn.cells import LSTMStateTuple, _Around, _affine
 
@@ -74,15 +74,12 @@ class DropoutWrapper(_Wrapper):
             for part, size in sizes.items():
                 if size is not None:
                     self._noise[part] = [
-                        random_ops.random_uniform([1] + TensorShape(each).as_list(), seed=self._seed_of(part, i),
-                                                  dtype=dtype) for i, each in enumerate(nest.flatten(size))]
+                        _weir.variational_noise(_graph(), TensorShape(each), dtypes.as_dtype(dtype),
+                                                self._seed_of(part, i)) for i, each in enumerate(nest.flatten(size))]
 
     def _seed_of(self, part, index):
         """TensorFlow's seed for one tensor of a structure."""
-        if self._seed is None:
-            return None
-        text = f"{self._seed}{part}_{index}".encode("utf-8")
-        return int(hashlib.md5(text).hexdigest()[:8], 16) & 0x7FFFFFFF
+        return None if self._seed is None else _weir.dropout_seed(self._seed, part, index)
 
     def _drop(self, part, values, wanted=None):
         keep = self._keep[part]
@@ -92,9 +89,7 @@ class DropoutWrapper(_Wrapper):
         def dropped(i, value):
             if part not in self._noise:
                 return nn_ops.dropout(value, rate=1. - keep, seed=self._seed_of(part, i))
-            result = value / keep * math_ops.floor(keep + self._noise[part][i])
-            result.set_shape(value.shape)
-            return result
+            return _weir.variational_dropout(_graph(), value, self._noise[part][i], keep)
 
         flat = nest.flatten(values)
         wanted = wanted or [True] * len(flat)

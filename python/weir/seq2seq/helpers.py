@@ -2,11 +2,12 @@
 
 import abc
 
-from weir import nest
+from weir import _weir, nest
 from weir.core import dtypes
 from weir.core.graph import Tensor, convert_to_tensor, name_scope
+from weir.core.stack import get_default_graph as _graph
 from weir.core.tensor_shape import TensorShape
-from weir.ops import array_ops, math_ops, nn_ops, random_ops
+from weir.ops import array_ops, math_ops, nn_ops
 from weir.ops.control_flow_ops import cond
 from weir.ops.tensor_array_ops import TensorArray
 from weir.rnn.rnn import transpose_batch_time
@@ -15,20 +16,17 @@ from weir.rnn.rnn import transpose_batch_time
 def bernoulli_sample(probs=None, logits=None, dtype=dtypes.int32, sample_shape=(), seed=None):
     """Truth values of these probabilities, ``sample_shape`` times."""
     probs = math_ops.sigmoid(logits, name="probs") if probs is None else convert_to_tensor(probs, name="probs")
-    shape = array_ops.concat([array_ops.reshape(sample_shape, [-1]), array_ops.shape(probs)], 0)
-    uniform = random_ops.random_uniform(shape, seed=seed, dtype=probs.dtype)
-    return math_ops.cast(math_ops.less(uniform, probs), dtype)
+    return _weir.bernoulli_sample(_graph(), probs, dtypes.as_dtype(dtype), _sizes(sample_shape), seed)
 
 
 def categorical_sample(logits, dtype=dtypes.int32, sample_shape=(), seed=None):
     """A class for each row of logits."""
     logits = convert_to_tensor(logits, name="logits")
-    batch = array_ops.shape(logits)[:-1]
-    flat = logits if logits.shape.ndims == 2 else array_ops.reshape(logits, [-1, array_ops.shape(logits)[-1]])
-    count = math_ops.reduce_prod(convert_to_tensor(sample_shape, dtype="int32"))
-    draws = array_ops.transpose(random_ops.multinomial(flat, count, seed=seed, output_dtype="int32"))
-    shape = array_ops.concat([array_ops.reshape(convert_to_tensor(sample_shape, dtype="int32"), [-1]), batch], 0)
-    return math_ops.cast(array_ops.reshape(draws, shape), dtype)
+    return _weir.categorical_sample(_graph(), logits, dtypes.as_dtype(dtype), _sizes(sample_shape), seed)
+
+
+def _sizes(sample_shape):
+    return None if isinstance(sample_shape, (list, tuple)) and not sample_shape else sample_shape
 
 
 def _embedding_function(embedding):
@@ -156,17 +154,12 @@ def _probability(value):
 
 
 def _batch_samples(probability, batch_size, dtype, seed):
-    shape = () if probability.shape.ndims == 1 else array_ops.reshape(batch_size, [1])
-    return bernoulli_sample(probs=probability, dtype=dtype, sample_shape=shape, seed=seed)
+    return _weir.scheduled_choices(_graph(), probability, batch_size, dtypes.as_dtype(dtype), seed)
 
 
 def _chosen_rows(sampled, rows_of_sampled, others):
     """Rows that were sampled come from a function of their places, the rest from ``others``."""
-    places = math_ops.cast(array_ops.where(sampled), dtypes.int32)
-    rest = math_ops.cast(array_ops.where(math_ops.logical_not(sampled)), dtypes.int32)
-    shape = array_ops.shape(others)
-    return (array_ops.scatter_nd(indices=places, updates=rows_of_sampled(places), shape=shape)
-            + array_ops.scatter_nd(indices=rest, updates=array_ops.gather_nd(others, rest), shape=shape))
+    return _weir.mixed_rows(_graph(), sampled, others, rows_of_sampled)
 
 
 class ScheduledEmbeddingTrainingHelper(TrainingHelper):

@@ -1,6 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/support/check_op.h"
+#include "weir/divisive_normalization.h"
+#include "weir/gradients.h"
 #include "weir/layer_functions.h"
 #include "weir/ops.h"
 #include "weir/optimizers.h"
@@ -68,6 +72,53 @@ TEST(Layers, TrainAndKeepMovingAverages) {
   for (int i = 0; i < 20; ++i) session.run(step, {{x, data}, {training, Tensor(true)}});
   EXPECT_LT(session.run(loss, {{x, data}, {training, Tensor(true)}}).scalar<float>(), first);
   EXPECT_NEAR(session.run(g.global_variables()[2]).data<float>()[0], 4, 1e-3);  // the moving mean of 1, 3, 5, 7
+}
+
+// What TensorFlow 1.15.5 gives for the same numbers. Gradients below the bound pass where they push upwards.
+TEST(Layers, NormaliseByTheOtherChannels) {
+  auto sines = [](const Shape& shape, float first, float scale) {
+    Tensor t(float32, shape);
+    for (int64_t i = 0; i < t.elements(); ++i) {
+      t.mutable_data<float>()[i] = std::sin(static_cast<float>(i) + first) * scale;
+    }
+    return t;
+  };
+  auto expect = [&](bool inverse, const std::vector<std::vector<float>>& expected) {
+    Graph g;
+    const Output x = g.constant(sines({2, 3, 2}, 1, 1));
+    const Output y = gdn(x, {.inverse = inverse});
+    EXPECT_EQ(names_of(g.trainable_variables()), "gdn/reparam_beta gdn/reparam_gamma");
+    std::vector<Output> wanted = {y}, of = {x};
+    for (const Variable& variable : g.trainable_variables()) of.push_back(variable);
+    for (const Gradient& gradient : gradients({reduce_sum(square(y))}, of)) wanted.push_back(gradient.dense());
+    Session session(g);
+    session.run(g.global_variables_initializer());
+    EXPECT_NEAR(session.run(g.global_variables()[1]).data<float>()[0], 0.316228f, 1e-6f);
+    for (const Variable& v : g.global_variables()) session.run(assign(v, sines(v.shape(), 1, 0.5f)).op());
+    const std::vector<Tensor> found = session.run(wanted);
+    ASSERT_EQ(found.size(), expected.size());
+    for (size_t i = 0; i < found.size(); ++i) {
+      for (size_t k = 0; k < expected[i].size(); ++k) {
+        EXPECT_NEAR(found[i].data<float>()[k], expected[i][k], 6e-4f * std::max(1.f, std::abs(expected[i][k])))
+            << i << ' ' << k;
+      }
+    }
+  };
+  expect(false, {{1.52f, 1.53f, 0.3295f, -1.648f, -1.644f, -0.4436f, 1.293f, 1.819f, 0.9024f, -1.106f, -1.677f,
+                  -0.8345f},
+                 {0.9381f, 5.083f, 0.7576f, -7.175f, -2.744f, -1.386f, 0.5464f, 6.623f, 2.52f, -4.478f, -2.128f,
+                  -2.554f},
+                 {-28.92f, -34.5f},
+                 {-20.22f, -11.62f, -2.393f, 0}});
+  expect(true, {{0.4658f, 0.5403f, 0.06043f, -0.3475f, -0.5593f, -0.176f, 0.3339f, 0.5382f, 0.1882f, -0.2675f,
+                 -0.5962f, -0.345f},
+                {1.014f, 0.6485f, 0.08617f, -0.3193f, -0.9955f, -0.2243f, 0.7056f, 0.5898f, 0.2471f, -0.264f, -1.184f,
+                 -0.449f},
+                {2.734f, 2.765f},
+                {2.156f, 1.3f, 0.2017f, 0}});
+  Graph g;
+  expect_error([&] { gdn(g.placeholder(float32, {1, 2, 3}), {.data_format = "rows"}); }, Code::InvalidArgument,
+               "Unsupported `data_format`");
 }
 
 TEST(Layers, RefuseInputsThatDoNotFit) {

@@ -1,6 +1,7 @@
 #include <functional>
 
 #include "base/errors.h"
+#include "nn/metrics/parts.h"
 #include "nn/metrics/state.h"
 #include "weir/index_ops.h"
 #include "weir/ops.h"
@@ -10,9 +11,10 @@
 namespace weir::metrics {
 namespace {
 
-enum class Kind { TruePositives, FalsePositives, TrueNegatives, FalseNegatives };
 constexpr std::string_view kNames[] = {"true_positives", "false_positives", "true_negatives", "false_negatives"};
-std::string_view name_of(Kind kind) { return kNames[static_cast<size_t>(kind)]; }
+
+// In TensorFlow's order.
+const std::vector<Kind> kAll = {Kind::TruePositives, Kind::FalseNegatives, Kind::TrueNegatives, Kind::FalsePositives};
 
 Output holds(Kind kind, const Truth& truth) {
   switch (kind) {
@@ -52,42 +54,20 @@ Metric ratio(Kind wrong, const Output& labels, const Output& predictions, const 
   return collected(value, div_no_nan(hit.update, hit.update + missed.update, "update_op"), options);
 }
 
-// Counts at thresholds, [thresholds] each.
-class AtThresholds {
- public:
-  AtThresholds(const Output& labels, const Output& predictions, const std::vector<float>& thresholds,
-               const std::optional<In>& weights)
-      : graph_(labels.graph()), count_(static_cast<int64_t>(thresholds.size())) {
-    const Output inside = reduce_all(logical_and(greater_equal(predictions, 0.f), less_equal(predictions, 1.f)));
-    const Operation checked = assert_true(inside, {In("predictions must be in [0, 1]"), In(predictions)});
-    auto after = graph_.control_dependencies({checked});
-    const Output flat = reshape(cast(predictions, float32), {1, -1});
-    const Output limits = expand_dims(graph_.constant(Tensor(thresholds)), 1);
-    truth_.predictions = greater(flat, limits);
-    truth_.labels = logical_and(reshape(cast(labels, boolean), {1, -1}), ones_like(truth_.predictions));
-    if (weights) weights_ = reshape(stretched_weights(cast(predictions, float32), *weights, float32), {1, -1});
-  }
-
-  Metric operator()(Kind kind) const {
-    const Variable total = metric_variable(graph_, {count_}, float32, name_of(kind));
-    Output hits = cast(holds(kind, truth_), float32);
-    if (weights_) hits = hits * weights_;
-    return {total, assign_add(total, reduce_sum(hits, {1}))};
-  }
-
- private:
-  Graph& graph_;
-  int64_t count_;
-  Truth truth_;
-  Output weights_;
-};
+// Those of labels and predictions as the program gives them.
+std::vector<Metric> at_thresholds(const Output& labels, const Output& predictions, const std::vector<float>& thresholds,
+                                  const MetricOptions& options, const std::vector<Kind>& wanted) {
+  const Aligned a = aligned(labels, predictions, options.weights);
+  return counts_at_thresholds(a.labels, a.predictions, thresholds, a.weights, wanted);
+}
 
 Metric ratio_at_thresholds(Kind wrong, const Output& labels, const Output& predictions,
                            const std::vector<float>& thresholds, const MetricOptions& options,
                            const std::string& usual) {
   auto scope = scope_of(labels.graph(), options, usual + "_at_thresholds");
-  const AtThresholds at(labels, predictions, thresholds, options.weights);
-  const Metric hit = at(Kind::TruePositives), missed = at(wrong);
+  const std::vector<Metric> counts =
+      at_thresholds(labels, predictions, thresholds, options, {Kind::TruePositives, wrong});
+  const Metric &hit = counts[0], &missed = counts[1];
   auto share = [&](const Output& right, const Output& rest, const char* node) {
     return divide(right, 1e-7f + right + rest, usual + node);
   };
@@ -98,19 +78,8 @@ Metric ratio_at_thresholds(Kind wrong, const Output& labels, const Output& predi
 Metric count_at_thresholds(Kind kind, const Output& labels, const Output& predictions,
                            const std::vector<float>& thresholds, const MetricOptions& options) {
   auto scope = scope_of(labels.graph(), options, name_of(kind));
-  const Metric counts = AtThresholds(labels, predictions, thresholds, options.weights)(kind);
+  const Metric counts = at_thresholds(labels, predictions, thresholds, options, {kind})[0];
   return collected(identity(counts.value), counts.update, options);
-}
-
-// From just below zero to just above one.
-std::vector<float> spread(int count) {
-  if (count < 2) throw invalid_argument("num_thresholds must be at least 2");
-  std::vector<float> thresholds{-1e-7f};
-  for (int i = 1; i + 1 < count; ++i) {
-    thresholds.push_back(static_cast<float>(i / static_cast<double>(count - 1)));
-  }
-  thresholds.push_back(1 + 1e-7f);
-  return thresholds;
 }
 
 // right / (right + wrong) at a threshold that `place` finds in shares of `found` among `found` and `lost`.
@@ -119,9 +88,8 @@ Metric rate_at_rate(const Output& labels, const Output& predictions, int num_thr
                     const std::function<Output(const Output& shares)>& place) {
   constexpr float kEpsilon = 1e-7f;
   auto scope = scope_of(labels.graph(), options, usual);
-  const AtThresholds at(labels, predictions, spread(num_thresholds), options.weights);
-  const Metric tp = at(Kind::TruePositives), fn = at(Kind::FalseNegatives), tn = at(Kind::TrueNegatives),
-               fp = at(Kind::FalsePositives);
+  const std::vector<Metric> counts = at_thresholds(labels, predictions, spread(num_thresholds), options, kAll);
+  const Metric &tp = counts[0], &fn = counts[1], &tn = counts[2], &fp = counts[3];
   const Metric &right = of_positives ? tp : tn, &wrong = of_positives ? fn : fp;
   const Metric &found = of_positives ? tn : tp, &lost = of_positives ? fp : fn;
   auto rate = [&](auto which, const char* node) {
@@ -134,6 +102,45 @@ Metric rate_at_rate(const Output& labels, const Output& predictions, int num_thr
 }
 
 }  // namespace
+
+std::string_view name_of(Kind kind) { return kNames[static_cast<size_t>(kind)]; }
+
+std::vector<Metric> counts_at_thresholds(const Output& labels, const Output& predictions,
+                                         const std::vector<float>& thresholds, const Output& weights,
+                                         const std::vector<Kind>& wanted) {
+  Graph& graph = labels.graph();
+  Truth truth;
+  Output flat_weights;
+  {
+    const Output given = cast(predictions, float32);
+    const Output inside = reduce_all(logical_and(greater_equal(given, 0.f), less_equal(given, 1.f)));
+    auto after =
+        graph.control_dependencies({assert_true(inside, {In("predictions must be in [0, 1]"), In(predictions)})});
+    const Output limits = expand_dims(graph.constant(Tensor(thresholds)), 1);
+    truth.predictions = greater(reshape(given, {1, -1}), limits);
+    truth.labels = logical_and(reshape(cast(labels, boolean), {1, -1}), ones_like(truth.predictions));
+    if (weights) flat_weights = reshape(cast(weights, float32), {1, -1});
+  }
+  std::vector<Metric> counts;
+  for (Kind kind : wanted) {
+    const Variable total = metric_variable(graph, {static_cast<int64_t>(thresholds.size())}, float32, name_of(kind));
+    Output hits = cast(holds(kind, truth), float32);
+    if (flat_weights) hits = hits * flat_weights;
+    counts.push_back({total, assign_add(total, reduce_sum(hits, {1}))});
+  }
+  return counts;
+}
+
+// From just below zero to just above one.
+std::vector<float> spread(int count) {
+  if (count < 2) throw invalid_argument("num_thresholds must be at least 2");
+  std::vector<float> thresholds{-1e-7f};
+  for (int i = 1; i + 1 < count; ++i) {
+    thresholds.push_back(static_cast<float>(i / static_cast<double>(count - 1)));
+  }
+  thresholds.push_back(1 + 1e-7f);
+  return thresholds;
+}
 
 Metric true_positives_at_thresholds(const Output& labels, const Output& predictions,
                                     const std::vector<float>& thresholds, const MetricOptions& options) {
@@ -211,10 +218,9 @@ Metric auc(const Output& labels, const Output& predictions, const AucOptions& au
     throw invalid_argument("curve must be either ROC or PR, {} unknown", auc_options.curve);
   }
   auto scope = scope_of(labels.graph(), options, "auc");
-  const std::vector<float> thresholds = spread(auc_options.num_thresholds);
-  const AtThresholds at(labels, predictions, thresholds, options.weights);
-  const Metric tp = at(Kind::TruePositives), fn = at(Kind::FalseNegatives), tn = at(Kind::TrueNegatives),
-               fp = at(Kind::FalsePositives);
+  const std::vector<Metric> counts =
+      at_thresholds(labels, predictions, spread(auc_options.num_thresholds), options, kAll);
+  const Metric &tp = counts[0], &fn = counts[1], &tn = counts[2], &fp = counts[3];
   auto area = [&](const Output& hit, const Output& lost, const Output& free, const Output& wrong, const char* node) {
     constexpr float kEpsilon = 1e-6f;
     const Output hit_rate = (hit + kEpsilon) / (hit + lost + kEpsilon);

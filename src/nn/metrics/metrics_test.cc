@@ -2,6 +2,7 @@
 
 #include <any>
 #include <functional>
+#include <utility>
 
 #include "tests/support/check_op.h"
 #include "weir/weir.h"
@@ -146,6 +147,150 @@ TEST(Metrics, LookAtTheBestOfManyClasses) {
   Graph g;
   Output x = g.constant(Tensor::from<float>({1, 2}, {1, 2}));
   expect_error([&] { precision_at_k(g.constant({{1}}, int64), x, 0); }, Code::InvalidArgument, "Invalid k=0");
+}
+
+// After the two batches, where an update gives no value.
+void expect_after_two_batches(
+    const std::function<std::pair<std::vector<Output>, Operation>(const Output& p, const Output& l, const Output& w)>&
+        make,
+    const std::vector<std::vector<double>>& expected) {
+  Graph g;
+  Output p = g.placeholder(float32, {4}), l = g.placeholder(int64, {4}), w = g.placeholder(float32, {4});
+  const auto [values, update] = make(p, l, w);
+  std::vector<Output> wanted;
+  for (const Output& value : values) wanted.push_back(cast(value, float64));
+  Session session(g);
+  session.run(initializer(g));
+  const std::vector<std::vector<float>> ps = {{.1f, .8f, .4f, .35f}, {.9f, .2f, .6f, .5f}};
+  const std::vector<std::vector<int64_t>> ls = {{0, 1, 1, 0}, {1, 0, 0, 1}};
+  const std::vector<std::vector<float>> ws = {{1, 2, 1, .5f}, {.5f, 1, 1, 2}};
+  for (size_t i : {0u, 1u}) {
+    session.run(std::vector<Output>{}, {{p, Tensor(ps[i])}, {l, Tensor(ls[i])}, {w, Tensor(ws[i])}}, {update});
+  }
+  const std::vector<Tensor> found = session.run(wanted, {{p, Tensor(ps[1])}, {l, Tensor(ls[1])}, {w, Tensor(ws[1])}});
+  ASSERT_EQ(found.size(), expected.size());
+  for (size_t i = 0; i < found.size(); ++i) {
+    ASSERT_EQ(static_cast<size_t>(found[i].elements()), expected[i].size()) << i;
+    for (size_t k = 0; k < expected[i].size(); ++k) {
+      EXPECT_NEAR(found[i].data<double>()[k], expected[i][k], 2e-6) << i << ' ' << k;
+    }
+  }
+}
+
+TEST(Metrics, SayHowOftenClassesAgree) {
+  using O = Output;
+  auto kappa = [](const O& p, const O& l, const MetricOptions& options) {
+    const Metric metric = cohen_kappa(l, hard(p), 2, options);
+    return std::pair(std::vector<O>{metric.value}, metric.update.op());
+  };
+  expect_after_two_batches([&](const O& p, const O& l, const O&) { return kappa(p, l, {}); }, {{0.5}});
+  expect_after_two_batches([&](const O& p, const O& l, const O& w) { return kappa(p, l, {.weights = In(w)}); },
+                           {{0.5324675}});
+  Graph g;
+  const O x = g.constant({1, 0}, int64);
+  expect_error([&] { cohen_kappa(x, x, 1); }, Code::InvalidArgument, "`num_classes` must be >= 2");
+  EXPECT_EQ(after_two_batches([](const O& p, const O&, const O& w) { return count(p, {.weights = In(w)}); }), 9);
+}
+
+TEST(Metrics, KeepAllValues) {
+  using O = Output;
+  expect_after_two_batches(
+      [](const O& p, const O&, const O& w) {
+        const Metric metric = streaming_concat(stack({p, w}), {.axis = 1, .max_size = 6});
+        return std::pair(std::vector<O>{metric.value}, metric.update.op());
+      },
+      {{.1, .8, .4, .35, .9, .2, 1, 2, 1, .5, .5, 1}});
+  Graph g;
+  expect_error(
+      [&] {
+        streaming_concat(g.placeholder(float32, {2, kUnknown}));
+      },
+      Code::InvalidArgument, "must have statically known size");
+}
+
+TEST(Metrics, FindExactAreas) {
+  using O = Output;
+  auto area = [](const OperationMetric& metric) { return std::pair(std::vector<O>{metric.value}, metric.update); };
+  expect_after_two_batches([&](const O& p, const O& l, const O&) { return area(streaming_dynamic_auc(l, p)); },
+                           {{0.875}});
+  expect_after_two_batches(
+      [&](const O& p, const O& l, const O& w) { return area(streaming_dynamic_auc(l, p, "PR", {.weights = In(w)})); },
+      {{0.8844792}});
+  expect_after_two_batches(
+      [&](const O& p, const O& l, const O&) {
+        return area(auc_using_histogram(cast(l, boolean), p, 0.f, 1.f, {.nbins = 8}));
+      },
+      {{0.90625}});
+  auto bounds = [](const AreaWithBounds& a) { return std::pair(std::vector<O>{a.auc, a.lower, a.upper}, a.update); };
+  expect_after_two_batches(
+      [&](const O& p, const O& l, const O&) { return bounds(auc_with_confidence_intervals(l, p)); },
+      {{0.875}, {0.3451176}, {0.9893594}});
+  expect_after_two_batches(
+      [&](const O& p, const O& l, const O& w) {
+        return bounds(
+            auc_with_confidence_intervals(l, p, {.alpha = 0.9, .logit_transformation = false}, {.weights = In(w)}));
+      },
+      {{0.8441558}, {0.5650873}, {1.1232244}});
+}
+
+TEST(Metrics, FindTheBestThreshold) {
+  using O = Output;
+  EXPECT_NEAR(
+      after_two_batches([](const O& p, const O& l, const O& w) { return f1_score(l, p, 200, {.weights = In(w)}); }),
+      0.9166666, 1e-6);
+  EXPECT_NEAR(after_two_batches([](const O& p, const O& l, const O& w) {
+                return recall_at_precision(l, p, 0.6f, 200, false, {.weights = In(w)});
+              }),
+              1, 1e-6);
+  EXPECT_NEAR(
+      after_two_batches([](const O& p, const O& l, const O&) { return recall_at_precision(l, p, 0.6f, 200, true); }), 1,
+      1e-6);
+  EXPECT_NEAR(after_two_batches([](const O& p, const O& l, const O& w) {
+                return precision_at_recall(l, p, 0.6f, 200, {.weights = In(w)});
+              }),
+              0.8181818, 1e-6);
+  EXPECT_NEAR(after_two_batches([](const O& p, const O& l, const O& w) {
+                return streaming_false_positive_rate(hard(p), l, {.weights = In(w)});
+              }),
+              0.2857143, 1e-6);
+  EXPECT_NEAR(after_two_batches([](const O& p, const O& l, const O& w) {
+                return streaming_false_negative_rate(hard(p), l, {.weights = In(w)});
+              }),
+              0.1818182, 1e-6);
+}
+
+TEST(Metrics, DrawCurves) {
+  using O = Output;
+  auto of = [](const Metric& metric) { return std::pair(std::vector<O>{metric.value}, metric.update.op()); };
+  expect_after_two_batches(
+      [&](const O& p, const O& l, const O& w) {
+        return of(streaming_false_positive_rate_at_thresholds(p, l, {.3f, .55f}, {.weights = In(w)}));
+      },
+      {{0.4285714, 0.2857143}});
+  expect_after_two_batches(
+      [&](const O& p, const O& l, const O& w) {
+        return of(streaming_false_negative_rate_at_thresholds(p, l, {.3f, .55f}, {.weights = In(w)}));
+      },
+      {{0, 0.5454546}});
+  expect_after_two_batches(
+      [](const O& p, const O& l, const O& w) {
+        const OperationMetric points =
+            streaming_curve_points(l, p, {.num_thresholds = 4, .curve = "PR"}, {.weights = In(w)});
+        return std::pair(std::vector<O>{points.value}, points.update);
+      },
+      {{1, 0.6111112, 1, 0.7857144, 0.4545456, 1, 2e-7, 1}});
+  expect_after_two_batches(
+      [](const O& p, const O& l, const O& w) {
+        const PrecisionRecallData d = precision_recall_at_equal_thresholds(cast(l, boolean), p, 3, {.weights = In(w)});
+        return std::pair(std::vector<O>{d.tp, d.fp, d.tn, d.fn, d.precision, d.recall, d.thresholds}, d.update);
+      },
+      {{5.5, 4.5, 0},
+       {3.5, 1, 0},
+       {0, 2.5, 3.5},
+       {0, 1, 5.5},
+       {0.6111111, 0.8181818, 0},
+       {1, 0.8181818, 0},
+       {0, 0.5, 1}});
 }
 
 TEST(Metrics, LeaveTheModelsVariablesAlone) {

@@ -44,6 +44,12 @@ std::vector<Shape> AttentionCellWrapper::state_size() const {
   return sizes;
 }
 
+std::vector<bool> AttentionCellWrapper::memories() const {
+  std::vector<bool> flags = cell_->memories();
+  flags.resize(flags.size() + 2);
+  return flags;
+}
+
 State AttentionCellWrapper::zero_state(Graph& graph, const In& batch_size, DType dtype) const {
   return Cell::zero_state(graph, batch_size, dtype);
 }

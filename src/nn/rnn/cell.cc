@@ -16,6 +16,21 @@ Step Cell::operator()(const Output& inputs, const State& state, In::Where where)
 
 Output Cell::call(const Output&) { throw invalid_argument("cell {} is called without a state", name()); }
 
+WeightSource Cell::own_weights() {
+  return [this](const std::string& name, const Shape& shape, const layers::WeightOptions& options) -> Output {
+    auto found = asked_.find(name);
+    if (found == asked_.end()) found = asked_.emplace(name, add_weight(name, shape, options)).first;
+    return found->second;
+  };
+}
+
+std::vector<bool> Cell::memories() const {
+  const size_t count = state_size().size();
+  std::vector<bool> flags(count);
+  if (count == 2) flags[0] = true;
+  return flags;
+}
+
 State Cell::zero_state(Graph& graph, const In& batch_size, DType dtype) const {
   State state;
   for (const Shape& size : state_size()) state.push_back(zeros_for_batch(graph, batch_size, size, dtype));

@@ -17,4 +17,31 @@ inline int64_t depth_of(const Shape& inputs) {
   return inputs[-1];
 }
 
+// The tensors side by side, times "<scope>kernel", plus "<scope>bias". `scope` ends with a slash, or is empty.
+struct LinearOptions {
+  std::string scope = {};
+  bool bias = true;
+  Initializer kernel_initializer = {};
+};
+Output linear(const WeightSource& weights, const std::vector<Output>& parts, int64_t columns,
+              const LinearOptions& options = {});
+
+// A matrix whose rows lie in several variables, "<name>_0" and on. Throws InvalidArgument for more shards than rows.
+Output sharded(const WeightSource& weights, const std::string& name, const Shape& shape, int64_t shards,
+               const Initializer& initializer = {});
+
+// x with the learned mean "<scope>/beta" and deviation "<scope>/gamma" over its last dimension.
+struct Normalization {
+  bool on = true;
+  float gain = 1, shift = 0;
+};
+Output normalized(const WeightSource& weights, const Output& x, const std::string& scope, const Normalization& norm);
+
+// A probability to keep, where it is a number, and whether it keeps everything.
+std::optional<double> number_of(const In& keep_prob);
+bool keeps_all(const In& keep_prob);
+
+// Values within [-limit, limit], if there is one.
+Output clipped(const Output& x, const std::optional<float>& limit);
+
 }  // namespace weir::rnn

@@ -94,6 +94,24 @@ Unrolled static_rnn(const CellPtr& cell, const std::vector<Output>& inputs, cons
   return result;
 }
 
+Unrolled static_state_saving_rnn(const CellPtr& cell, const std::vector<Output>& inputs, StateSaver& saver,
+                                 const std::vector<std::string>& state_names, const RnnOptions& given,
+                                 In::Where where) {
+  if (const size_t wanted = cell->state_size().size(); state_names.size() != wanted) {
+    throw invalid_argument("#elems(state_name) != #elems(state_size): {} vs. {}", state_names.size(), wanted);
+  }
+  RnnOptions options = given;
+  options.initial_state.clear();
+  for (const std::string& name : state_names) options.initial_state.push_back(saver.state(name));
+  Unrolled result = static_rnn(cell, inputs, options, where);
+  std::vector<Operation> saves;
+  for (size_t i = 0; i < state_names.size(); ++i) saves.push_back(saver.save_state(state_names[i], result.state[i]));
+  auto after = inputs[0].graph().control_dependencies(saves);
+  result.outputs.back() = identity(result.outputs.back());
+  for (Output& part : result.state) part = identity(part);
+  return result;
+}
+
 BothWays bidirectional_dynamic_rnn(const CellPtr& forward, const CellPtr& backward, const Output& inputs,
                                    const DynamicRnnOptions& options, In::Where where) {
   const int time_axis = options.time_major ? 0 : 1;

@@ -1,9 +1,6 @@
-#include <fmt/core.h>
-
 #include <cmath>
 
 #include "base/errors.h"
-#include "base/md5.h"
 #include "weir/embedding.h"
 #include "weir/ops.h"
 #include "weir/rnn_cells.h"
@@ -32,6 +29,15 @@ std::vector<Shape> MultiRNNCell::state_size() const {
     for (const Shape& size : cell->state_size()) sizes.push_back(size);
   }
   return sizes;
+}
+
+std::vector<bool> MultiRNNCell::memories() const {
+  std::vector<bool> flags;
+  for (const CellPtr& cell : cells_) {
+    const std::vector<bool> own = cell->memories();
+    flags.insert(flags.end(), own.begin(), own.end());
+  }
+  return flags;
 }
 
 State MultiRNNCell::zero_state(Graph& graph, const In& batch_size, DType dtype) const {
@@ -63,40 +69,6 @@ Wrapper::Wrapper(std::string kind, CellPtr cell) : Cell(std::move(kind)), cell_(
 
 State Wrapper::zero_state(Graph& graph, const In& batch_size, DType dtype) const {
   return cell_->zero_state(graph, batch_size, dtype);
-}
-
-DropoutWrapper::DropoutWrapper(CellPtr cell, const DropoutOptions& options)
-    : Wrapper("dropout_wrapper", std::move(cell)), options_(options) {
-  for (const In* keep : {&options_.input_keep_prob, &options_.output_keep_prob, &options_.state_keep_prob}) {
-    if (keep->output()) continue;
-    const double value =
-        keep->value().dtype() == float32 ? keep->value().scalar<float>() : keep->value().scalar<double>();
-    if (!(value >= 0 && value <= 1)) throw invalid_argument("keep_prob must be between 0 and 1: {}", value);
-  }
-}
-
-Output DropoutWrapper::dropped(const Output& x, const In& keep_prob, std::string_view part, int index) const {
-  if (!keep_prob.output()) {
-    const Tensor& value = keep_prob.value();
-    if ((value.dtype() == float32 ? value.scalar<float>() : value.scalar<double>()) >= 1) return x;
-  }
-  std::optional<int64_t> seed;
-  if (options_.seed) {  // TensorFlow's: every place draws numbers of its own
-    const auto digest = md5(fmt::format("{}{}_{}", *options_.seed, part, index));
-    seed = (digest[0] & 0x7f) << 24 | digest[1] << 16 | digest[2] << 8 | digest[3];
-  }
-  return nn::dropout(x, keep_prob, {.seed = seed});
-}
-
-Step DropoutWrapper::call(const Output& inputs, const State& state) {
-  Step step = (*cell_)(dropped(inputs, options_.input_keep_prob, "input", 0), state);
-  step.output = dropped(step.output, options_.output_keep_prob, "output", 0);
-  const bool has_memory = step.state.size() % 2 == 0;  // c and h by turns
-  for (size_t i = 0; i < step.state.size(); ++i) {
-    if (has_memory && i % 2 == 0) continue;
-    step.state[i] = dropped(step.state[i], options_.state_keep_prob, "state", static_cast<int>(i));
-  }
-  return step;
 }
 
 Step ResidualWrapper::call(const Output& inputs, const State& state) {

@@ -257,6 +257,12 @@ Shape AttentionWrapper::output_size() const {
   return options_.output_attention ? Shape{attention_size()} : cell_->output_size();
 }
 
+std::vector<bool> AttentionWrapper::memories() const {
+  std::vector<bool> flags = cell_->memories();
+  flags.resize(flags.size() + 2);
+  return flags;
+}
+
 rnn::State AttentionWrapper::zero_state(Graph& graph, const In& batch_size, DType dtype) const {
   rnn::State state = options_.initial_cell_state;
   if (state.empty()) state = cell_->zero_state(graph, batch_size, dtype);

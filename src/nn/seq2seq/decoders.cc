@@ -4,7 +4,7 @@
 #include "nn/seq2seq/decode_loop.h"
 #include "weir/control_flow.h"
 #include "weir/ops.h"
-#include "weir/seq2seq.h"
+#include "weir/seq2seq_helpers.h"
 #include "weir/tensor_array.h"
 
 namespace weir::seq2seq {
@@ -71,6 +71,8 @@ TrainingHelper::TrainingHelper(const Output& inputs, const Output& lengths, bool
 
 TrainingHelper::~TrainingHelper() = default;
 
+const Output& TrainingHelper::lengths() const { return impl_->lengths; }
+
 Helper::Next TrainingHelper::initialize() {
   const Output finished = equal(zeros_like(impl_->lengths), impl_->lengths);
   const Output start = impl_->lengths.graph().constant(Tensor(int32_t{0}));
@@ -118,7 +120,7 @@ SampleEmbeddingHelper::SampleEmbeddingHelper(Embedding embedding, const In& star
 
 Output SampleEmbeddingHelper::sample(const Output&, const Output& outputs) {
   const Output logits = temperature_ ? outputs / *temperature_ : outputs;
-  return reshape(multinomial(logits, 1, {.seed = seed_, .output_dtype = int32}), {-1});
+  return categorical_sample(logits, {.seed = seed_});
 }
 
 // ---- BasicDecoder.
@@ -160,10 +162,10 @@ BasicDecoder::BasicDecoder(rnn::CellPtr cell, Helper& helper, rnn::State initial
 }
 
 std::vector<Shape> BasicDecoder::output_sizes() const {
-  return {output_layer_ ? Shape{output_layer_.units} : cell_->output_size(), {}};
+  return {output_layer_ ? Shape{output_layer_.units} : cell_->output_size(), helper_.sample_size()};
 }
 
-std::vector<DType> BasicDecoder::output_types() const { return {initial_state_[0].dtype(), int32}; }
+std::vector<DType> BasicDecoder::output_types() const { return {initial_state_[0].dtype(), helper_.sample_type()}; }
 
 DecoderStart BasicDecoder::initialize() {
   const Helper::Next first = helper_.initialize();
