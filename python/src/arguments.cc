@@ -6,6 +6,7 @@
 #include "convert.h"
 #include "graph/graph_impl.h"
 #include "graph/variables.h"
+#include "weir/math_ops.h"
 
 namespace weir::python {
 namespace {
@@ -196,19 +197,28 @@ const Output& converted_tensor(nb::handle converted) {
   return *output;
 }
 
-Output to_output_within(GraphObject& graph, nb::handle value, DType want, std::string_view name, int depth) {
-  if (const Output* output = tensor_of(value)) return *output;
-  if (const Variable* variable = variable_of(value)) return value_here(*variable);
+// Inside lists, where a type is asked for, tensors of other types are cast to it, as TensorFlow 1.15 does.
+Output in_list(const Output& item, DType want) {
+  return want == DType::Invalid || item.dtype() == want ? item : cast(item, want);
+}
+
+// `want` is Invalid where any type will do; `pack` is what lists become then.
+Output to_output_within(GraphObject& graph, nb::handle value, DType want, DType pack, std::string_view name,
+                        int depth) {
+  if (const Output* output = tensor_of(value)) return depth == 0 ? *output : in_list(*output, want);
+  if (const Variable* variable = variable_of(value)) {
+    return depth == 0 ? value_here(*variable) : in_list(value_here(*variable), want);
+  }
   if (const Output* inside = find_tensor(value)) {
     if (depth == kDeepest) raise(PyExc_ValueError, "Argument must be a dense tensor: lists are nested too deeply");
-    if (want == DType::Invalid) want = inside->dtype();
+    if (pack == DType::Invalid) pack = inside->dtype();
     std::string full = graph.unique_name(name.empty() ? "packed" : name);
     std::vector<Output> items;
     {
       Scope scope = graph.name_scope(full + "/");
       int64_t index = 0;
       for (nb::handle item : value) {
-        items.push_back(to_output_within(graph, item, want, std::to_string(index++), depth + 1));
+        items.push_back(to_output_within(graph, item, want, pack, std::to_string(index++), depth + 1));
       }
     }
     const auto count = static_cast<int64_t>(items.size());
@@ -222,17 +232,17 @@ Output to_output_within(GraphObject& graph, nb::handle value, DType want, std::s
         .output();
   }
   if (!is_array(value) && !PyLong_Check(value.ptr()) && !PyFloat_Check(value.ptr())) {
-    nb::object converted = package().convert(value, from_dtype(want), readable(name));
+    nb::object converted = package().convert(value, from_dtype(pack), readable(name));
     if (!converted.is_none()) return converted_tensor(converted);
   }
-  return graph.constant(to_tensor(value, want, false), name);
+  return graph.constant(to_tensor(value, pack, false), name);
 }
 
 }  // namespace
 
 Output to_output(GraphObject& graph, nb::handle value, DType want, std::string_view name) {
   need_numpy();
-  return to_output_within(graph, value, want, name, 0);
+  return to_output_within(graph, value, want, want, name, 0);
 }
 
 In to_in(GraphObject& graph, nb::handle value, DType want) {

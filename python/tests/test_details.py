@@ -388,3 +388,16 @@ def test_missing_labels_are_none_of_the_relevant(sess):
 
 def test_the_limits_of_bfloat16():
     assert tf.bfloat16.max == float.fromhex("0x1.FEp127") and tf.bfloat16.min == -tf.bfloat16.max
+
+
+def test_real_numbers_have_no_imaginary_part(sess):
+    assert sess.run(tf.imag(tf.constant([1., 2.]))).tolist() == [0., 0.]
+
+
+def test_lists_that_are_asked_for_in_a_type_cast_their_tensors(sess):
+    whole, real = tf.constant(2), tf.constant(0.5)
+    assert sess.run(tf.convert_to_tensor([whole, real], dtype=tf.float64)).tolist() == [2., 0.5]
+    joined = tf.concat([tf.constant([[1, 2]], tf.int64), [[whole, 7]]], 0)
+    assert joined.dtype == tf.int64 and sess.run(joined).tolist() == [[1, 2], [2, 7]]
+    with pytest.raises(TypeError):
+        tf.convert_to_tensor([whole, real])

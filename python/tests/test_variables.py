@@ -235,3 +235,17 @@ def test_a_saver_restores_into_a_graph_with_the_same_names(tmp_path):
             else:
                 savers[0].restore(sess, path)
                 assert sess.run(v) == 1.
+
+
+def test_partitioned_variables_are_updated_part_by_part():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        with tf.variable_scope("parts", partitioner=tf.fixed_size_partitioner(2)):
+            v = tf.get_variable("v", initializer=tf.constant([1., 2., 3.]))
+        sess.run(tf.global_variables_initializer())
+        sess.run(v.assign_add([10., 20., 30.]))
+        sess.run(v.assign_sub([[1., 1.], [1.]]))
+        operations = v.assign_sub(v, read_value=False)
+        assert sess.run(tf.convert_to_tensor(v)).tolist() == [10., 21., 32.]
+        assert all(isinstance(op, tf.Operation) for op in operations)
+        sess.run(operations)
+        assert sess.run(tf.convert_to_tensor(v)).tolist() == [0., 0., 0.]

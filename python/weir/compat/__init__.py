@@ -29,8 +29,4 @@ def dimension_at_index(shape, index):
     return _Dimension(None) if shape.ndims is None else _Dimension(dimension_value(shape[index]))
 
 
-def forward_compatible(year, month, day):
-    return True
-
-
 __getattr__, __dir__ = _names.namespace(__name__)

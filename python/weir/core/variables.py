@@ -359,9 +359,29 @@ class PartitionedVariable:
         return self.as_tensor()
 
     def assign(self, value, use_locking=False, name=None, read_value=True):
-        sizes = [variable.shape.as_list()[self._partition_axes()[0]] for variable in self._variable_list]
-        values = array_ops.split(value, sizes, self._partition_axes()[0])
-        return [variable.assign(part) for variable, part in zip(self._variable_list, values)]
+        return self._each("assign", value, use_locking, name, read_value)
+
+    def assign_add(self, value, use_locking=False, name=None, read_value=True):
+        return self._each("assign_add", value, use_locking, name, read_value)
+
+    def assign_sub(self, value, use_locking=False, name=None, read_value=True):
+        return self._each("assign_sub", value, use_locking, name, read_value)
+
+    def _each(self, update, value, use_locking, name, read_value):
+        """Updates each part: with its part of the value, or with its entry of a list."""
+        axes = self._partition_axes()
+        if len(axes) > 1:
+            raise NotImplementedError(f"Cannot do assign action along more than one dimension: {axes}. Multi-axis partition "
+                                      "assign action is not supported ")
+        in_parts = isinstance(value, list) and not all(isinstance(part, (bool, int, float, complex)) for part in value)
+        if not (in_parts or isinstance(value, PartitionedVariable)):
+            sizes = [variable.shape.as_list()[axes[0]] for variable in self._variable_list]
+            value = array_ops.split(value, sizes, axes[0])
+        parts = list(value)
+        if len(parts) != len(self._variable_list):
+            raise ValueError(f"{len(parts)} values for {len(self._variable_list)} parts")
+        return [getattr(variable, update)(part, use_locking=use_locking, name=name, read_value=read_value)
+                for variable, part in zip(self._variable_list, parts)]
 
     def __iter__(self):
         return iter(self._variable_list)

@@ -3,7 +3,7 @@
 import contextlib
 import datetime
 
-_HORIZON = datetime.date(2019, 9, 24)  # of TensorFlow 1.15
+_HORIZON = datetime.date(2019, 8, 21)  # of TensorFlow 1.15.5
 
 # tensorflow.python.ops.control_flow_util
 ENABLE_CONTROL_FLOW_V2 = False

@@ -4,14 +4,15 @@ from collections import namedtuple
 
 from weir import nest
 from weir.core import dtypes
-from weir.core.graph import Operation, add_to_collection, control_dependencies, convert_to_tensor, get_collection, name_scope
+from weir.core.graph import (Operation, add_to_collection, control_dependencies, convert_to_tensor, get_collection,
+                             name_scope)
 from weir.core.op_functions import apply
 from weir.core.stack import get_default_graph
 from weir.ops import array_ops
 from weir.ops.control_flow_ops import group
 
-_SECTIONS = "critical_sections"  # collections
-_EXECUTIONS = "critical_section_executions"
+CRITICAL_SECTIONS = "critical_sections"  # collections
+CRITICAL_SECTION_EXECUTIONS = "critical_section_executions"
 
 _ExecutionSignature = namedtuple("_ExecutionSignature", "op handle resources exclusive_resource_access")
 
@@ -25,15 +26,15 @@ class CriticalSection:
         with name_scope(name, "CriticalSection", []) as scope:
             self._shared_name = shared_name or (scope or "").rstrip("/")
             self._handle = apply("MutexV2", (), {"shared_name": self._shared_name, "container": ""}, None)
-        add_to_collection(_SECTIONS, self)
+        add_to_collection(CRITICAL_SECTIONS, self)
 
     name = property(lambda self: self._handle.op.name)
 
     def execute(self, fn, exclusive_resource_access=True, name=None):
         """The results of ``fn()``, whose operations run while the section is locked.
 
-        What they read from outside is computed before. ValueError if they lock the section again, or use a resource that
-        another section uses, of which either wants it alone.
+        What they read from outside is computed before. ValueError if they lock the section again, or use a resource
+        that another section uses, of which either wants it alone.
         """
         with name_scope(name, "critical_section_execute", []):
             lock = apply("MutexLock", (self._handle,), {}, None)
@@ -52,7 +53,7 @@ class CriticalSection:
             with control_dependencies([release]):
                 flat = [item if item is None or isinstance(item, Operation) else array_ops.identity(item)
                         for item in flat]
-            add_to_collection(_EXECUTIONS, _ExecutionSignature(
+            add_to_collection(CRITICAL_SECTION_EXECUTIONS, _ExecutionSignature(
                 lock.op, self._handle, resources, exclusive_resource_access))
             if isinstance(result, Operation):
                 return release
@@ -70,12 +71,12 @@ class CriticalSection:
         handles = {tensor.name: tensor for op in made for tensor in op.inputs
                    if tensor.dtype == dtypes.resource and tensor.op.name not in inside}
         if any(map(self._is_self, handles.values())):
-            raise ValueError("The function fn attempts to directly access the CriticalSection in which it would be running. "
-                             "This is illegal and would cause deadlocks.")
+            raise ValueError("The function fn attempts to directly access the CriticalSection in which it would be "
+                             "running. This is illegal and would cause deadlocks.")
         return set(handles)
 
     def _check_other_sections(self, resources, exclusive):
-        for other in get_collection(_EXECUTIONS):
+        for other in get_collection(CRITICAL_SECTION_EXECUTIONS):
             shared = resources & other.resources
             if shared and not self._is_self(other.handle) and (exclusive or other.exclusive_resource_access):
                 raise ValueError(

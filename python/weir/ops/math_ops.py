@@ -164,6 +164,8 @@ def real(input, name=None):
 @dispatches
 def imag(input, name=None):
     input = convert_to_tensor(input, name="input")
+    if not input.dtype.is_complex:
+        return apply("ZerosLike", (input,), {}, name)
     return apply("Imag", (input,), {"Tout": input.dtype.real_dtype}, name)
 
 
