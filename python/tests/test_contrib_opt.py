@@ -69,8 +69,8 @@ def test_scipys_optimizer_under_constraints():
         assert seen[0] == 98 and min(seen) < 5.01
         constrained.minimize(session)
         np.testing.assert_allclose(session.run(vector), [1, 1], atol=1e-4)
-    with pytest.raises(ValueError, match="var_to_bounds"):
-        tf.contrib.opt.ScipyOptimizerInterface(loss, bounds=[(0, 1)]).minimize(session)
+        with pytest.raises(ValueError, match="var_to_bounds"):
+            tf.contrib.opt.ScipyOptimizerInterface(loss, bounds=[(0, 1)]).minimize(session)
 
 
 def test_variables_are_clipped_after_the_update():
