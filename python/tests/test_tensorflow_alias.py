@@ -67,7 +67,7 @@ def test_star_imports_give_what_is_there():
         "from tensorflow import *; Session, matmul, train.AdamOptimizer\n"
         "from tensorflow.python.ops.rnn_cell import *; LSTMCell\n"
         "from tensorflow.contrib.layers.python.layers.layers import *; l2_regularizer, fully_connected\n"
-        "assert 'function' not in globals() and 'lite' not in globals()"
+        "assert 'function' in globals() and 'lite' not in globals()"
     )
 
 
