@@ -12,7 +12,7 @@ import weir as tf
 PYTHON_PATH = os.path.dirname(os.path.dirname(os.path.abspath(tf.__file__)))
 
 
-def interrupted(program, times=1, **expected):
+def interrupted(program, times=1):
     """Runs a program that prints "ready", sends it SIGINT, and gives what it printed besides, its errors and its end."""
     environment = dict(os.environ, PYTHONPATH=PYTHON_PATH)
     with subprocess.Popen([sys.executable, "-c", textwrap.dedent(program)], env=environment, stdout=subprocess.PIPE,
@@ -163,17 +163,7 @@ LONG_RUN = """
 
 
 def test_control_c_ends_a_long_run_with_keyboard_interrupt():
-    environment = dict(os.environ, PYTHONPATH=PYTHON_PATH)
-    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(LONG_RUN)], env=environment, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True) as child:
-        assert child.stdout.readline() == "ready\n"
-        time.sleep(0.5)
-        child.send_signal(signal.SIGINT)
-        try:
-            out, err = child.communicate(timeout=300)
-        finally:
-            child.kill()
-    assert (out, err, child.returncode) == ("interrupted\n6\n", "", 0)
+    assert interrupted(LONG_RUN) == ("interrupted\n6\n", "", 0)
 
 
 def test_control_c_inside_a_function_of_the_program_is_keyboard_interrupt():
@@ -181,29 +171,10 @@ def test_control_c_inside_a_function_of_the_program_is_keyboard_interrupt():
         step = lambda i: i + tf.py_func(lambda x: (time.sleep(0.01), x * 0 + 1)[1], [i], tf.int32)
         x = tf.while_loop(lambda i: i >= 0, step, [0], shape_invariants=[tf.TensorShape(None)])
         session = tf.Session()"""))
-    environment = dict(os.environ, PYTHONPATH=PYTHON_PATH)
-    with subprocess.Popen([sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True) as child:
-        assert child.stdout.readline() == "ready\n"
-        time.sleep(0.5)
-        child.send_signal(signal.SIGINT)
-        try:
-            out, err = child.communicate(timeout=300)
-        finally:
-            child.kill()
-    assert (out, err, child.returncode) == ("interrupted\n6\n", "", 0)
+    assert interrupted(program) == ("interrupted\n6\n", "", 0)
 
 
 def test_control_c_that_is_not_caught_ends_the_program_like_any_python_program():
     program = textwrap.dedent(LONG_RUN).replace("except KeyboardInterrupt", "except ZeroDivisionError")
-    environment = dict(os.environ, PYTHONPATH=PYTHON_PATH)
-    with subprocess.Popen([sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True) as child:
-        assert child.stdout.readline() == "ready\n"
-        time.sleep(0.5)
-        child.send_signal(signal.SIGINT)
-        try:
-            _, err = child.communicate(timeout=300)
-        finally:
-            child.kill()
-    assert err.rstrip().endswith("KeyboardInterrupt") and child.returncode == -signal.SIGINT
+    _, err, status = interrupted(program)
+    assert err.rstrip().endswith("KeyboardInterrupt") and status == -signal.SIGINT
