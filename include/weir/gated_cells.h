@@ -11,6 +11,21 @@
 // they mean in rnn_cells.h.
 namespace weir::rnn {
 
+// What LSTMs have in common whose options say to how many numbers the output is projected. The state is c and h.
+template <class Options>
+class ProjectedLSTM : public Cell {
+ public:
+  std::vector<Shape> state_size() const override { return {{units_}, output_size()}; }
+  Shape output_size() const override { return {options_.num_proj.value_or(units_)}; }
+
+ protected:
+  ProjectedLSTM(const char* kind, int64_t units, const Options& options)
+      : Cell(kind, {.name = options.name, .reuse = options.reuse}), units_(units), options_(options) {}
+
+  int64_t units_;
+  Options options_;
+};
+
 struct CoupledLSTMOptions {
   bool use_peepholes = false;
   std::optional<int64_t> num_proj = {};
@@ -23,19 +38,13 @@ struct CoupledLSTMOptions {
   std::string name = {};
   std::optional<Reuse> reuse = {};
 };
-// An LSTM that takes in as much as it forgets (Greff et al., 2015). The state is c and h.
-class WEIR_API CoupledInputForgetGateLSTMCell : public Cell {
+// An LSTM that takes in as much as it forgets (Greff et al., 2015).
+class WEIR_API CoupledInputForgetGateLSTMCell : public ProjectedLSTM<CoupledLSTMOptions> {
  public:
   explicit CoupledInputForgetGateLSTMCell(int64_t units, const CoupledLSTMOptions& options = {});
-  std::vector<Shape> state_size() const override { return {{units_}, output_size()}; }
-  Shape output_size() const override { return {options_.num_proj.value_or(units_)}; }
 
  protected:
   Step call(const Output& inputs, const State& state) override;
-
- private:
-  int64_t units_;
-  CoupledLSTMOptions options_;
 };
 
 struct LayerNormProjectedOptions {
@@ -52,18 +61,12 @@ struct LayerNormProjectedOptions {
   std::optional<Reuse> reuse = {};
 };
 // LSTMCell whose gates and memory may be normalised.
-class WEIR_API LayerNormLSTMCell : public Cell {
+class WEIR_API LayerNormLSTMCell : public ProjectedLSTM<LayerNormProjectedOptions> {
  public:
   explicit LayerNormLSTMCell(int64_t units, const LayerNormProjectedOptions& options = {});
-  std::vector<Shape> state_size() const override { return {{units_}, output_size()}; }
-  Shape output_size() const override { return {options_.num_proj.value_or(units_)}; }
 
  protected:
   Step call(const Output& inputs, const State& state) override;
-
- private:
-  int64_t units_;
-  LayerNormProjectedOptions options_;
 };
 
 struct WeightNormOptions {
@@ -79,18 +82,12 @@ struct WeightNormOptions {
   std::optional<Reuse> reuse = {};
 };
 // LSTMCell whose weights are directions and lengths (Salimans and Kingma, 2016).
-class WEIR_API WeightNormLSTMCell : public Cell {
+class WEIR_API WeightNormLSTMCell : public ProjectedLSTM<WeightNormOptions> {
  public:
   explicit WeightNormLSTMCell(int64_t units, const WeightNormOptions& options = {});
-  std::vector<Shape> state_size() const override { return {{units_}, output_size()}; }
-  Shape output_size() const override { return {options_.num_proj.value_or(units_)}; }
 
  protected:
   Step call(const Output& inputs, const State& state) override;
-
- private:
-  int64_t units_;
-  WeightNormOptions options_;
 };
 
 struct PhasedLSTMOptions {
@@ -129,18 +126,12 @@ struct GroupLSTMOptions {
 };
 // An LSTM in groups that do not see each other (Kuchaiev and Ginsburg, 2017). Throws InvalidArgument where a size is
 // not divisible by their number.
-class WEIR_API GLSTMCell : public Cell {
+class WEIR_API GLSTMCell : public ProjectedLSTM<GroupLSTMOptions> {
  public:
   explicit GLSTMCell(int64_t units, const GroupLSTMOptions& options = {});
-  std::vector<Shape> state_size() const override { return {{units_}, output_size()}; }
-  Shape output_size() const override { return {options_.num_proj.value_or(units_)}; }
 
  protected:
   Step call(const Output& inputs, const State& state) override;
-
- private:
-  int64_t units_;
-  GroupLSTMOptions options_;
 };
 
 struct IntersectionOptions {

@@ -70,7 +70,7 @@ Step intersection_step(const Output& inputs, const Output& state, int64_t units,
 }
 
 GLSTMCell::GLSTMCell(int64_t units, const GroupLSTMOptions& options)
-    : Cell("glstm_cell", {.name = options.name, .reuse = options.reuse}), units_(units), options_(options) {
+    : ProjectedLSTM("glstm_cell", units, options) {
   if (options.number_of_groups < 1 || units % options.number_of_groups) {
     throw invalid_argument("num_units must be divisible by number_of_groups");
   }

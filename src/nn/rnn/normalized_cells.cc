@@ -169,9 +169,7 @@ Step weight_norm_lstm_step(const Output& inputs, const State& state, int64_t uni
 }
 
 CoupledInputForgetGateLSTMCell::CoupledInputForgetGateLSTMCell(int64_t units, const CoupledLSTMOptions& options)
-    : Cell("coupled_input_forget_gate_lstm_cell", {.name = options.name, .reuse = options.reuse}),
-      units_(units),
-      options_(options) {}
+    : ProjectedLSTM("coupled_input_forget_gate_lstm_cell", units, options) {}
 
 Step CoupledInputForgetGateLSTMCell::call(const Output& inputs, const State& state) {
   return coupled_lstm_step(inputs, state, units_, options_, own_weights());
@@ -187,14 +185,14 @@ Step LayerNormBasicLSTMCell::call(const Output& inputs, const State& state) {
 }
 
 LayerNormLSTMCell::LayerNormLSTMCell(int64_t units, const LayerNormProjectedOptions& options)
-    : Cell("layer_norm_lstm_cell", {.name = options.name, .reuse = options.reuse}), units_(units), options_(options) {}
+    : ProjectedLSTM("layer_norm_lstm_cell", units, options) {}
 
 Step LayerNormLSTMCell::call(const Output& inputs, const State& state) {
   return layer_norm_lstm_step(inputs, state, units_, options_, own_weights());
 }
 
 WeightNormLSTMCell::WeightNormLSTMCell(int64_t units, const WeightNormOptions& options)
-    : Cell("wn_lstm_cell", {.name = options.name, .reuse = options.reuse}), units_(units), options_(options) {}
+    : ProjectedLSTM("wn_lstm_cell", units, options) {}
 
 Step WeightNormLSTMCell::call(const Output& inputs, const State& state) {
   return weight_norm_lstm_step(inputs, state, units_, options_, own_weights());
