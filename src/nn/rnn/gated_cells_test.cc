@@ -1,47 +1,26 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "tests/support/check_op.h"
+#include "tests/support/sine_weights.h"
 #include "weir/weir.h"
 
 // What TensorFlow 1.15.5 gives for the same weights, inputs and seeds, to three places.
 namespace weir::rnn {
 namespace {
 
+using testing::all_of;
 using testing::expect_error;
-
-Tensor sines(const Shape& shape, int64_t first = 0, float scale = 1) {
-  Tensor t(float32, shape);
-  for (int64_t i = 0; i < t.elements(); ++i) {
-    t.mutable_data<float>()[i] = std::sin(static_cast<float>(i + first)) * scale;
-  }
-  return t;
-}
-
-using Values = std::vector<std::vector<float>>;
+using testing::expect_values;
+using testing::fill_variables;
+using testing::sines;
+using testing::Values;
 
 void expect_results(Graph& g, const std::vector<Output>& results, const Values& expected) {
   Session session(g);
-  for (const Variable& variable : g.global_variables()) {
-    const auto length = static_cast<int64_t>(variable.name().size()) + 2;  // ":0" counts in Python
-    session.run(assign(variable, sines(variable.shape(), length, 0.5f)).op());
-  }
-  const std::vector<Tensor> found = session.run(results);
-  ASSERT_EQ(found.size(), expected.size());
-  for (size_t i = 0; i < found.size(); ++i) {
-    ASSERT_EQ(static_cast<size_t>(found[i].elements()), expected[i].size()) << i;
-    for (size_t k = 0; k < expected[i].size(); ++k) {
-      EXPECT_NEAR(found[i].data<float>()[k], expected[i][k], 6e-4f) << i << ' ' << k;
-    }
-  }
-}
-
-std::vector<Output> all_of(const Sequence& sequence) {
-  std::vector<Output> outputs = {sequence.outputs};
-  outputs.insert(outputs.end(), sequence.state.begin(), sequence.state.end());
-  return outputs;
+  fill_variables(g, session);
+  expect_values(session.run(results), expected);
 }
 
 // Outputs and states along x, of sequences of 2 and 4 steps unless `whole`; gradients reach every variable.
