@@ -22,25 +22,42 @@ def _hints_of_all(operators, what, **hints):
     return hints
 
 
-class LinearOperatorComposition(LinearOperator):
-    """One after the other, the last one first."""
+def _checked(operators, wanted="a non-empty list of operators"):
+    operators = list(operators)
+    if not operators:
+        raise ValueError(f"Expected {wanted}. Found: {operators}")
+    _require_one_dtype(operators)
+    return operators
 
-    def __init__(self, operators, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None, name=None):
-        self._operators = list(operators)
-        if not self._operators:
-            raise ValueError("Expected a non-empty list of operators. Found: %s" % operators)
-        _require_one_dtype(self._operators)
-        is_non_singular = _hints_of_all(self._operators, "composition", is_non_singular=is_non_singular)["is_non_singular"]
-        super().__init__(self._operators[0].dtype, [p for op in self._operators for p in op.graph_parents], is_non_singular, is_self_adjoint,
-                         is_positive_definite, is_square, name or "_o_".join(op.name for op in self._operators))
+
+class _Composed(LinearOperator):
+    """An operator made of others, whose names ``joint`` stands between."""
+
+    def __init__(self, operators, joint, name, **hints):
+        self._operators = operators
+        super().__init__(operators[0].dtype, [p for op in operators for p in op.graph_parents],
+                         name=name or joint.join(op.name for op in operators), **hints)
 
     operators = property(lambda self: self._operators)
 
-    def _shape(self):
+    def _common_batch_shape(self):
         batch = self._operators[0].batch_shape
         for op in self._operators[1:]:
             batch = array_ops.broadcast_static_shape(batch, op.batch_shape)
-        return batch.concatenate(TensorShape([self._operators[0].range_dimension, self._operators[-1].domain_dimension]))
+        return batch
+
+
+class LinearOperatorComposition(_Composed):
+    """One after the other, the last one first."""
+
+    def __init__(self, operators, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None, name=None):
+        operators = _checked(operators)
+        hints = _hints_of_all(operators, "composition", is_non_singular=is_non_singular)
+        super().__init__(operators, "_o_", name, is_self_adjoint=is_self_adjoint, is_positive_definite=is_positive_definite,
+                         is_square=is_square, **hints)
+
+    def _shape(self):
+        return self._common_batch_shape().concatenate(TensorShape([self._operators[0].range_dimension, self._operators[-1].domain_dimension]))
 
     def _matmul(self, x, adjoint=False):
         for op in self._operators if adjoint else reversed(self._operators):
@@ -79,22 +96,16 @@ def _of_parts(method):
     return composed
 
 
-class LinearOperatorBlockDiag(LinearOperator):
+class LinearOperatorBlockDiag(_Composed):
     """One below and beside the other."""
 
     def __init__(self, operators, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=True, name=None):
-        self._operators = list(operators)
-        if not self._operators:
-            raise ValueError("Expected a non-empty list of operators. Found: %s" % operators)
-        _require_one_dtype(self._operators)
-        if not is_square or any(op.is_square is False for op in self._operators):
+        operators = _checked(operators)
+        if not is_square or any(op.is_square is False for op in operators):
             raise ValueError("Can only represent a block-diagonal of square matrices.")
-        hints = _hints_of_all(self._operators, "composition", is_non_singular=is_non_singular, is_self_adjoint=is_self_adjoint,
+        hints = _hints_of_all(operators, "composition", is_non_singular=is_non_singular, is_self_adjoint=is_self_adjoint,
                               is_positive_definite=is_positive_definite)
-        super().__init__(self._operators[0].dtype, [p for op in self._operators for p in op.graph_parents], is_square=is_square,
-                         name=name or "_ds_".join(op.name for op in self._operators), **hints)
-
-    operators = property(lambda self: self._operators)
+        super().__init__(operators, "_ds_", name, is_square=is_square, **hints)
 
     def _parts(self, x, adjoint=False):
         sizes = [op.range_dimension_tensor() if adjoint else op.domain_dimension_tensor() for op in self._operators]
@@ -108,10 +119,7 @@ class LinearOperatorBlockDiag(LinearOperator):
 
     def _shape(self):
         sizes = [[getattr(op, which).value for op in self._operators] for which in ("range_dimension", "domain_dimension")]
-        batch = self._operators[0].batch_shape
-        for op in self._operators[1:]:
-            batch = array_ops.broadcast_static_shape(batch, op.batch_shape)
-        return batch.concatenate(TensorShape([None if None in side else sum(side) for side in sizes]))
+        return self._common_batch_shape().concatenate(TensorShape([None if None in side else sum(side) for side in sizes]))
 
     def _shape_tensor(self):
         batch = self._operators[0].batch_shape_tensor()
@@ -120,15 +128,7 @@ class LinearOperatorBlockDiag(LinearOperator):
         ends = [math_ops.add_n([op.range_dimension_tensor() for op in self._operators]), math_ops.add_n([op.domain_dimension_tensor() for op in self._operators])]
         return array_ops.concat([batch, array_ops.stack(ends)], 0)
 
-    def _determinant(self):
-        result = self._operators[0].determinant()
-        for op in self._operators[1:]:
-            result *= op.determinant()
-        return result
-
-    def _log_abs_determinant(self):
-        return sum((op.log_abs_determinant() for op in self._operators[1:]), self._operators[0].log_abs_determinant())
-
+    _determinant, _log_abs_determinant = LinearOperatorComposition._determinant, LinearOperatorComposition._log_abs_determinant
     _adjoint_operator, _inverse_operator, _cholesky_operator = _of_parts("adjoint"), _of_parts("inverse"), _of_parts("cholesky")
 
 
@@ -142,20 +142,14 @@ def _joined(parts):
     return array_ops.concat([array_ops.broadcast_to(part, array_ops.concat([batch, array_ops.shape(part)[-2:]], 0)) for part in parts], -2)
 
 
-class LinearOperatorKronecker(LinearOperator):
+class LinearOperatorKronecker(_Composed):
     """Each element of the first times all of the next."""
 
     def __init__(self, operators, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None, name=None):
-        self._operators = list(operators)
-        if not self._operators:
-            raise ValueError("Expected a list of >=1 operators. Found: %s" % operators)
-        _require_one_dtype(self._operators)
-        hints = _hints_of_all(self._operators, "Kronecker product", is_non_singular=is_non_singular, is_self_adjoint=is_self_adjoint,
+        operators = _checked(operators, "a list of >=1 operators")
+        hints = _hints_of_all(operators, "Kronecker product", is_non_singular=is_non_singular, is_self_adjoint=is_self_adjoint,
                               is_positive_definite=is_positive_definite)
-        super().__init__(self._operators[0].dtype, [p for op in self._operators for p in op.graph_parents], is_square=is_square,
-                         name=name or "_x_".join(op.name for op in self._operators), **hints)
-
-    operators = property(lambda self: self._operators)
+        super().__init__(operators, "_x_", name, is_square=is_square, **hints)
 
     def _to_dense(self):
         result = self._operators[0].to_dense()
